@@ -1,0 +1,48 @@
+# The only entry point for development. Every target sets up what it needs: python3 and make are enough.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format bench wheel-demo clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: $(READY)  ## create .venv with everything for development
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "coalface needs Python 3.11 or later: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## the main job on bundled data: a table and an HTML report
+	$(BIN)/coalface demo
+
+test: $(READY)  ## the whole test suite, doctests included
+	$(BIN)/python -m pytest -n auto
+
+check: $(READY)  ## ruff, mypy --strict, the import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## format and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE_DATA=... for real data)
+	$(BIN)/python -m benchmarks
+
+wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
+	rm -rf build/wheel-demo
+	$(BIN)/python -m build --wheel --outdir build/wheel-demo .
+	$(PYTHON) -m venv build/wheel-demo/venv
+	build/wheel-demo/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel-demo/*.whl
+	cd build/wheel-demo && venv/bin/coalface demo --report report.html
+
+clean:  ## remove everything that was built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

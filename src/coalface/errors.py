@@ -1,0 +1,43 @@
+"""What can go wrong, and what it is called.
+
+::
+
+    CoalfaceError
+    ├── InputError (ValueError)        a value, shape, option or label breaks a rule
+    │   └── UnknownLabelError          a label that the learner does not know
+    ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
+    └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
+
+Every message names the thing, the rule, the value found and the remedy, on one line.
+"""
+
+from collections.abc import Iterable
+
+
+class CoalfaceError(Exception):
+    """The root of everything this package raises on purpose."""
+
+
+class InputError(CoalfaceError, ValueError):
+    """A value, shape or option breaks a rule; nothing was changed."""
+
+
+class UnknownLabelError(InputError):
+    """A label that is not among the known ones; the message lists those.
+
+    >>> print(UnknownLabelError("cat", ["dog", "fish"]))
+    Unknown label 'cat'. The known labels are 'dog', 'fish'.
+    """
+
+    def __init__(self, label: object, known: Iterable[object]) -> None:
+        names = [repr(name) for name in known]
+        shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        super().__init__(f"Unknown label {label!r}. The known labels are {shown}.")
+
+
+class FileFormatError(CoalfaceError, ValueError):
+    """A file cannot be read as what it should be; nothing was loaded."""
+
+
+class CollapseWarning(UserWarning):
+    """The learner has stopped asking although its answered costs show that it is wrong."""
