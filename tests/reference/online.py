@@ -326,6 +326,8 @@ def pull_weight_as_vw(gap, sensitivity, loss_slack):
     """The weight of the imaginary example as VW finds it: float32, at most twenty halvings, the lower end."""
     gap, sensitivity, loss_slack = np.float32(gap), np.float32(sensitivity), np.float32(loss_slack)
     tolerance = np.float32(1e-6)
+    if gap == 0 or sensitivity == 0:
+        return np.float32(0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         most = min(gap / sensitivity, np.finfo(np.float32).max)
         if most * gap * gap <= loss_slack:
