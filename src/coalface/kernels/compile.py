@@ -12,6 +12,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
@@ -95,13 +96,14 @@ class _FolderCache(caching.FunctionCache):  # type: ignore[misc]
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Compile a function on its first call; the GIL is released and the machine code is kept on disk."""
     dispatcher = numba.njit(function, nogil=True, error_model="numpy", boundscheck=False)
-    try:
+    with suppress(RuntimeError, OSError, AttributeError):  # nowhere to write: compile in every process
         dispatcher._cache = _FolderCache(function)
-    except (RuntimeError, OSError, AttributeError):
-        pass  # nowhere to write: compile anew in every process
     return cast("Kernel[P, R]", dispatcher)
 
 
 def inlined(function: Callable[P, R]) -> Kernel[P, R]:
     """Compile a function that only other kernels call; their machine code contains it."""
-    return cast("Kernel[P, R]", numba.njit(function, nogil=True, error_model="numpy", boundscheck=False))
+    return cast(
+        "Kernel[P, R]",
+        numba.njit(function, nogil=True, error_model="numpy", boundscheck=False, inline="always"),
+    )

@@ -1,1 +1,1 @@
-"""."""
+"""One cost regressor per label: what they know, and how they learn it."""

@@ -1,0 +1,140 @@
+"""Which costs to ask for, and why."""
+
+import numpy as np
+
+from coalface.kernels.compile import inlined
+from coalface.kernels.state import (
+    ALL_OR_NONE,
+    AUDIT,
+    CANNOT_BE_BEST,
+    KNOWN_WELL,
+    NO_DOMINATION,
+    NOT_A_CANDIDATE,
+    ONLY_CONTENDER,
+    PASSIVE,
+    UNCERTAIN,
+    WARM_UP,
+    WITH_THE_REST,
+    Model,
+    Scratch,
+    Settings,
+)
+
+_GOLDEN_64 = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@inlined
+def _mix(bits: np.uint64) -> np.uint64:
+    """A bijection of 64 bits under which neighbours look unrelated (the finaliser of splitmix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
+    bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inlined
+def uniform(seed: int, round_number: int, draw: int) -> float:
+    """A number in [0, 1) that depends on its three arguments only, so that asking stays pure."""
+    bits = _mix(np.uint64(seed) * _GOLDEN_64 + _GOLDEN_64)
+    bits = _mix(bits + np.uint64(round_number) * _GOLDEN_64)
+    bits = _mix(bits + np.uint64(draw) * _GOLDEN_64)
+    return np.float64(bits >> np.uint64(11)) / 9007199254740992.0
+
+
+@inlined
+def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
+    candidates, mask, reasons, propensity = (
+        scratch.candidates,
+        scratch.mask,
+        scratch.reasons,
+        scratch.propensity,
+    )
+    n_labels = settings.n_labels
+    if round_number <= settings.warm_up or settings.rule == PASSIVE:
+        reason = WITH_THE_REST if settings.rule == PASSIVE else WARM_UP
+        n_asked = 0
+        for k in range(n_labels):
+            chosen = candidates[k]
+            mask[k] = chosen
+            reasons[k] = reason if chosen else NOT_A_CANDIDATE
+            propensity[k] = 1.0 if chosen else 0.0
+            n_asked += chosen
+        return n_asked
+    n_asked = _apply_rule(settings, scratch, round_number)
+    if settings.audit_rate > 0.0:
+        n_asked += _audit(model, settings, scratch, round_number)
+    return n_asked
+
+
+@inlined
+def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """Mark what the rule asks for."""
+    lowest, highest = scratch.lowest, scratch.highest
+    candidates, mask, reasons, propensity = (
+        scratch.candidates,
+        scratch.mask,
+        scratch.reasons,
+        scratch.propensity,
+    )
+    threshold = np.float32(settings.width_scale / np.sqrt(np.float64(round_number)))
+    guaranteed_cost = np.float32(np.inf)
+    for k in range(settings.n_labels):
+        if candidates[k]:
+            guaranteed_cost = min(guaranteed_cost, highest[k])
+    n_contenders = 0
+    n_uncertain = 0  # contenders that are also wide
+    for k in range(settings.n_labels):
+        if candidates[k] and lowest[k] <= guaranteed_cost:
+            n_contenders += 1
+            n_uncertain += highest[k] - lowest[k] > threshold
+    coal_asks = n_contenders > 1 and n_uncertain > 0
+    n_asked = 0
+    for k in range(settings.n_labels):
+        contender = lowest[k] <= guaranteed_cost
+        wide = highest[k] - lowest[k] > threshold
+        if not candidates[k]:
+            asked, reason = False, NOT_A_CANDIDATE
+        elif wide and (settings.rule == NO_DOMINATION or (contender and coal_asks)):
+            asked, reason = True, UNCERTAIN
+        elif settings.rule == ALL_OR_NONE and coal_asks:
+            asked, reason = True, WITH_THE_REST
+        elif not contender and settings.rule != NO_DOMINATION:
+            asked, reason = False, CANNOT_BE_BEST
+        elif n_contenders == 1 and settings.rule != NO_DOMINATION:
+            asked, reason = False, ONLY_CONTENDER
+        else:
+            asked, reason = False, KNOWN_WELL
+        mask[k] = asked
+        reasons[k] = reason
+        propensity[k] = 1.0 if asked else 0.0
+        n_asked += asked
+    return n_asked
+
+
+@inlined
+def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """Now and then one more label, drawn among those not asked for, the less asked the likelier."""
+    candidates, mask, propensity, asked = scratch.candidates, scratch.mask, scratch.propensity, model.asked
+    total = 0.0
+    for k in range(settings.n_labels):
+        if candidates[k] and not mask[k]:
+            total += 1.0 / (1.0 + np.float64(asked[k]))
+    if total == 0.0:
+        return 0
+    for k in range(settings.n_labels):
+        if candidates[k] and not mask[k]:
+            propensity[k] = settings.audit_rate / (1.0 + np.float64(asked[k])) / total
+    if uniform(settings.seed, round_number, 0) >= settings.audit_rate:
+        return 0
+    left = uniform(settings.seed, round_number, 1) * total
+    drawn = -1
+    for k in range(settings.n_labels):
+        if candidates[k] and not mask[k]:
+            drawn = k
+            left -= 1.0 / (1.0 + np.float64(asked[k]))
+            if left < 0.0:
+                break
+    mask[drawn] = True
+    scratch.reasons[drawn] = AUDIT
+    return 1

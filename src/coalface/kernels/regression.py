@@ -1,0 +1,242 @@
+"""One linear cost regressor per label: predict, measure and update all of them in one pass over a row.
+
+Notation, with x in the unit of its feature, and per (feature, label) v = ``WEIGHT``, G = ``SQUARES``,
+1/N = ``INVERSE_SCALE``. The weight of VW's update rule is w = v/N. Kept in this form, its rescaling
+``w *= N/|x|`` when a larger |x| arrives leaves v as it is:
+
+- prediction   p     = sum of v x/N
+- norm               = sum of min(|x|/N, 1)^2
+- reach        ppu   = sum of min(|x|/N, 1) |x| / sqrt(G + g x^2)
+- update       G += g x^2;  N = max(N, |x|);  v += step x / sqrt(G)
+
+g is the gradient factor: 1 for adax, 4 (p - c)^2 for adagrad.
+"""
+
+import math
+
+import numpy as np
+
+from coalface.kernels.compile import inlined
+from coalface.kernels.features import INTERCEPT, find
+from coalface.kernels.state import (
+    ADAX,
+    F32,
+    I32,
+    INVERSE_SCALE,
+    LARGEST_VALUE,
+    SMALLEST_VALUE,
+    SQUARES,
+    UNSEEN,
+    WEIGHT,
+    Model,
+    Scratch,
+    Settings,
+)
+
+_ONE = np.float32(1.0)
+_ZERO = np.float32(0.0)
+_FOUR = np.float32(4.0)
+_TINY = np.float32(1e-37)
+
+
+@inlined
+def gather(model: Model, settings: Settings, scratch: Scratch, columns: I32, values: F32) -> int:
+    """Bring the non-zeros of a row into scratch, each in its feature's unit; their number.
+
+    The intercept comes last. An unseen feature is its own unit.
+    """
+    table, features, units = model.table, model.features, model.units
+    row_slots, row_values, row_columns, row_sizes = (
+        scratch.slots,
+        scratch.values,
+        scratch.columns,
+        scratch.sizes,
+    )
+    n = 0
+    for j in range(columns.shape[0] + settings.intercept):
+        is_feature = j < columns.shape[0]
+        value = values[j] if is_feature else _ONE
+        if value == _ZERO:
+            continue
+        column = columns[j] if is_feature else INTERCEPT
+        slot = find(table, features, column)
+        size = abs(value)
+        relative = min(max(size / units[slot], SMALLEST_VALUE), LARGEST_VALUE) if slot != UNSEEN else _ONE
+        row_columns[n] = column
+        row_sizes[n] = size
+        row_slots[n] = slot
+        row_values[n] = relative if value > _ZERO else -relative
+        n += 1
+    return n
+
+
+@inlined
+def predict(model: Model, scratch: Scratch, n: int) -> None:
+    """The raw predictions of all labels."""
+    cells, slots, values, predicted = model.cells, scratch.slots, scratch.values, scratch.predicted
+    lanes = predicted.shape[0]
+    for k in range(lanes):
+        predicted[k] = _ZERO
+    for j in range(n):
+        value = values[j]
+        cell = cells[slots[j]]
+        weight, inverse_scale = cell[WEIGHT], cell[INVERSE_SCALE]
+        for k in range(lanes):
+            predicted[k] += weight[k] * (value * inverse_scale[k])
+
+
+@inlined
+def scan(model: Model, scratch: Scratch, n: int) -> None:
+    """The raw predictions of all labels and, for a gradient factor of 1, norm and reach."""
+    cells, slots, values = model.cells, scratch.slots, scratch.values
+    predicted, norm, reach = scratch.predicted, scratch.norm, scratch.reach
+    lanes = predicted.shape[0]
+    for k in range(lanes):
+        predicted[k] = _ZERO
+        norm[k] = _ZERO
+        reach[k] = _ZERO
+    for j in range(n):
+        value = values[j]
+        size = abs(value)
+        square = size * size
+        cell = cells[slots[j]]
+        weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
+        for k in range(lanes):
+            share = min(size * inverse_scale[k], _ONE)
+            predicted[k] += weight[k] * (value * inverse_scale[k])
+            norm[k] += share * share
+            reach[k] += share * (size / np.sqrt(squares[k] + square))
+
+
+@inlined
+def measure(model: Model, scratch: Scratch, n: int) -> None:
+    """Norm and reach of all labels for the gradient factors in scratch."""
+    cells, slots, values = model.cells, scratch.slots, scratch.values
+    norm, reach, gradient = scratch.norm, scratch.reach, scratch.gradient
+    lanes = norm.shape[0]
+    for k in range(lanes):
+        norm[k] = _ZERO
+        reach[k] = _ZERO
+    for j in range(n):
+        size = abs(values[j])
+        square = size * size
+        cell = cells[slots[j]]
+        squares, inverse_scale = cell[SQUARES], cell[INVERSE_SCALE]
+        for k in range(lanes):
+            share = min(size * inverse_scale[k], _ONE)
+            norm[k] += share * share
+            reach[k] += share * (size / np.sqrt(squares[k] + gradient[k] * square))
+
+
+@inlined
+def seen_only_sensitivity(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
+    """What an update of vanishing weight would move as things stand; infinite if a feature is unseen."""
+    cells, slots, values = model.cells, scratch.slots, scratch.values
+    updates, norm_sum, sensitivity = model.updates, model.norm_sum, scratch.sensitivity
+    lanes = sensitivity.shape[0]
+    for k in range(lanes):
+        sensitivity[k] = _ZERO
+    for j in range(n):
+        size = abs(values[j])
+        cell = cells[slots[j]]
+        squares, inverse_scale = cell[SQUARES], cell[INVERSE_SCALE]
+        for k in range(lanes):
+            sensitivity[k] += (size * inverse_scale[k]) * (size / np.sqrt(squares[k]))
+    rate = np.float32(settings.learning_rate)
+    for k in range(lanes):
+        average_norm = np.float32(np.sqrt(updates[k] / norm_sum[k]))
+        sensitivity[k] = rate * (sensitivity[k] * average_norm)
+
+
+@inlined
+def shadow_sensitivity(model: Model, settings: Settings, scratch: Scratch) -> None:
+    """What one more update of weight 1 would move, from norm and reach."""
+    updates, norm_sum = model.updates, model.norm_sum
+    norm, reach, sensitivity = scratch.norm, scratch.reach, scratch.sensitivity
+    rate = np.float32(settings.learning_rate)
+    for k in range(sensitivity.shape[0]):
+        average_norm = np.float32(np.sqrt((updates[k] + 1.0) / (norm_sum[k] + np.float64(norm[k]))))
+        sensitivity[k] = rate * (reach[k] * average_norm)
+
+
+@inlined
+def clipped(value: np.float32) -> np.float32:
+    """A prediction brought into the range of costs."""
+    return min(max(value, _ZERO), _ONE)
+
+
+@inlined
+def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned: int) -> None:
+    """Update the labels listed in scratch, after ``scan`` (adax) or ``predict`` (adagrad)."""
+    labels, predicted, costs, norm, reach = (
+        scratch.labels,
+        scratch.predicted,
+        scratch.costs,
+        scratch.norm,
+        scratch.reach,
+    )
+    gradient, step, norm_sum, updates = scratch.gradient, scratch.step, model.norm_sum, model.updates
+    for k in range(gradient.shape[0]):
+        gradient[k] = _ZERO
+        step[k] = _ZERO
+    adax = settings.accumulator == ADAX
+    for i in range(n_learned):
+        label = labels[i]
+        difference = clipped(predicted[label]) - costs[label]
+        gradient[label] = _ONE if adax else _FOUR * difference * difference
+    if not adax:
+        measure(model, scratch, n)
+    for i in range(n_learned):
+        label = labels[i]
+        difference = costs[label] - clipped(predicted[label])
+        norm_sum[label] += np.float64(norm[label])
+        updates[label] += 1.0
+        average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
+        step[label] = _step(difference, reach[label] * average_norm, settings.learning_rate) * average_norm
+    if n_learned * 6 < gradient.shape[0]:
+        _apply_to_list(model, scratch, n, n_learned)
+    else:
+        _apply_to_all(model, scratch, n)
+
+
+@inlined
+def _step(difference: np.float32, reach: np.float32, learning_rate: float) -> np.float32:
+    """How far to go so that the prediction ends at cost + (p - cost) exp(-2 rate reach)."""
+    exponent = learning_rate * np.float64(reach)
+    share = -math.expm1(-2.0 * exponent) / np.float64(reach) if exponent >= 1e-6 else 2.0 * learning_rate
+    return np.float32(share * np.float64(difference))
+
+
+@inlined
+def _apply_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> None:
+    cells, slots, values = model.cells, scratch.slots, scratch.values
+    labels, gradient, step = scratch.labels, scratch.gradient, scratch.step
+    for j in range(n):
+        value = values[j]
+        square, inverse = value * value, _ONE / abs(value)
+        cell = cells[slots[j]]
+        weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
+        for i in range(n_learned):
+            k = labels[i]
+            total = squares[k] + gradient[k] * square
+            weight[k] += step[k] * (value / np.sqrt(max(total, _TINY)))
+            squares[k] = total
+            inverse_scale[k] = min(inverse_scale[k], inverse)
+
+
+@inlined
+def _apply_to_all(model: Model, scratch: Scratch, n: int) -> None:
+    """The same for every label at once; step and gradient are 0 where a label is left alone."""
+    cells, slots, values = model.cells, scratch.slots, scratch.values
+    gradient, step = scratch.gradient, scratch.step
+    lanes = gradient.shape[0]
+    for j in range(n):
+        value = values[j]
+        square, inverse = value * value, _ONE / abs(value)
+        cell = cells[slots[j]]
+        weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
+        for k in range(lanes):
+            total = squares[k] + gradient[k] * square
+            weight[k] += step[k] * (value / np.sqrt(max(total, _TINY)))
+            squares[k] = total
+            inverse_scale[k] = min(inverse_scale[k], inverse) if gradient[k] > _ZERO else inverse_scale[k]

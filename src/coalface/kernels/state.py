@@ -1,0 +1,144 @@
+"""What the kernels share: the learner's arrays, its settings, and scratch memory.
+
+Labels are the contiguous axis everywhere, padded to a multiple of ``LANES`` so that one pass over the
+non-zeros of an example serves all labels with vector instructions.
+
+Units. The update rule is scale-free, and so are the cells: each feature is measured in its own unit,
+the first absolute value seen, which keeps every number near one whatever the scale of the data.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+I8 = NDArray[np.int8]
+Bool = NDArray[np.bool_]
+
+LANES = 8
+
+# cells[slot, part, label]
+WEIGHT = 0  # prediction per unit of (value / largest value seen)
+SQUARES = 1  # sum of gradient factor x value^2 (AdaGrad's accumulator)
+INVERSE_SCALE = 2  # 1 / largest |value| seen
+
+UNSEEN = 0  # slot of every feature that was never learned; its cells never change
+UNSEEN_INVERSE_SCALE = np.float32(1e18)  # so that min(|value| * inverse scale, 1) is 1 at first sight
+SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a value in its feature's unit
+
+# counters[...]
+ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS = range(5)
+N_COUNTERS = 5
+
+# rules, accumulators, sensitivities, slacks: the numbers behind the names
+COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
+ADAX, ADAGRAD = range(2)
+SHADOW, SEEN_ONLY, DERIVATIVE = range(3)
+PUBLISHED, NOISE_SCALED = range(2)
+
+# why a cost is asked for or not
+(
+    NOT_A_CANDIDATE,
+    CANNOT_BE_BEST,
+    KNOWN_WELL,
+    ONLY_CONTENDER,
+    UNCERTAIN,
+    WARM_UP,
+    WITH_THE_REST,
+    AUDIT,
+    OVER_LIMIT,
+) = range(9)
+
+
+class Model(NamedTuple):
+    """Everything that learning changes."""
+
+    cells: F32  # (slots, 3, lanes)
+    units: F32  # (slots,)
+    features: I32  # (slots,) the feature number of each slot
+    table: I32  # open addressing: feature -> slot, 0 = empty
+    norm_sum: F64  # (lanes,) S: sum of squared normalised values over the updates
+    updates: F64  # (lanes,) W: number of updates
+    squared_residuals: F64  # (lanes,) over the answered costs
+    answered: I64  # (lanes,)
+    asked: I64  # (lanes,)
+    counters: I64
+    recent_regret: F64  # (2,) moving average over the answered examples, and how many it looks back over
+
+
+class Settings(NamedTuple):
+    """Everything that learning leaves alone."""
+
+    n_labels: int
+    rule: int
+    accumulator: int
+    sensitivity: int
+    slack: int
+    mellowness: float
+    width_scale: float
+    learning_rate: float
+    warm_up: int
+    audit_rate: float
+    seed: int
+    intercept: bool
+
+
+class Scratch(NamedTuple):
+    """The row at hand; owned by the caller, overwritten by every row."""
+
+    slots: I64  # (longest row + 1,)
+    values: F32  # (longest row + 1,) in the unit of each feature
+    columns: I32  # (longest row + 1,)
+    sizes: F32  # (longest row + 1,) |value| as given
+    predicted: F32  # (lanes,) raw
+    norm: F32  # (lanes,) squared normalised length of the row
+    reach: F32  # (lanes,) prediction change per unit of update, before the label's average norm
+    sensitivity: F32  # (lanes,)
+    lowest: F32
+    highest: F32
+    gradient: F32  # (lanes,) factor of value^2 in SQUARES; 0 = leave this label alone
+    step: F32  # (lanes,)
+    costs: F32  # (lanes,) the answers, NaN = none
+    candidates: Bool  # (lanes,)
+    mask: Bool  # (lanes,) asked
+    reasons: I8  # (lanes,)
+    propensity: F64  # (lanes,) chance with which the cost was asked for
+    labels: I64  # (lanes,) the labels to learn, as a list
+    unseen: I64  # (1,) features of the row without a slot
+
+
+def lanes_for(n_labels: int) -> int:
+    """The number of labels rounded up to whole vectors."""
+    return -(-n_labels // LANES) * LANES
+
+
+def new_scratch(n_labels: int, longest_row: int) -> Scratch:
+    """Scratch memory for rows of up to ``longest_row`` non-zeros."""
+    lanes, cells = lanes_for(n_labels), longest_row + 1
+    single = [np.zeros(lanes, np.float32) for _ in range(9)]
+    predicted, norm, reach, sensitivity, lowest, highest, gradient, step, costs = single
+    return Scratch(
+        np.zeros(cells, np.int64),
+        np.zeros(cells, np.float32),
+        np.zeros(cells, np.int32),
+        np.zeros(cells, np.float32),
+        predicted,
+        norm,
+        reach,
+        sensitivity,
+        lowest,
+        highest,
+        gradient,
+        step,
+        costs,
+        np.arange(lanes) < n_labels,
+        np.zeros(lanes, np.bool_),
+        np.zeros(lanes, np.int8),
+        np.ones(lanes, np.float64),
+        np.zeros(lanes, np.int64),
+        np.zeros(1, np.int64),
+    )

@@ -1,0 +1,128 @@
+"""Online least squares: one linear regressor per label, learned in one pass by scale-free AdaGrad.
+
+The numbers live in the arrays of ``kernels.state.Model``; this module makes them, grows them with the
+features that appear, and names the settings. Costs are in [0, 1] here.
+"""
+
+from collections.abc import Mapping
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.errors import FileFormatError
+from coalface.kernels.features import fill_table
+from coalface.kernels.state import (
+    INVERSE_SCALE,
+    N_COUNTERS,
+    ROUND,
+    SLOTS_USED,
+    UNSEEN_INVERSE_SCALE,
+    Model,
+    Scratch,
+    Settings,
+    lanes_for,
+    new_scratch,
+)
+
+_SPARE = 1 / 32  # room made in advance, as a share of the slots in use
+_PER_SLOT = ("cells", "units", "features")
+
+
+class OnlineRegressors:
+    """The state of all labels' regressors, growing with the features that are learned.
+
+    >>> regressors = OnlineRegressors(n_labels=3)
+    >>> regressors.make_room(100)
+    >>> regressors.model.cells.shape[1:]
+    (3, 8)
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self.n_labels = n_labels
+        self.lock = RLock()  # arrays move when they grow: one thread at a time
+        self.model = _empty_model(lanes_for(n_labels))
+        self.scratch = new_scratch(n_labels, 64)
+
+    def scratch_for(self, longest_row: int) -> Scratch:
+        """Scratch memory for rows of up to ``longest_row`` non-zeros."""
+        if self.scratch.slots.shape[0] <= longest_row:
+            self.scratch = new_scratch(self.n_labels, longest_row + longest_row // 4)
+        return self.scratch
+
+    def make_room(self, n_features: int) -> None:
+        """Make room for this many more features, with little to spare: memory follows what was seen."""
+        model = self.model
+        used = int(model.counters[SLOTS_USED])
+        needed = used + n_features
+        if needed > model.features.shape[0]:
+            slots = needed + int(used * _SPARE)
+            for name in _PER_SLOT:
+                array = getattr(model, name)
+                array.resize((slots, *array.shape[1:]), refcheck=False)
+        if needed * 4 > model.table.shape[0] * 3:
+            table = np.zeros(needed * 3 // 2 + 8, np.int32)  # two thirds full now, three quarters at most
+            fill_table(table, model.features, used)
+            self.model = model._replace(table=table)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the model occupies."""
+        return sum(array.nbytes for array in self.model)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The model as named arrays, without spare room, for a file."""
+        used = int(self.model.counters[SLOTS_USED])
+        named = self.model._asdict()
+        del named["table"]
+        return {name: array[:used] if name in _PER_SLOT else array for name, array in named.items()}
+
+    @classmethod
+    def from_arrays(cls, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> "OnlineRegressors":
+        """The regressors whose ``arrays`` were saved."""
+        regressors = cls(n_labels)
+        fresh = regressors.model._asdict()
+        for name, array in fresh.items():
+            if name == "table":
+                continue
+            saved = arrays.get(name)
+            shape = array.shape[1:] if name in _PER_SLOT else array.shape
+            if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
+                raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
+            fresh[name] = np.array(saved)
+        regressors.model = Model(**fresh)
+        regressors.make_room(0)
+        table = np.zeros_like(regressors.model.table)
+        fill_table(table, regressors.model.features, int(regressors.model.counters[SLOTS_USED]))
+        regressors.model = regressors.model._replace(table=table)
+        return regressors
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"n_labels": self.n_labels, "arrays": self.arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(OnlineRegressors.from_arrays(state["n_labels"], state["arrays"]).__dict__)
+
+
+def _empty_model(lanes: int) -> Model:
+    cells = np.zeros((1, 3, lanes), np.float32)  # the slot of the unseen feature
+    cells[:, INVERSE_SCALE] = UNSEEN_INVERSE_SCALE
+    counters = np.zeros(N_COUNTERS, np.int64)
+    counters[ROUND] = counters[SLOTS_USED] = 1
+    return Model(
+        cells=cells,
+        units=np.ones(1, np.float32),
+        features=np.full(1, np.iinfo(np.int32).min, np.int32),
+        table=np.zeros(8, np.int32),
+        norm_sum=np.zeros(lanes),
+        updates=np.zeros(lanes),
+        squared_residuals=np.zeros(lanes),
+        answered=np.zeros(lanes, np.int64),
+        asked=np.zeros(lanes, np.int64),
+        counters=counters,
+        recent_regret=np.zeros(2),
+    )
+
+
+__all__ = ["OnlineRegressors", "Settings"]
