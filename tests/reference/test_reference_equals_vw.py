@@ -14,7 +14,7 @@ ROUNDING = 1e-6
 N_FEATURES = 8
 
 
-def noisy_problem(seed, n_labels, n=200, *, decades=0.0, real_costs=False):
+def noisy_problem(seed, n_labels, n=150, *, decades=0.0, real_costs=False):
     """Half-empty rows whose features are spread over so many decades, and costs that depend on them."""
     random = np.random.default_rng(seed)
     directions = random.normal(size=(n, N_FEATURES)) * (random.random((n, N_FEATURES)) < 0.5)
