@@ -1,0 +1,73 @@
+"""Labels as text and as values: every file format spells them, every dataset holds them as one array."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coalface.errors import InputError, UnknownLabelError
+
+
+def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
+    """Distinct labels as a 1-d array of strings, integers, floats or booleans.
+
+    >>> label_array(["cat", "dog"])
+    array(['cat', 'dog'], dtype='<U3')
+    """
+    array = np.asarray(labels)
+    if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.ravel()):
+        array = array.astype(str)
+    if array.ndim != 1 or len(array) == 0:
+        raise InputError(f"{name} must be one row of labels, got shape {array.shape}. Pass a list of labels.")
+    if array.dtype.kind not in "Uiufb" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+        raise InputError(
+            f"{name} must be all strings or all numbers, got {array[0]!r} (dtype {array.dtype}). "
+            "Turn the labels into strings."
+        )
+    values, counts = np.unique(array, return_counts=True)
+    if len(values) < len(array):
+        raise InputError(
+            f"{name} must be distinct, got {values[counts > 1][0].item()!r} twice. List it once."
+        )
+    return array
+
+
+def labels_from_text(texts: Sequence[str]) -> NDArray[Any]:
+    """Labels read from a file: integers if every one is spelled like an integer, else strings.
+
+    >>> labels_from_text(["2", "10"])
+    array([ 2, 10])
+    >>> labels_from_text(["2", "ten"])
+    array(['2', 'ten'], dtype='<U3')
+    """
+    try:
+        numbers = [int(text) for text in texts]
+    except ValueError:
+        return np.array(texts, dtype=str)
+    if [str(number) for number in numbers] != list(texts) or max(map(abs, numbers), default=0) >= 2**63:
+        return np.array(texts, dtype=str)
+    return np.array(numbers, dtype=np.int64)
+
+
+def label_texts(classes: NDArray[Any]) -> list[str]:
+    """How files spell the labels.
+
+    >>> label_texts(np.array([0.5, 2.0]))
+    ['0.5', '2.0']
+    """
+    return [str(label) for label in classes.tolist()]
+
+
+def label_codes(labels: Iterable[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+    """The column of each label.
+
+    >>> label_codes(["dog", "cat", "dog"], np.array(["cat", "dog"]))
+    array([1, 0, 1], dtype=int32)
+    """
+    column = {label: place for place, label in enumerate(classes.tolist())}
+    values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    try:
+        return np.array([column[label] for label in values], dtype=np.int32)
+    except KeyError as error:
+        raise UnknownLabelError(error.args[0], classes.tolist()) from None

@@ -1,0 +1,91 @@
+"""Any readable file or folder as a dataset, and back; the suffix says which format it is."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coalface.data.archives import read_npz, write_npz
+from coalface.data.dataset import CostDataset
+from coalface.data.svmlight import read_svmlight
+from coalface.data.tables import read_csv, write_csv
+from coalface.data.vw_text import read_vw_text
+from coalface.data.vw_writer import write_vw_text
+from coalface.errors import FileFormatError, InputError
+
+_SUFFIXES = {
+    ".vw": "vw",
+    ".txt": "vw",
+    ".dat": "vw",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".csv": "csv",
+    ".npz": "npz",
+}
+_READERS: dict[str, Callable[..., CostDataset]] = {
+    "vw": read_vw_text,
+    "svmlight": read_svmlight,
+    "csv": read_csv,
+    "npz": read_npz,
+    "folder": CostDataset.open,
+}
+_WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
+    "vw": write_vw_text,
+    "csv": write_csv,
+    "npz": write_npz,
+    "folder": CostDataset.save,
+}
+
+
+def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: Any) -> CostDataset:
+    r"""The dataset of a file or folder; ``options`` go to the reader of its format.
+
+    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.npz``;
+    all but the last also with ``.gz`` behind it. A folder is one written by ``CostDataset.save``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n4,cat\n20,dog\n")
+    ...     read_dataset(Path(folder, "pets.csv"), label="kind")
+    CostDataset('pets', 2 examples, 1 features, 2 labels)
+    """
+    source = Path(path)
+    if not source.exists():
+        raise FileFormatError(f"There is no file or folder {source}. Check the path.")
+    chosen = _format(source, _READERS, format)
+    try:
+        return _READERS[chosen](source, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        option = str(error).rsplit(" ", 1)[-1]
+        raise InputError(f"The {chosen} format has no option {option}. Leave it out.") from None
+
+
+def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: str = "auto") -> None:
+    """Write a dataset in the format of the suffix; a name without a suffix becomes a dataset folder.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_dataset(CostDataset([[1.0]], [[0.0, 1.0]]), Path(folder, "tiny"))
+    ...     read_dataset(Path(folder, "tiny"))
+    CostDataset(1 examples, 1 features, 2 labels)
+    """
+    target = Path(path)
+    _WRITERS[_format(target, _WRITERS, format)](dataset, target)
+
+
+def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
+    if wanted == "auto":
+        if path.is_dir() or not path.suffix:
+            return "folder"
+        suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+        wanted = _SUFFIXES.get(suffix.lower(), suffix)
+    if wanted not in known:
+        listed = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in known)
+        raise InputError(
+            f"The format of {path} must be one of {', '.join(known)} (suffixes {listed}), got {wanted!r}. "
+            "Pass format= or rename the file."
+        )
+    return wanted

@@ -1,0 +1,59 @@
+"""svmlight files (``label column:value ...``) together with a cost matrix."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coalface.data.dataset import CostDataset
+from coalface.data.matrices import read_cost_matrix
+from coalface.errors import FileFormatError
+
+
+def read_svmlight(
+    path: str | os.PathLike[str],
+    *,
+    cost_matrix: ArrayLike | str | os.PathLike[str] | None = None,
+    classes: ArrayLike | None = None,
+    n_features: int | None = None,
+    zero_based: bool | str = "auto",
+    name: str | None = None,
+) -> CostDataset:
+    r"""The dataset of a file, plain or packed: the labels with 0/1 costs or with those of ``cost_matrix``.
+
+    The labels in ascending order are the rows and columns of the matrix (an array, or a ``.npy`` or
+    ``.csv`` file), unless ``classes`` gives another order.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "two.svm")
+    ...     _ = path.write_text("3 1:0.5\n7 2:1\n")
+    ...     dataset = read_svmlight(path, cost_matrix=[[0, 1], [9, 0]])
+    >>> dataset.classes, dataset.cost.tolist()
+    (array([3, 7]), [[0.0, 1.0], [9.0, 0.0]])
+    """
+    from sklearn.datasets import load_svmlight_file  # slow to import
+
+    source = Path(path)
+    if not source.is_file():
+        raise FileFormatError(f"There is no file {source}. Check the path.")
+    try:
+        X, y = load_svmlight_file(str(source), n_features=n_features, zero_based=zero_based, dtype=np.float64)
+    except (ValueError, OverflowError, EOFError, OSError) as error:
+        raise FileFormatError(
+            f"{source} must be an svmlight file of lines such as '3 1:0.5 4:2' ({error}). Check the file."
+        ) from None
+    if X.shape[0] == 0:
+        raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
+    if not (np.isfinite(y).all() and np.isfinite(X.data).all()):
+        raise FileFormatError(f"{source} must hold finite numbers, got nan or inf. Replace or remove them.")
+    labels = y.astype(np.int64) if (y == np.round(y)).all() and np.abs(y).max() < 2**53 else y
+    known = np.unique(labels) if classes is None else np.asarray(classes)
+    return CostDataset.from_labels(
+        X,
+        labels,
+        classes=known,
+        cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, len(known)),
+        name=source.name.split(".")[0] if name is None else name,
+    )

@@ -1,0 +1,90 @@
+"""A text file as one array of bytes with the places of its lines, for compiled readers."""
+
+import gzip
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.errors import FileFormatError
+
+_CHUNK = 1 << 22  # bytes looked at in one go
+
+
+@dataclass(frozen=True, eq=False)
+class TextLines:
+    r"""The bytes of a file and where its lines start and end; lines without text are left out.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_bytes(b"one\r\n\r\ntwo words")
+    ...     lines = TextLines.open(Path(folder, "a.txt"))
+    >>> [lines.text(start, end) for start, end in zip(lines.starts, lines.ends)]
+    ['one', 'two words']
+    """
+
+    path: Path
+    buffer: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    n_blanks: int
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "TextLines":
+        """The lines of a plain or gzip file; a plain file is mapped into memory."""
+        source = Path(path)
+        buffer = _read_bytes(source)
+        skip = 3 if buffer[:3].tobytes() == b"\xef\xbb\xbf" else 0  # a byte-order mark
+        newlines, n_blanks = [], 0
+        for start in range(0, len(buffer), _CHUNK):
+            chunk = buffer[start : start + _CHUNK]
+            newlines.append(np.flatnonzero(chunk == ord("\n")) + start)
+            n_blanks += int(np.count_nonzero(chunk == ord(" ")) + np.count_nonzero(chunk == ord("\t")))
+        if newlines and not (len(newlines[-1]) and newlines[-1][-1] == len(buffer) - 1):
+            newlines.append(np.array([len(buffer)]))  # the last line has no end of its own
+        ends = np.concatenate([*newlines, np.empty(0, np.int64)]).astype(np.int64)
+        starts = np.concatenate([[skip], ends[:-1] + 1]).astype(np.int64)[: len(ends)]
+        ends = ends - ((ends > starts) & (buffer[ends - 1] == ord("\r")))
+        kept = ends > starts
+        hollow = kept & (buffer[starts * kept] <= ord(" ")) & (buffer[(ends - 1) * kept] <= ord(" "))
+        for line in np.flatnonzero(hollow):
+            kept[line] = bool(buffer[starts[line] : ends[line]].tobytes().strip())
+        if not kept.any():
+            raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
+        return cls(source, buffer, starts[kept], ends[kept], n_blanks)
+
+    def text(self, start: int, end: int, *, strict: bool = True) -> str:
+        """A span as text; if it is not UTF-8, an error, or the nearest text that can be shown."""
+        raw = self.buffer[start:end].tobytes()
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError:
+            shown = raw.decode("utf-8", errors="backslashreplace")
+            if strict:
+                raise self.error(start, shown, "text must be UTF-8", "Convert the file") from None
+            return shown
+
+    def error(self, place: int, text: str, rule: str, remedy: str) -> FileFormatError:
+        """One line that names the file, the line at this place, the rule, the text and the remedy."""
+        number = 1 + int(np.count_nonzero(self.buffer[:place] == ord("\n")))
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        return FileFormatError(f"{self.path}, line {number}: {rule}, got {shown!r}. {remedy}.")
+
+
+def _read_bytes(path: Path) -> NDArray[np.uint8]:
+    if not path.is_file():
+        raise FileFormatError(f"There is no file {path}. Check the path.")
+    with path.open("rb") as file:
+        start = file.read(2)
+    if not start:
+        return np.empty(0, np.uint8)
+    if start != b"\x1f\x8b":
+        return np.memmap(path, np.uint8, "r").view(np.ndarray)
+    try:
+        with gzip.open(path) as unpacked:
+            return np.frombuffer(unpacked.read(), np.uint8)
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{path} is truncated or damaged ({error}). Get the file again.") from None

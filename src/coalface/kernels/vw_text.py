@@ -1,0 +1,257 @@
+"""The loops that read Vowpal Wabbit's text: labels before the first bar, features behind it.
+
+A file is one array of bytes, a line is ``[start, end)`` in it, and names are spans of it: Python sees
+each distinct name once, however often it occurs. A kernel stops at the first bad line and writes
+``problem = (code, line, start, end)``; ``coalface.data.vw_text`` turns that into words.
+"""
+
+import numpy as np
+
+from coalface.kernels.compile import inlined, kernel
+from coalface.kernels.words import (
+    BAR,
+    COLON,
+    LARGEST,
+    LOW32,
+    NAME_SEED,
+    QUOTE,
+    SPACE,
+    TAB,
+    ZERO,
+    find,
+    grown,
+    is_blank,
+    murmur,
+    name_hash,
+    read_number,
+    same,
+    vw_hash,
+    word_end,
+)
+
+NUMBERED, NAMED, HASHED = 0, 1, 2
+
+FINE, NO_BAR, BAD_NUMBER, NOT_FINITE, EMPTY_NAME, GLUED_LABEL, STRAY_TAG, NOT_NUMBERED, TOO_LARGE = range(9)
+
+_LARGEST_COLUMN = 2**31 - 2
+
+
+@inlined
+def _skip_blanks(buffer, start, end):  # type: ignore[no-untyped-def]
+    place = start
+    while place < end and (buffer[place] == SPACE or buffer[place] == TAB):
+        place += 1
+    return place
+
+
+@inlined
+def _name_end(buffer, start, end):  # type: ignore[no-untyped-def]
+    place = start
+    while place < end and buffer[place] != COLON and not is_blank(buffer[place]):
+        place += 1
+    return place
+
+
+@kernel
+def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-untyped-def]
+    """The listed labels of each line: (bars, indptr, codes, costs, names).
+
+    ``bars[i]`` is the place of the first bar, ``codes`` number the distinct labels by first appearance,
+    ``names[code]`` = (hash, 0, 0, start, end), and a label without a cost gets NaN.
+    """
+    n_lines = len(starts)
+    bars = np.zeros(n_lines, np.int64)
+    indptr = np.zeros(n_lines + 1, np.int64)
+    codes = np.empty(capacity, np.int32)
+    costs = np.empty(capacity, np.float32)
+    slots = np.full(64, -1, np.int64)
+    names = np.empty((32, 5), np.int64)
+    n_names = 0
+    count = 0
+    problem[0] = FINE
+    for line in range(n_lines):
+        end = ends[line]
+        place = starts[line]
+        expected = 0  # most lines list the labels in one order: try the next one before hashing
+        while True:
+            place = _skip_blanks(buffer, place, end)
+            if place == end:
+                problem[:] = (NO_BAR, line, starts[line], end)
+                break
+            if buffer[place] == BAR:
+                break
+            start = place
+            place = _name_end(buffer, start, end)
+            stop = place
+            if place < end and (buffer[start] == QUOTE or buffer[place] == BAR):  # a tag
+                stop = word_end(buffer, place, end)
+                place = _skip_blanks(buffer, stop, end)
+                if place < end and buffer[place] != BAR:
+                    problem[:] = (STRAY_TAG, line, start, stop)
+                    break
+                continue
+            if start == stop:
+                problem[:] = (EMPTY_NAME, line, start, word_end(buffer, start, end))
+                break
+            cost = np.nan
+            if place < end and buffer[place] == COLON:
+                cost, place = read_number(buffer, stop + 1, end)
+                behind = word_end(buffer, place, end)
+                if place == stop + 1 or behind != place:
+                    problem[:] = (BAD_NUMBER, line, start, behind)
+                    break
+                if not abs(cost) <= LARGEST:
+                    problem[:] = (NOT_FINITE, line, start, behind)
+                    break
+                if behind < end and buffer[behind] == BAR:
+                    problem[:] = (GLUED_LABEL, line, start, behind)
+                    break
+            code = expected
+            if (
+                code >= n_names
+                or names[code, 4] - names[code, 3] != stop - start
+                or not same(buffer, names[code, 3], start, stop - start)
+            ):
+                hashed = name_hash(buffer, start, stop, NAME_SEED)
+                slot = find(buffer, slots, names, hashed, 0, 0, start, stop)
+                code = int(slots[slot])
+                if code < 0:
+                    code = n_names
+                    slots[slot] = code
+                    names[code, :] = (hashed, 0, 0, start, stop)
+                    n_names += 1
+                    if 2 * n_names >= len(slots):
+                        slots, names = grown(slots, names, n_names)
+            codes[count] = code
+            costs[count] = cost
+            count += 1
+            expected = code + 1
+        if problem[0] != FINE:
+            break
+        bars[line] = place
+        indptr[line + 1] = count
+    return bars, indptr, codes[:count], costs[:count], names[:n_names]
+
+
+@kernel
+def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: ignore[no-untyped-def]
+    """The features of each line: (indptr, columns, values, names); names are filled in NAMED mode only.
+
+    ``names[column]`` = (hash, namespace start, namespace end, start, end). Zeros are dropped; a feature
+    that occurs twice in a line is given twice. ``mask`` cuts the hashes of HASHED mode.
+    """
+    n_lines = len(bars)
+    indptr = np.zeros(n_lines + 1, np.int64)
+    columns = np.empty(capacity, np.int32)
+    values = np.empty(capacity, np.float32)
+    slots = np.full(1024, -1, np.int64)
+    names = np.empty((512, 5), np.int64)
+    n_names = 0
+    count = 0
+    problem[0] = FINE
+    for line in range(n_lines):
+        end = ends[line]
+        place = bars[line]
+        space_start = place
+        space_stop = place
+        weight = 1.0
+        seed = 0
+        while place < end:
+            if buffer[place] == SPACE or buffer[place] == TAB:
+                place += 1
+                continue
+            if buffer[place] == BAR:
+                space_start = place + 1
+                place = _name_end(buffer, space_start, end)
+                space_stop = place
+                weight = 1.0
+                if place < end and buffer[place] == COLON:
+                    weight, place = read_number(buffer, space_stop + 1, end)
+                    behind = word_end(buffer, place, end)
+                    if place == space_stop + 1 or behind != place:
+                        problem[:] = (BAD_NUMBER, line, space_start - 1, behind)
+                        break
+                    if not abs(weight) <= LARGEST:
+                        problem[:] = (NOT_FINITE, line, space_start - 1, behind)
+                        break
+                if mode == HASHED:
+                    seed = vw_hash(buffer, space_start, space_stop, 0)
+                elif mode == NAMED:
+                    seed = name_hash(buffer, space_start, space_stop, NAME_SEED)
+                continue
+            start = place
+            column = 0
+            while place < end:
+                digit = 0 + int(buffer[place]) - ZERO
+                if digit < 0 or digit > 9:
+                    break
+                column = column * 10 + digit
+                if column > LOW32:
+                    column = (column & LOW32) if mode == HASHED else _LARGEST_COLUMN + 1
+                place += 1
+            digits_stop = place
+            place = _name_end(buffer, digits_stop, end)
+            stop = place
+            value = weight
+            if place < end and buffer[place] == COLON:
+                value, place = read_number(buffer, stop + 1, end)
+                value *= weight
+                if place == stop + 1 or (place < end and not is_blank(buffer[place])):
+                    problem[:] = (BAD_NUMBER, line, start, word_end(buffer, place, end))
+                    break
+                if not abs(value) <= LARGEST:
+                    problem[:] = (NOT_FINITE, line, start, place)
+                    break
+            if start == stop:
+                problem[:] = (EMPTY_NAME, line, start, place)
+                break
+            if mode == NUMBERED:
+                if stop != digits_stop or space_start != space_stop:
+                    problem[:] = (NOT_NUMBERED, line, start, place)
+                    break
+                if column > _LARGEST_COLUMN:
+                    problem[:] = (TOO_LARGE, line, start, place)
+                    break
+            elif mode == HASHED:
+                if stop == digits_stop:
+                    column = (column + seed) & mask
+                else:
+                    column = murmur(buffer, start, stop, seed) & mask
+            else:
+                hashed = name_hash(buffer, start, stop, seed)
+                slot = find(buffer, slots, names, hashed, space_start, space_stop, start, stop)
+                column = int(slots[slot])
+                if column < 0:
+                    column = n_names
+                    slots[slot] = column
+                    names[column, :] = (hashed, space_start, space_stop, start, stop)
+                    n_names += 1
+                    if 2 * n_names >= len(slots):
+                        slots, names = grown(slots, names, n_names)
+            if np.float32(value) != 0.0:
+                columns[count] = column
+                values[count] = value
+                count += 1
+        if problem[0] != FINE:
+            break
+        indptr[line + 1] = count
+    return indptr, columns[:count], values[:count], names[:n_names]
+
+
+@kernel
+def fill_costs(indptr, columns, costs, cost, listed):  # type: ignore[no-untyped-def]
+    """Write the listed costs into ``cost`` (n, K) and mark them in ``listed``; -1 or a twice-listing line.
+
+    ``listed`` may have no rows, and is then left alone.
+    """
+    last_line = np.full(cost.shape[1], -1, np.int64)
+    for line in range(len(indptr) - 1):
+        for item in range(indptr[line], indptr[line + 1]):
+            column = columns[item]
+            if last_line[column] == line:
+                return line
+            last_line[column] = line
+            cost[line, column] = costs[item]
+            if len(listed) > 0:
+                listed[line, column] = True
+    return -1

@@ -1,0 +1,214 @@
+"""The words of a text file inside compiled loops: numbers, hashes, and a table of distinct names.
+
+A name is a span ``[start, end)`` of the file's bytes; nothing is copied. The Python bodies (``py_func``)
+take ``bytes`` as the buffer: its items are Python integers.
+"""
+
+import numpy as np
+
+from coalface.kernels.compile import inlined, kernel
+
+LARGEST = float(np.finfo(np.float32).max)
+LOW32 = 0xFFFFFFFF
+NAME_SEED = 0xCBF29CE484222
+SPACE, TAB, BAR, COLON, QUOTE = 32, 9, 124, 58, 39
+ZERO, NINE = 48, 57
+
+_POWERS_OF_TEN = np.array([10.0**k for k in range(23)])  # all exact in float64
+_LOW63 = 0x7FFFFFFFFFFFFFFF
+_DOT, _PLUS, _MINUS, _UPPER_E, _LOWER_E = 46, 43, 45, 69, 101
+
+
+@inlined
+def read_number(buffer, start, end):  # type: ignore[no-untyped-def]
+    """The number that begins at ``start`` and the place behind it, which is ``start`` if there is none."""
+    place = start
+    negative = False
+    if place < end and (buffer[place] == _MINUS or buffer[place] == _PLUS):
+        negative = buffer[place] == _MINUS
+        place += 1
+    digits = 0
+    n_digits = 0
+    exponent = 0
+    while place < end:
+        digit = 0 + int(buffer[place]) - ZERO
+        if digit < 0 or digit > 9:
+            break
+        if digits < 10**17:  # the next digit still fits
+            digits = digits * 10 + digit
+        else:
+            exponent += 1
+        n_digits += 1
+        place += 1
+    if place < end and buffer[place] == _DOT:
+        place += 1
+        while place < end:
+            digit = 0 + int(buffer[place]) - ZERO
+            if digit < 0 or digit > 9:
+                break
+            if digits < 10**17:
+                digits = digits * 10 + digit
+                exponent -= 1
+            n_digits += 1
+            place += 1
+    if n_digits == 0:
+        return 0.0, start
+    if place < end and (buffer[place] == _LOWER_E or buffer[place] == _UPPER_E):
+        power, behind = _read_exponent(buffer, place + 1, end)
+        if behind == place + 1:
+            return 0.0, start
+        exponent += power
+        place = behind
+    value = _scaled(float(digits), exponent)
+    return (-value if negative else value), place
+
+
+@inlined
+def _read_exponent(buffer, start, end):  # type: ignore[no-untyped-def]
+    place = start
+    negative = False
+    if place < end and (buffer[place] == _MINUS or buffer[place] == _PLUS):
+        negative = buffer[place] == _MINUS
+        place += 1
+    first = place
+    power = 0
+    while place < end and ZERO <= buffer[place] <= NINE:
+        power = min(power * 10 + (0 + int(buffer[place]) - ZERO), 99999)
+        place += 1
+    if place == first:
+        return 0, start
+    return (-power if negative else power), place
+
+
+@inlined
+def _scaled(value, exponent):  # type: ignore[no-untyped-def]
+    """One correctly rounded operation for |exponent| <= 22, which is every ordinary number."""
+    if value == 0.0:
+        return value
+    while exponent > 22 and value <= LARGEST:
+        value *= _POWERS_OF_TEN[22]
+        exponent -= 22
+    while exponent < -22 and value > 0.0:
+        value /= _POWERS_OF_TEN[22]
+        exponent += 22
+    if exponent > 22:  # already beyond float32
+        return np.inf
+    if exponent < -22:
+        return 0.0
+    if exponent >= 0:
+        return value * _POWERS_OF_TEN[exponent]
+    return value / _POWERS_OF_TEN[-exponent]
+
+
+@inlined
+def _rotated(word, bits):  # type: ignore[no-untyped-def]
+    return ((word << bits) | (word >> (32 - bits))) & LOW32
+
+
+@kernel
+def murmur(buffer, start, end, seed):  # type: ignore[no-untyped-def]
+    """MurmurHash3 (x86, 32 bits) of the bytes in ``[start, end)``."""
+    state = seed & LOW32
+    length = end - start
+    place = start
+    while place + 4 <= end:
+        block = 0 + int(buffer[place])
+        block |= (0 + int(buffer[place + 1])) << 8
+        block |= (0 + int(buffer[place + 2])) << 16
+        block |= (0 + int(buffer[place + 3])) << 24
+        block = (block * 0xCC9E2D51) & LOW32
+        block = (_rotated(block, 15) * 0x1B873593) & LOW32
+        state = (_rotated(state ^ block, 13) * 5 + 0xE6546B64) & LOW32
+        place += 4
+    if place < end:
+        block = 0
+        for offset in range(end - place):
+            block |= (0 + int(buffer[place + offset])) << (8 * offset)
+        block = (block * 0xCC9E2D51) & LOW32
+        state ^= (_rotated(block, 15) * 0x1B873593) & LOW32
+    state ^= length & LOW32
+    state = ((state ^ (state >> 16)) * 0x85EBCA6B) & LOW32
+    state = ((state ^ (state >> 13)) * 0xC2B2AE35) & LOW32
+    return state ^ (state >> 16)
+
+
+@kernel
+def vw_hash(buffer, start, end, seed):  # type: ignore[no-untyped-def]
+    """VW's hash of a name: its integer plus the seed if it is all digits, else murmur. 32 bits."""
+    number = 0
+    for place in range(start, end):
+        if buffer[place] < ZERO or buffer[place] > NINE:
+            return murmur(buffer, start, end, seed)
+        number = (number * 10 + (0 + int(buffer[place]) - ZERO)) & LOW32
+    return (number + seed) & LOW32
+
+
+@inlined
+def same(buffer, first, second, length):  # type: ignore[no-untyped-def]
+    """Whether two spans hold the same bytes."""
+    if first == second:
+        return True
+    for offset in range(length):  # noqa: SIM110 (a generator would not compile)
+        if buffer[first + offset] != buffer[second + offset]:
+            return False
+    return True
+
+
+@inlined
+def name_hash(buffer, start, end, seed):  # type: ignore[no-untyped-def]
+    """FNV-1a kept to 63 bits, so that signed integers hold it."""
+    state = seed
+    for place in range(start, end):
+        state = ((state ^ (0 + int(buffer[place]))) * 0x100000001B3) & _LOW63
+    return state
+
+
+@inlined
+def find(buffer, slots, names, hashed, space_start, space_end, start, end):  # type: ignore[no-untyped-def]
+    """The slot that holds this name, or the free one where it belongs."""
+    mask = len(slots) - 1
+    slot = (hashed ^ (hashed >> 29)) & mask
+    while True:
+        code = slots[slot]
+        if code < 0:
+            return slot
+        if (
+            names[code, 0] == hashed
+            and names[code, 4] - names[code, 3] == end - start
+            and names[code, 2] - names[code, 1] == space_end - space_start
+            and same(buffer, names[code, 3], start, end - start)
+            and same(buffer, names[code, 1], space_start, space_end - space_start)
+        ):
+            return slot
+        slot = (slot + 1) & mask
+
+
+@inlined
+def grown(slots, names, n_names):  # type: ignore[no-untyped-def]
+    """The same table with twice the room."""
+    wider = np.full(2 * len(slots), -1, np.int64)
+    longer = np.empty((2 * len(names), 5), np.int64)
+    longer[:n_names] = names[:n_names]
+    mask = len(wider) - 1
+    for code in range(n_names):
+        hashed = int(names[code, 0])
+        slot = (hashed ^ (hashed >> 29)) & mask
+        while wider[slot] >= 0:
+            slot = (slot + 1) & mask
+        wider[slot] = code
+    return wider, longer
+
+
+@inlined
+def is_blank(byte):  # type: ignore[no-untyped-def]
+    """Whether a byte ends a word: a space, a tab or a bar."""
+    return byte in (SPACE, BAR, TAB)
+
+
+@inlined
+def word_end(buffer, start, end):  # type: ignore[no-untyped-def]
+    """The place of the first blank or bar from ``start`` on, or ``end``."""
+    place = start
+    while place < end and not is_blank(buffer[place]):
+        place += 1
+    return place
