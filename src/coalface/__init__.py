@@ -1,1 +1,62 @@
-"""."""
+"""Cost-sensitive classification that asks for as few costs as possible.
+
+>>> from coalface import CoalClassifier
+>>> learner = CoalClassifier(classes=["low", "high"])
+>>> learner.round_
+1
+
+Names are loaded when they are first used, so that ``coalface --help`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coalface.data.dataset import CostDataset
+    from coalface.data.readers import read_dataset
+    from coalface.data.trees import tree_cost_matrix, tree_costs
+    from coalface.evaluation.curve import Curve
+    from coalface.evaluation.simulation import simulate
+    from coalface.learner import CoalClassifier
+    from coalface.ledger import JsonLinesLedger, MemoryLedger
+    from coalface.queries import Queries
+    from coalface.ranges import CostRanges
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CoalClassifier": "learner",
+    "CostDataset": "data.dataset",
+    "CostRanges": "ranges",
+    "Curve": "evaluation.curve",
+    "JsonLinesLedger": "ledger",
+    "MemoryLedger": "ledger",
+    "Queries": "queries",
+    "read_dataset": "data.readers",
+    "simulate": "evaluation.simulation",
+    "tree_cost_matrix": "data.trees",
+    "tree_costs": "data.trees",
+}
+__all__ = [
+    "CoalClassifier",
+    "CostDataset",
+    "CostRanges",
+    "Curve",
+    "JsonLinesLedger",
+    "MemoryLedger",
+    "Queries",
+    "read_dataset",
+    "simulate",
+    "tree_cost_matrix",
+    "tree_costs",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'coalface' has no attribute {name!r}")
+    return getattr(import_module(f"coalface.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

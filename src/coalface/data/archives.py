@@ -75,9 +75,7 @@ def _examples(source: Path, arrays: dict[str, NDArray[Any]]) -> Any:
     if "X" in arrays:
         return arrays["X"]
     if not all(key in arrays for key in _SPARSE):
-        raise FileFormatError(
-            f"{source} must hold X, or all of {', '.join(_SPARSE)}, got {sorted(arrays)}. Add X."
-        )
+        raise FileFormatError(f"{source} must hold X, or all of {', '.join(_SPARSE)}, got {sorted(arrays)}. Add X.")
     data, indices, indptr, shape = (arrays[key] for key in _SPARSE)
     try:
         X: Any = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))

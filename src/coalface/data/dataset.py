@@ -77,9 +77,7 @@ class CostDataset:
         examples = checked_examples(X)
         n_rows = examples.shape[0]
         widest = np.asarray(cost if cost is not None else cost_matrix)
-        labels = label_array(
-            np.arange(widest.shape[-1] if widest.ndim else 0) if classes is None else classes
-        )
+        labels = label_array(np.arange(widest.shape[-1] if widest.ndim else 0) if classes is None else classes)
         shape = (n_rows, len(labels))
         square = (len(labels), len(labels))
         put = {

@@ -17,9 +17,7 @@ def checked_examples(X: Any) -> Examples:
     try:
         dense = None if issparse(X) else np.asarray(X, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"X must hold numbers only: {error}. Turn texts and categories into numbers."
-        ) from None
+        raise InputError(f"X must hold numbers only: {error}. Turn texts and categories into numbers.") from None
     if dense is not None and dense.ndim != 2:
         raise InputError(f"X must be a table (examples, features), got shape {dense.shape}. Reshape it.")
     examples = csr_array(X if dense is None else dense, dtype=np.float32)
@@ -52,9 +50,7 @@ def checked_codes(values: ArrayLike, n_rows: int, n_labels: int) -> NDArray[np.i
             "Use CostDataset.from_labels for labels."
         )
     if n_rows and not (array.min() >= 0 and array.max() < n_labels):
-        raise InputError(
-            f"truth must lie in 0..{n_labels - 1}, got {array.min()}..{array.max()}. Check classes."
-        )
+        raise InputError(f"truth must lie in 0..{n_labels - 1}, got {array.min()}..{array.max()}. Check classes.")
     return array.astype(np.int32)
 
 

@@ -45,9 +45,7 @@ def save_folder(dataset: CostDataset, folder: str | os.PathLike[str]) -> None:
     """Write the dataset beside ``folder``, then move it there; replaces a dataset, but nothing else."""
     target = Path(folder)
     if target.exists() and not is_dataset_folder(target):
-        raise InputError(
-            f"The folder {target} exists and is not a dataset, so it is kept. Choose another name."
-        )
+        raise InputError(f"The folder {target} exists and is not a dataset, so it is kept. Choose another name.")
     target.parent.mkdir(parents=True, exist_ok=True)
     unique = uuid.uuid4().hex
     fresh = target.parent / f".{target.name}.{unique}.part"
@@ -85,8 +83,7 @@ def _write_files(dataset: CostDataset, folder: Path) -> None:
         "shape": [*X.shape, len(dataset.classes)],
         "fingerprint": dataset.fingerprint,
         "files": {
-            path.name: {"bytes": path.stat().st_size, "sha256": _checksum(path)}
-            for path in sorted(folder.iterdir())
+            path.name: {"bytes": path.stat().st_size, "sha256": _checksum(path)} for path in sorted(folder.iterdir())
         },
     }
     (folder / _META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
@@ -104,9 +101,7 @@ def open_folder(folder: str | os.PathLike[str], *, verify: bool = False) -> Cost
     meta = _read_meta(source)
     _check_files(source, meta["files"], verify=verify)
     arrays = {
-        field: _mapped(source / f"{field}.npy")
-        for field in (*_ALWAYS, *_OPTIONAL)
-        if f"{field}.npy" in meta["files"]
+        field: _mapped(source / f"{field}.npy") for field in (*_ALWAYS, *_OPTIONAL) if f"{field}.npy" in meta["files"]
     }
     _check_shapes(source, arrays, *meta["shape"])
     names = _read_json(source, _NAMES) if _NAMES in meta["files"] else None
@@ -177,9 +172,7 @@ def _mapped(path: Path) -> NDArray[Any]:
     return array
 
 
-def _check_shapes(
-    source: Path, arrays: dict[str, NDArray[Any]], n_rows: int, n_features: int, n_labels: int
-) -> None:
+def _check_shapes(source: Path, arrays: dict[str, NDArray[Any]], n_rows: int, n_features: int, n_labels: int) -> None:
     n_stored = len(arrays["X_data"])
     expected = {
         "X_data": ((n_stored,), "f4"),

@@ -27,9 +27,7 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
         )
     values, counts = np.unique(array, return_counts=True)
     if len(values) < len(array):
-        raise InputError(
-            f"{name} must be distinct, got {values[counts > 1][0].item()!r} twice. List it once."
-        )
+        raise InputError(f"{name} must be distinct, got {values[counts > 1][0].item()!r} twice. List it once.")
     return array
 
 

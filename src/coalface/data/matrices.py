@@ -28,9 +28,7 @@ def read_cost_matrix(source: ArrayLike | str | os.PathLike[str], n_labels: int) 
             f"got {matrix.shape}. Check it, or pass classes=[...]."
         )
     if not np.isfinite(matrix).all():
-        raise InputError(
-            f"{name} must hold finite costs, got {matrix[~np.isfinite(matrix)][0]}. Replace them."
-        )
+        raise InputError(f"{name} must hold finite costs, got {matrix[~np.isfinite(matrix)][0]}. Replace them.")
     return matrix
 
 

@@ -129,9 +129,7 @@ def tree_costs(
     return costs
 
 
-def _as_tree(
-    parents: Mapping[Hashable, Hashable] | LabelTree, labels: Iterable[Hashable] | None
-) -> LabelTree:
+def _as_tree(parents: Mapping[Hashable, Hashable] | LabelTree, labels: Iterable[Hashable] | None) -> LabelTree:
     if not isinstance(parents, LabelTree):
         return LabelTree.from_parents(parents, labels)
     if labels is None:
@@ -156,9 +154,7 @@ def _checked_parents(parents: Mapping[Hashable, Hashable]) -> dict[Hashable, Has
             if node in path:
                 cycle = [*list(path)[list(path).index(node) :], node]
                 shown = " -> ".join(repr(name) for name in cycle[:10])
-                raise InputError(
-                    f"The label tree must not have cycles, got {shown}. Remove one of these parents."
-                )
+                raise InputError(f"The label tree must not have cycles, got {shown}. Remove one of these parents.")
             path[node] = None
             node = above[node]
         safe.update(path)

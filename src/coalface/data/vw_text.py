@@ -82,9 +82,7 @@ def read_vw_text(
     source = TextLines.open(path)
     problem = np.zeros(4, dtype=np.int64)
     room = source.n_blanks + len(source.starts)
-    bars, indptr, codes, costs, spans = kernels.parse_labels(
-        source.buffer, source.starts, source.ends, room, problem
-    )
+    bars, indptr, codes, costs, spans = kernels.parse_labels(source.buffer, source.starts, source.ends, room, problem)
     _check(source, problem)
     names = [source.text(start, end) for start, end in spans[:, 3:].tolist()]
     for text, (start, _) in zip(names, spans[:, 3:].tolist(), strict=True):
@@ -157,9 +155,7 @@ def _label_columns(
     if len(numbers) == 0:
         raise FileFormatError(f"{source.path} must list labels in some line, got none. Pass classes=[...].")
     if numbers.min() < first:
-        raise source.error(
-            int(spans[numbers.argmin(), 3]), "0", "labels must start at 1", "Use first_label=0"
-        )
+        raise source.error(int(spans[numbers.argmin(), 3]), "0", "labels must start at 1", "Use first_label=0")
     return np.arange(first, numbers.max() + 1), numbers - first
 
 
@@ -227,9 +223,7 @@ def _read_features(
         return _csr(indptr, places[columns], values, len(all_names)), all_names
     widest = 1 << bits if mode == kernels.HASHED else int(columns.max(initial=-1)) + 1
     if n_features is not None and n_features < widest:
-        raise InputError(
-            f"n_features must be at least {widest} for {source.path}, got {n_features}. Raise it."
-        )
+        raise InputError(f"n_features must be at least {widest} for {source.path}, got {n_features}. Raise it.")
     return _csr(indptr, columns, values, n_features or widest), None
 
 

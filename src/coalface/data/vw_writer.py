@@ -62,9 +62,7 @@ def _feature_words(dataset: CostDataset) -> tuple[list[str], list[str]]:
     pairs = [name.split("^", 1) if "^" in name else ["", name] for name in dataset.feature_names]
     for full, (space, name) in zip(dataset.feature_names, pairs, strict=True):
         if "^" in full and not space and "^" not in name:
-            raise InputError(
-                f"A feature of VW text must not begin with '^', got {full!r}. Write {name!r} instead."
-            )
+            raise InputError(f"A feature of VW text must not begin with '^', got {full!r}. Write {name!r} instead.")
         _checked_words([name, space or "x"], "feature")
     return [space for space, _ in pairs], [name for _, name in pairs]
 

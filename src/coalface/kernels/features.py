@@ -41,7 +41,7 @@ def find(table: I32, features: I32, feature: int) -> int:
     while slot != UNSEEN and features[slot] != feature:
         place = place + 1 if place + 1 < size else 0
         slot = table[place]
-    return slot  # type: ignore[return-value]
+    return int(slot)
 
 
 @inlined

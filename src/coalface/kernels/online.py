@@ -153,7 +153,7 @@ def _has_room(model: Model, scratch: Scratch, n: int) -> bool:
         unseen += slots[j] == UNSEEN
     scratch.unseen[0] = unseen
     needed = model.counters[SLOTS_USED] + unseen
-    return needed <= model.features.shape[0] and needed * 4 <= model.table.shape[0] * 3
+    return bool(needed <= model.features.shape[0] and needed * 4 <= model.table.shape[0] * 3)
 
 
 @kernel
@@ -248,7 +248,7 @@ def tell_rows(
                 _note_regret(model, settings, scratch)
             _learn(model, settings, scratch, n)
         _close_round(model, settings, scratch, late)
-    return n_rows
+    return int(n_rows)
 
 
 @kernel

@@ -1,1 +1,6 @@
-"""."""
+"""Which costs to ask for: the rules, their schedule, and the questions that come out."""
+
+from coalface.queries.questions import REASONS, Queries
+from coalface.queries.schedule import loss_slack, width_threshold
+
+__all__ = ["REASONS", "Queries", "loss_slack", "width_threshold"]

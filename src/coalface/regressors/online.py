@@ -21,7 +21,6 @@ from coalface.kernels.state import (
     UNSEEN_INVERSE_SCALE,
     Model,
     Scratch,
-    Settings,
     lanes_for,
     new_scratch,
 )
@@ -123,6 +122,3 @@ def _empty_model(lanes: int) -> Model:
         counters=counters,
         recent_regret=np.zeros(2),
     )
-
-
-__all__ = ["OnlineRegressors", "Settings"]

@@ -1,0 +1,33 @@
+"""The columns of X from one call to the next: they may become more, never fewer or others."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import InputError
+
+
+def check_width(rows: Rows, estimator: Any) -> None:
+    """Refuse rows that are narrower than what the estimator has seen."""
+    seen = getattr(estimator, "n_features_in_", 0)
+    if rows.width < seen:
+        raise InputError(
+            f"X has {rows.width} features, but {type(estimator).__name__} is expecting {seen} features as input; "
+            "rows may grow wider over time, never narrower."
+        )
+
+
+def check_feature_names(estimator: Any, X: Any) -> NDArray[np.object_] | None:
+    """The column names of X, if it has any; they must start with those seen before."""
+    if X is None or (not hasattr(X, "columns") and not hasattr(estimator, "feature_names_in_")):
+        return None  # the common case, without importing anything
+    from sklearn.utils.validation import _check_feature_names, _get_feature_names
+
+    names = _get_feature_names(X)
+    seen = getattr(estimator, "feature_names_in_", None)
+    if names is not None and seen is not None and len(names) > len(seen) and (names[: len(seen)] == seen).all():
+        return np.asarray(names)
+    _check_feature_names(estimator, X, reset=False)
+    return None if seen is not None else names

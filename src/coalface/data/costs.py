@@ -1,0 +1,150 @@
+"""Costs at the edge: labels become numbers 0..K-1, costs become numbers in [0, 1]."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.errors import InputError, UnknownLabelError
+
+Costs = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class CostScale:
+    """The bounds of the user's costs; inside, costs run from 0 to 1.
+
+    >>> scale = CostScale(0.0, 10.0)
+    >>> float(scale.to_unit(np.array(5.0))), float(scale.from_unit(np.array(0.5)))
+    (0.5, 5.0)
+    """
+
+    floor: float
+    ceiling: float
+
+    @classmethod
+    def of(cls, bounds: Any) -> "CostScale":
+        """The scale of ``cost_bounds``."""
+        try:
+            floor, ceiling = (float(bound) for bound in bounds)
+        except (TypeError, ValueError):
+            raise InputError(f"cost_bounds must be a pair (low, high), got {bounds!r}.") from None
+        if not (np.isfinite(floor) and np.isfinite(ceiling) and floor < ceiling):
+            raise InputError(f"cost_bounds must be finite with low < high, got {bounds!r}.")
+        return cls(floor, ceiling)
+
+    def to_unit(self, cost: NDArray[Any]) -> NDArray[Any]:
+        """Costs on the inner scale."""
+        if (self.floor, self.ceiling) == (0.0, 1.0):
+            return cost
+        return (np.asarray(cost, np.float64) - self.floor) / (self.ceiling - self.floor)
+
+    def from_unit(self, cost: NDArray[Any]) -> NDArray[np.float64]:
+        """Costs on the user's scale."""
+        return np.asarray(cost, np.float64) * (self.ceiling - self.floor) + self.floor
+
+
+def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) -> Costs:
+    """Costs (n, K), NaN where unknown, on the inner scale."""
+    array = as_cost_array(cost)
+    if array.shape != (n_rows, len(classes)):
+        raise InputError(
+            f"cost must have one row per example and one column per label, shape {(n_rows, len(classes))}, "
+            f"got {array.shape}. Mark unknown costs with NaN."
+        )
+    outside = (array < scale.floor) | (array > scale.ceiling)  # False for NaN
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        raise InputError(
+            f"The cost of label {_shown(classes[column])} (row {row}) must lie in [{scale.floor:g}, {scale.ceiling:g}], "
+            f"got {array[row, column]:g}. Pass cost_bounds=(low, high) if your costs have another range."
+        )
+    return np.ascontiguousarray(scale.to_unit(array), dtype=np.float32)
+
+
+def as_cost_array(cost: Any) -> NDArray[np.floating[Any]]:
+    """Costs as a two-dimensional array of floats."""
+    try:
+        array = np.asarray(cost)
+        if array.dtype.kind not in "biuf":
+            array = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"cost must be an array of numbers, NaN where unknown: {problem}.") from None
+    if array.ndim != 2:
+        raise InputError(f"cost must have two dimensions (examples, labels), got shape {array.shape}.")
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def check_cost_matrix(cost_matrix: Any, n_labels: int | None = None) -> NDArray[np.float64]:
+    """A (K, K) matrix of known costs, row = truth, column = prediction."""
+    matrix = as_cost_array(cost_matrix).astype(np.float64)
+    if matrix.shape[0] != matrix.shape[1] or (n_labels is not None and len(matrix) != n_labels):
+        expected = "(K, K)" if n_labels is None else f"{(n_labels, n_labels)}"
+        raise InputError(
+            f"cost_matrix must have shape {expected}, row = truth, column = prediction, got {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise InputError(f"cost_matrix must be finite, got {matrix[row, column]} at row {row}, column {column}.")
+    return matrix
+
+
+def label_codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The position of each label in ``classes``.
+
+    >>> label_codes(["b", "a"], np.array(["a", "b", "c"]))
+    array([1, 0])
+    """
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        array = np.ravel(array)
+    order = np.argsort(classes)
+    try:
+        places = np.searchsorted(classes, array, sorter=order)
+    except TypeError:
+        raise UnknownLabelError(array[0], classes.tolist()) from None
+    codes = order[np.minimum(places, len(classes) - 1)]
+    wrong = classes[codes] != array
+    if np.any(wrong):
+        raise UnknownLabelError(array[np.argmax(wrong)].item(), classes.tolist())
+    return codes.astype(np.int64)
+
+
+def costs_from_labels(
+    labels: Any, classes: NDArray[Any], cost_matrix: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """The costs (n, K) of examples with known true labels: rows of the matrix, or 0 for the truth and 1 else.
+
+    >>> costs_from_labels(["b"], np.array(["a", "b", "c"]))
+    array([[1., 0., 1.]])
+    """
+    matrix = 1.0 - np.eye(len(classes)) if cost_matrix is None else check_cost_matrix(cost_matrix, len(classes))
+    return matrix[label_codes(labels, classes)]
+
+
+def check_classes(classes: Any) -> NDArray[Any]:
+    """The labels as a one-dimensional array of one type, each of them once."""
+    array = np.asarray(classes)
+    if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.ravel()):
+        array = array.astype(str)
+    if array.ndim != 1 or len(array) == 0:
+        raise InputError(f"classes must be a non-empty list of labels, got shape {array.shape}.")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InputError("classes must not contain NaN.")
+    values, counts = np.unique(array, return_counts=True)
+    if len(values) < len(array):
+        raise InputError(f"classes must be distinct, got {_shown(values[np.argmax(counts)])} {counts.max()} times.")
+    return array
+
+
+def check_mask(mask: Any, shape: tuple[int, int], name: str) -> NDArray[np.bool_]:
+    """A boolean array of the given shape."""
+    array = np.asarray(mask)
+    if array.dtype != np.bool_ or array.shape != shape:
+        raise InputError(f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}.")
+    return np.ascontiguousarray(array)
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)

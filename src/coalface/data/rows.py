@@ -1,0 +1,136 @@
+"""Examples at the edge: whatever the user holds becomes rows of 32-bit numbers, checked once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from coalface.errors import InputError
+
+sparse: Any = scipy.sparse  # its stubs are stricter than what users pass
+
+_MOST_FEATURES = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked examples in CSR form: no duplicates, sorted columns, finite float32 values."""
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    values: NDArray[np.float32]
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def longest(self) -> int:
+        """The largest number of non-zeros in a row."""
+        return int(np.diff(self.indptr).max(initial=0))
+
+    def take(self, numbers: NDArray[np.int64]) -> "Rows":
+        """The rows with these numbers, in this order."""
+        matrix = sparse.csr_array((self.values, self.columns, self.indptr), shape=(len(self), self.width))
+        return _pack(matrix[numbers])
+
+    def row(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Columns and values of one example."""
+        span = slice(self.indptr[number], self.indptr[number + 1])
+        return self.columns[span], self.values[span]
+
+
+def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
+    """The rows of a dense array, a sparse matrix or a DataFrame.
+
+    >>> rows = check_rows([[0.0, 2.0], [1.0, 0.0]])
+    >>> rows.row(0)
+    (array([1], dtype=int32), array([2.], dtype=float32))
+    """
+    if sparse.issparse(X):
+        return _check_csr(sparse.csr_array(X) if X.format != "csr" else X, X, allow_empty)
+    from sklearn.utils import check_array
+
+    dense = check_array(X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0 if allow_empty else 1)
+    _refuse_complex(dense)
+    with np.errstate(over="ignore"):
+        single = dense.astype(np.float32, copy=False)
+    _check_finite(single, dense)
+    return _pack(sparse.csr_array(single))
+
+
+def check_row(indices: Any, values: Any, n_features: int) -> Rows:
+    """One row given as its non-zeros, columns in any order but each at most once."""
+    columns = np.asarray(indices)
+    numbers = np.asarray(values, dtype=np.float32)
+    if columns.ndim != 1 or numbers.shape != columns.shape:
+        raise InputError(
+            f"indices and values must be one-dimensional and of the same length, got shapes {columns.shape} and "
+            f"{numbers.shape}."
+        )
+    if len(columns) and (columns.dtype.kind not in "iu" or columns.min() < 0 or columns.max() >= _MOST_FEATURES):
+        raise InputError(f"indices must be whole numbers in [0, {_MOST_FEATURES}), got {columns[:5]!r}.")
+    if not np.isfinite(numbers).all():
+        raise InputError("values must be finite 32-bit numbers; replace or impute missing values first.")
+    columns = columns.astype(np.int32, copy=False)
+    steps = np.diff(columns)
+    if (steps <= 0).any():
+        order = np.argsort(columns, kind="stable")
+        columns, numbers = columns[order], numbers[order]
+        if (np.diff(columns) == 0).any():
+            raise InputError("indices must name each feature once; add up the values of repeated ones.")
+    width = max(n_features, int(columns[-1]) + 1 if len(columns) else 0)
+    return Rows(np.array([0, len(columns)]), np.ascontiguousarray(columns), np.ascontiguousarray(numbers), width)
+
+
+def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:
+    if matrix.ndim != 2:
+        raise InputError(f"X must have two dimensions, got {matrix.ndim}. Use X.reshape(1, -1) for one example.")
+    if matrix.shape[0] == 0 and not allow_empty:
+        raise InputError(f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+    if matrix.shape[1] == 0:
+        raise InputError(f"Found array with 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+    if matrix.shape[1] > _MOST_FEATURES:
+        raise InputError(f"X must have fewer than {_MOST_FEATURES} features, got {matrix.shape[1]}.")
+    _refuse_complex(matrix)
+    if matrix.data.dtype.kind not in "biuf":
+        raise InputError(f"X must hold numbers, got dtype {matrix.data.dtype}.")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy() if matrix is given else matrix
+        matrix.sum_duplicates()
+    with np.errstate(over="ignore"):
+        single = matrix.data.astype(np.float32, copy=False)
+    if not np.isfinite(single).all():
+        _check_finite(single[:, None], matrix.data[:, None], sparse.csr_array(matrix))
+    return Rows(
+        matrix.indptr.astype(np.int64, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        np.ascontiguousarray(single),
+        int(matrix.shape[1]),
+    )
+
+
+def _pack(matrix: Any) -> Rows:
+    return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, int(matrix.shape[1]))
+
+
+def _refuse_complex(array: Any) -> None:
+    if np.iscomplexobj(array):
+        raise InputError(f"Complex data not supported: X has dtype {array.dtype}.")
+
+
+def _check_finite(single: NDArray[np.float32], given: NDArray[Any], matrix: Any = None) -> None:
+    bad = np.argwhere(~np.isfinite(single))
+    if not len(bad):
+        return
+    row, column = bad[0]
+    value = given[row, column]
+    if matrix is not None:
+        row, column = np.searchsorted(matrix.indptr, row, side="right") - 1, matrix.indices[row]
+    what = "NaN" if np.isnan(value) else f"{value} (too large for float32, or infinity)"
+    raise InputError(
+        f"X must be finite: row {row}, column {column} is {what}. Input X contains NaN, infinity or a value too "
+        "large; impute or drop it first."
+    )

@@ -1,0 +1,67 @@
+"""Which labels there are, and what the user's class labels cost."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale, check_classes, check_cost_matrix, costs_from_labels
+from coalface.errors import InputError
+
+
+def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any] | None:
+    """The labels of a training set that comes whole; None where something else names them.
+
+    >>> labels_of(["b", "a", "b"], None, None, None)
+    array(['a', 'b'], dtype='<U1')
+    """
+    if classes is not None or cost is not None or y is None:
+        return None
+    present = check_classes(np.unique(checked_labels(y, len(y))))
+    if cost_matrix is None:
+        return present
+    n_labels = len(check_cost_matrix(cost_matrix))
+    if len(present) == n_labels:
+        return present
+    if present.dtype.kind in "iu" and present.min() >= 0 and present.max() < n_labels:
+        return np.arange(n_labels)
+    raise InputError(f"cost_matrix has {n_labels} rows but y has {len(present)} labels; pass classes=[...] as well.")
+
+
+def first_labels(classes: Any, cost: Any, cost_matrix: Any) -> NDArray[Any]:
+    """The labels of a learner that meets its first batch."""
+    if classes is not None:
+        return check_classes(classes)
+    if cost is not None and np.ndim(cost) == 2:
+        return np.arange(np.shape(cost)[1])
+    if cost_matrix is not None:
+        return np.arange(len(check_cost_matrix(cost_matrix)))
+    raise InputError("classes must be passed on the first call to partial_fit, e.g. classes=['a', 'b'].")
+
+
+def given_costs(
+    y: Any, cost: Any, n_rows: int, classes: NDArray[Any], cost_matrix: Any, scale: CostScale
+) -> NDArray[Any]:
+    """The costs (n, K) on the user's scale: ``cost`` itself, or those of the class labels ``y``."""
+    if cost is not None:
+        return np.asarray(cost)
+    if y is None:
+        raise InputError("CoalClassifier requires y to be passed, but the target y is None; or pass cost=.")
+    labels = checked_labels(y, n_rows)
+    if cost_matrix is not None:
+        return costs_from_labels(labels, classes, cost_matrix)
+    return scale.from_unit(costs_from_labels(labels, classes))
+
+
+def checked_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    """Class labels, one per row."""
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    if len(labels) != n_rows:
+        raise InputError(f"y must have one label per row of X, {n_rows}, got {len(labels)}: inconsistent numbers.")
+    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
+        labels = labels.astype(str)
+    return np.asarray(labels)

@@ -1,0 +1,73 @@
+"""What a run cost and what it was worth, checkpoint by checkpoint."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.errors import FileFormatError
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One run: an entry per checkpoint reached, and the end of the run as the last entry.
+
+    ``at_doublings`` holds the test cost when the budgets 10 K 2^(q-1) were first reached, q = 1, 2, ...,
+    a budget never reached carrying the run's final cost: the common axis on which runs are compared.
+    """
+
+    budgets: NDArray[np.int64]
+    costs_queried: NDArray[np.int64]
+    examples_queried: NDArray[np.int64]
+    rounds: NDArray[np.int64]
+    test_cost: NDArray[np.float64]
+    at_doublings: NDArray[np.float64]
+    seconds: float
+    interrupted: bool = False
+
+    @property
+    def auc(self) -> float:
+        """The area under the test cost on a log2 axis of costs asked for: less is better."""
+        return 0.5 * float((self.at_doublings[:-1] + self.at_doublings[1:]).sum())
+
+    @property
+    def auc_published(self) -> float:
+        """The same area for the performance 1 - cost: more is better."""
+        return float(len(self.at_doublings) - 1) - self.auc
+
+    def to_json(self) -> str:
+        """The curve as JSON; NaN (no test data) becomes null."""
+        values = {name: _plain(value) for name, value in asdict(self).items()}
+        return json.dumps({**values, "auc": _plain(np.array(self.auc))}, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Curve":
+        """The curve that ``to_json`` wrote."""
+        try:
+            values = json.loads(text)
+            kept: dict[str, Any] = {field.name: values[field.name] for field in fields(cls)}
+        except (ValueError, KeyError, TypeError) as problem:
+            raise FileFormatError(f"This is not a curve written by Curve.to_json: {problem!r}.") from None
+        for name in ("test_cost", "at_doublings"):
+            kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
+        for name in ("budgets", "costs_queried", "examples_queried", "rounds"):
+            kept[name] = np.array(kept[name], np.int64)
+        return cls(**kept)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.costs_queried[-1]} costs on {self.examples_queried[-1]} of {self.rounds[-1]} examples, "
+            f"test cost {self.test_cost[-1]:.4f}"
+        )
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype.kind != "f":
+        return value.tolist()
+    plain: NDArray[Any] = value.astype(object)
+    plain[np.isnan(value)] = None
+    return plain.tolist()

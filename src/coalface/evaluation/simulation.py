@@ -1,0 +1,171 @@
+"""A run in which every cost is at hand and the learner sees only those it asks for."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.rows import Rows, check_rows
+from coalface.errors import InputError
+from coalface.evaluation.budgets import budgets_for, last_doubling
+from coalface.evaluation.curve import Curve
+from coalface.learner import CoalClassifier
+from coalface.queries import rounds
+
+Progress = Callable[[int, int], None]
+_PIECE_SECONDS = 0.1  # how long the compiled loop runs before it looks up for Ctrl-C and progress
+
+
+def simulate(
+    learner: CoalClassifier,
+    X: Any,
+    cost: Any,
+    *,
+    X_test: Any = None,
+    cost_test: Any = None,
+    order: Any = None,
+    budgets: Any = "doubling",
+    candidates: Any = None,
+    classes: Any = None,
+    progress: Progress | None = None,
+) -> Curve:
+    """Run ask, answer and tell over the rows in one compiled loop; the learner learns, the curve comes back.
+
+    Equal, bit for bit, to calling ``ask`` and ``tell`` row by row. ``progress(done, total)`` is called
+    now and then. Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
+
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
+    >>> curve = simulate(CoalClassifier(), X, cost=1.0 - np.eye(2)[y])
+    >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
+    (100, True)
+    """
+    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes)
+    return trial.run(progress)
+
+
+class _Trial:
+    """A simulation that was checked and can run."""
+
+    def __init__(
+        self,
+        learner: CoalClassifier,
+        X: Any,
+        cost: Any,
+        X_test: Any,
+        cost_test: Any,
+        order: Any,
+        budgets: Any,
+        candidates: Any,
+        classes: Any,
+    ) -> None:
+        rows = check_rows(X, allow_empty=False)
+        known = learner._resolve_classes(classes, cost)
+        scale = CostScale.of(learner.cost_bounds)
+        self.costs = check_cost(cost, len(rows), known, scale)
+        allowed = None if candidates is None else check_mask(candidates, (len(rows), len(known)), "candidates")
+        self.order = _checked_order(order, len(rows))
+        self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
+        self.budgets = budgets_for(budgets, len(known), len(self.order))
+        self.doublings = 10 * len(known) * 2 ** np.arange(last_doubling(len(self.order)) + 1)
+        self.learner = learner
+        self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed)
+        self.checkpoints: list[tuple[int, int, int, float]] = []
+        self.at_doublings: list[float] = []
+
+    def run(self, progress: Progress | None) -> Curve:
+        started, interrupted = time.perf_counter(), False
+        try:
+            self._play(progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        self.learner._warn_if_collapsed()
+        last = self._look()
+        doublings = self.at_doublings + [last[3]] * (len(self.doublings) - len(self.at_doublings))
+        if not self.checkpoints or self.checkpoints[-1][:3] != last[:3]:
+            self.checkpoints.append(last)
+        costs, examples, done, test_cost = zip(*self.checkpoints, strict=True)
+        return Curve(
+            budgets=self.budgets,
+            costs_queried=np.array(costs, np.int64),
+            examples_queried=np.array(examples, np.int64),
+            rounds=np.array(done, np.int64),
+            test_cost=np.array(test_cost, np.float64),
+            at_doublings=np.array(doublings, np.float64),
+            seconds=time.perf_counter() - started,
+            interrupted=interrupted,
+        )
+
+    def _play(self, progress: Progress | None) -> None:
+        """Play piece by piece, stopping at every budget of either list."""
+        wanted, doubling, piece = 0, 0, 64
+        while True:
+            asked = self.learner.costs_queried_
+            reached = (
+                np.searchsorted(self.budgets, asked, side="right"),
+                np.searchsorted(self.doublings, asked, side="right"),
+            )
+            if reached[0] > wanted or reached[1] > doubling:
+                seen = self._look()
+                if reached[0] > wanted:
+                    self.checkpoints.append(seen)
+                self.at_doublings += [seen[3]] * int(reached[1] - doubling)
+                wanted, doubling = int(reached[0]), int(reached[1])
+            if self.run_.done == len(self.order):
+                return
+            ahead = np.concatenate([self.budgets[wanted : wanted + 1], self.doublings[doubling : doubling + 1]])
+            began, done = time.perf_counter(), self.run_.done
+            self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
+            self.learner._record_run(self.run_, done)
+            if time.perf_counter() - began < _PIECE_SECONDS / 2:
+                piece *= 2
+            if progress is not None:
+                progress(self.run_.done, len(self.order))
+
+    def _look(self) -> tuple[int, int, int, float]:
+        learner = self.learner
+        test_cost = self.test.cost_of(learner) if self.test else float("nan")
+        return learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost
+
+
+class _TestSet:
+    """Held-out examples with all their costs."""
+
+    def __init__(self, rows: Rows, cost: NDArray[np.float32], scale: CostScale) -> None:
+        self.rows, self.cost, self.scale = rows, cost, scale
+
+    @classmethod
+    def checked(cls, X: Any, cost: Any, classes: NDArray[Any], scale: CostScale, width: int) -> "_TestSet | None":
+        if X is None and cost is None:
+            return None
+        if X is None or cost is None:
+            raise InputError("X_test and cost_test belong together: pass both or none.")
+        rows = check_rows(X, allow_empty=False)
+        if rows.width < width:
+            raise InputError(f"X_test must have at least the {width} features of X, got {rows.width}.")
+        costs = check_cost(cost, len(rows), classes, scale)
+        if np.isnan(costs).any():
+            row = int(np.argmax(np.isnan(costs).any(axis=1)))
+            raise InputError(f"cost_test must be known everywhere, row {row} has NaN; drop such rows.")
+        return cls(rows, costs, scale)
+
+    def cost_of(self, learner: CoalClassifier) -> float:
+        """The mean cost of the learner's predictions."""
+        best, _ = rounds.predict(learner.regressors_, learner._settings(), self.rows, None, with_costs=False)
+        paid = self.cost[np.arange(len(best)), best]
+        return float(self.scale.from_unit(paid.astype(np.float64).mean()))
+
+
+def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
+    if order is None:
+        return np.arange(n_rows)
+    numbers = np.asarray(order)
+    if (
+        numbers.ndim != 1
+        or numbers.dtype.kind not in "iu"
+        or (len(numbers) and (numbers.min() < 0 or numbers.max() >= n_rows))
+    ):
+        raise InputError(f"order must be a one-dimensional array of row numbers below {n_rows}, got {order!r}.")
+    return numbers.astype(np.int64)

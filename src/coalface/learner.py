@@ -1,0 +1,412 @@
+"""The learner: regressors, ranges, rules and ledger joined into a scikit-learn classifier.
+
+``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back on the way out.
+"""
+
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+from coalface.data.columns import check_feature_names, check_width
+from coalface.data.costs import CostScale, check_classes, check_cost, check_mask, label_codes
+from coalface.data.rows import Rows, check_row, check_rows
+from coalface.data.targets import first_labels, given_costs, labels_of
+from coalface.errors import CoalfaceError, CollapseWarning, FileFormatError, InputError
+from coalface.files import read_bundle, write_bundle
+from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, SILENT_ROUNDS, Settings
+from coalface.ledger import Ledger
+from coalface.ledger.record import entries_for, replayed_rows
+from coalface.queries import Queries, rounds
+from coalface.ranges import CostRanges
+from coalface.regressors.online import OnlineRegressors
+from coalface.regressors.settings import settings_for
+
+_SILENCE = 500  # rounds without a question that call for a second look
+_WRONG = 0.25  # mean excess cost of the last answered examples, as a share of the cost scale
+
+
+class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
+    """The learner does not know its labels yet."""
+
+
+class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A cost-sensitive classifier that asks only for costs that can still matter (COAL, online).
+
+    Parameters are explained in ``docs/parameters.md``.
+
+    >>> learner = CoalClassifier(classes=["refund", "billing"], warm_up=0)
+    >>> queries = learner.ask([[1.0, 0.0]])
+    >>> print(queries)
+    2 of 2 costs asked for, on 1 of 1 examples
+    >>> learner.tell([[1.0, 0.0]], cost=[[0.0, 0.8]], asked=queries).predict([[1.0, 0.0]])
+    array(['refund'], dtype='<U7')
+    """
+
+    def __init__(
+        self,
+        classes: Any = None,
+        cost_matrix: Any = None,
+        rule: str = "coal",
+        mellowness: float = 0.01,
+        width_scale: float = 0.5,
+        learning_rate: float = 0.5,
+        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        warm_up: int = 10,
+        slack: str = "published",
+        audit_rate: float = 0.0,
+        accumulator: str = "adax",
+        sensitivity: str = "shadow",
+        fit_intercept: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.rule = rule
+        self.mellowness = mellowness
+        self.width_scale = width_scale
+        self.learning_rate = learning_rate
+        self.cost_bounds = cost_bounds
+        self.warm_up = warm_up
+        self.slack = slack
+        self.audit_rate = audit_rate
+        self.accumulator = accumulator
+        self.sensitivity = sensitivity
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    # -- learning all that is given ------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, cost: Any = None, candidates: Any = None) -> Self:
+        """Forget everything, then learn all the given costs in one pass; class labels or ``cost``.
+
+        >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
+        ['no', 'yes']
+        """
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh.partial_fit(
+            X, y, cost=cost, classes=labels_of(y, cost, self.classes, self.cost_matrix), candidates=candidates
+        )
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.__dict__.update(vars(fresh))
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, cost: Any = None, classes: Any = None, candidates: Any = None
+    ) -> Self:
+        """Learn all the given costs: class labels (0/1 costs, or those of ``cost_matrix``) or ``cost``.
+
+        ``classes`` names the labels on the first call, in the order of the columns of ``cost``.
+        """
+        rows = check_rows(X, allow_empty=False)
+        known = self._resolve_classes(classes, cost)
+        return self._tell(X, rows, known, self._costs_given(rows, known, y, cost), None, candidates, late=False)
+
+    # -- asking and telling --------------------------------------------------------------------
+
+    def ask(self, X: Any, max_costs: int | None = None, *, candidates: Any = None) -> Queries:
+        """The costs worth asking for, with reasons; nothing changes.
+
+        ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
+        """
+        if max_costs is not None and (max_costs != int(max_costs) or max_costs < 0):
+            raise InputError(f"max_costs must be a whole number from 0 on or None, got {max_costs!r}.")
+        rows = self._rows(X)
+        scale, allowed = CostScale.of(self.cost_bounds), self._candidates(candidates, rows)
+        found = rounds.ask(self.regressors_, self._settings(), rows, allowed)
+        queries = Queries(
+            mask=found.mask,
+            ranges=CostRanges(scale.from_unit(found.lowest), scale.from_unit(found.highest)),
+            predicted=scale.from_unit(found.predicted),
+            reason_codes=found.reasons,
+            propensity=found.propensity,
+            classes=self.classes_,
+            first_round=found.first_round,
+        )
+        return queries if max_costs is None else queries.limited_to(int(max_costs))
+
+    def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
+        """Learn the known costs and close one round per row, also where nothing was asked.
+
+        ``asked`` says which costs were asked for: what ``ask`` gave back, or a boolean array, or by default
+        the known ones. Asked and NaN means that nobody could tell. ``late`` answers belong to examples
+        already decided: they are learned and counted as costs, but close no round.
+        """
+        self._ready()
+        rows = check_rows(X)
+        return self._tell(X, rows, self.classes_, cost, asked, candidates, late=late)
+
+    def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """The labels to ask about for one sparse example, without the explanations: for services."""
+        self._ready()
+        rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
+        found = rounds.ask(self.regressors_, self._settings(), rows, None)
+        return np.asarray(self.classes_[found.mask[0]])
+
+    def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
+        """Learn the costs of some labels of one sparse example and close its round: for services."""
+        self._ready()
+        rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
+        codes = label_codes(labels, self.classes_)
+        given = np.asarray(costs, np.float64)
+        if given.shape != codes.shape:
+            raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
+        if len(np.unique(codes)) < len(codes):
+            raise InputError(f"labels must name each label once, got {list(np.asarray(labels))!r}.")
+        cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
+        cost[0, codes], asked[0, codes] = given, True
+        return self._tell(None, rows, self.classes_, cost, asked, None, late=False)
+
+    # -- using what was learned ----------------------------------------------------------------
+
+    def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
+        """The label with the least predicted cost, per example."""
+        rows = self._rows(X)
+        allowed = self._candidates(candidates, rows)
+        best, _ = rounds.predict(self.regressors_, self._settings(), rows, allowed, with_costs=False)
+        if (best < 0).any():
+            raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
+        return np.asarray(self.classes_[best])
+
+    def predict_cost(self, X: Any) -> NDArray[np.float64]:
+        """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``."""
+        rows = self._rows(X)
+        _, predicted = rounds.predict(self.regressors_, self._settings(), rows, None, with_costs=True)
+        return CostScale.of(self.cost_bounds).from_unit(predicted)
+
+    def cost_range(self, X: Any) -> CostRanges:
+        """What each cost may still be, were the example decided now; never outside ``cost_bounds``."""
+        return self.ask(X).ranges
+
+    def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
+        """Minus the mean cost of the predictions, from class labels or from known costs."""
+        rows = self._rows(X)
+        given = self._costs_given(rows, self.classes_, y, cost)
+        scale = CostScale.of(self.cost_bounds)
+        unit = check_cost(given, len(rows), self.classes_, scale)
+        best, _ = rounds.predict(self.regressors_, self._settings(), rows, None, with_costs=False)
+        paid = unit[np.arange(len(rows)), best]
+        if np.isnan(paid).any():
+            raise InputError(f"cost must be known for the predicted labels, row {np.argmax(np.isnan(paid))} is not.")
+        return -float(scale.from_unit(paid.astype(np.float64).mean()))
+
+    @property
+    def round_(self) -> int:
+        """The round at which the next example is decided, from 1."""
+        return self._counter(ROUND)
+
+    @property
+    def costs_queried_(self) -> int:
+        """Single costs asked for so far."""
+        return self._counter(COSTS_QUERIED)
+
+    @property
+    def examples_queried_(self) -> int:
+        """Examples with at least one cost asked for so far."""
+        return self._counter(EXAMPLES_QUERIED)
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
+        self._ready()
+        meta: dict[str, Any] = {
+            "params": self._plain_params(),
+            "width": getattr(self, "n_features_in_", None),
+        }
+        if hasattr(self, "feature_names_in_"):
+            meta["feature_names"] = self.feature_names_in_.tolist()
+        arrays = {"classes_": self.classes_, **self.regressors_.arrays()}
+        write_bundle(path, "model", meta, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The learner that ``save`` wrote."""
+        meta, arrays = read_bundle(path, "model")
+        try:
+            learner = cls(**meta["params"])
+            learner.classes_ = arrays.pop("classes_")
+        except (KeyError, TypeError) as problem:
+            raise FileFormatError(f"{path} was not saved by CoalClassifier.save: {problem}.") from None
+        learner.regressors_ = OnlineRegressors.from_arrays(len(learner.classes_), arrays)
+        if meta["width"] is not None:
+            learner.n_features_in_ = meta["width"]
+        if "feature_names" in meta:
+            learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+        return learner
+
+    def record_to(self, ledger: Ledger) -> Self:
+        """Write every question and answer from now on to an empty ledger, before it is learned."""
+        self._ready()
+        if self.round_ != 1:
+            raise InputError(f"A ledger must see a learner from its first round, this one is at round {self.round_}.")
+        ledger.begin({"params": self._plain_params(), "classes": self.classes_.tolist()})
+        self._ledger = ledger
+        return self
+
+    @classmethod
+    def from_ledger(cls, ledger: Ledger) -> Self:
+        """The learner that the ledger's entries make, bit for bit; it goes on recording there."""
+        if ledger.header is None:
+            raise InputError("This ledger is empty; attach it to a new learner with learner.record_to(ledger).")
+        learner = cls(**{**ledger.header["params"], "classes": ledger.header["classes"]})
+        learner._ready()
+        for rows, cost, asked, candidates, late in replayed_rows(ledger, learner.classes_):
+            learner._tell(None, rows, learner.classes_, cost, asked, candidates, late=late)
+        learner._ledger = ledger
+        return learner
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _tell(
+        self,
+        X: Any,
+        rows: Rows,
+        classes: NDArray[Any],
+        cost: Any,
+        asked: Any,
+        candidates: Any,
+        *,
+        late: bool,
+    ) -> Self:
+        """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
+        shape = (len(rows), len(classes))
+        settings = settings_for(len(classes), self.get_params(deep=False))
+        unit = check_cost(cost, len(rows), classes, CostScale.of(self.cost_bounds))
+        allowed = None if candidates is None else check_mask(candidates, shape, "candidates")
+        mask = asked.mask if isinstance(asked, Queries) else asked
+        mask = ~np.isnan(unit) if mask is None else check_mask(mask, shape, "asked")
+        check_width(rows, self)
+        names = check_feature_names(self, X)
+        if not hasattr(self, "regressors_"):
+            self._begin(classes)
+        if getattr(self, "_ledger", None) is not None:
+            chance = asked.propensity if isinstance(asked, Queries) else None
+            given = np.asarray(cost, np.float64)
+            self._ledger.append(entries_for(self.round_, classes, rows, given, mask, chance, allowed, late=late))
+        self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
+        if names is not None:
+            self.feature_names_in_ = names
+        rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)
+        self._warn_if_collapsed()
+        return self
+
+    def _start_run(
+        self,
+        rows: Rows,
+        classes: NDArray[Any],
+        unit: NDArray[np.float32],
+        order: NDArray[np.int64],
+        candidates: NDArray[np.bool_] | None,
+    ) -> rounds.Run:
+        """A simulated run over checked rows, ready to be played."""
+        settings = settings_for(len(classes), self.get_params(deep=False))
+        check_width(rows, self)
+        if not hasattr(self, "regressors_"):
+            self._begin(classes)
+        self.n_features_in_ = rows.width
+        record = getattr(self, "_ledger", None) is not None
+        return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
+
+    def _record_run(self, run: rounds.Run, start: int) -> None:
+        """Write what a run asked from position ``start`` on to the ledger, if there is one."""
+        if getattr(self, "_ledger", None) is None or run.done == start:
+            return
+        span = slice(start, run.done)
+        picked, rows = run.order[span], run.rows
+        asked = run.asked[span]
+        given = CostScale.of(self.cost_bounds).from_unit(run.costs[picked])
+        self._ledger.append(
+            entries_for(
+                self.round_ - len(picked),
+                self.classes_,
+                rows.take(picked),
+                np.where(asked, given, np.nan),
+                asked,
+                run.propensity[span],
+                None if run.candidates is None else run.candidates[picked],
+            )
+        )
+
+    def _begin(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+        self.regressors_ = OnlineRegressors(len(classes))
+
+    def _ready(self) -> None:
+        """Begin from ``classes`` if nothing was seen yet."""
+        if hasattr(self, "regressors_"):
+            return
+        if self.classes is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet and does not know its labels: "
+                "call 'fit' or 'partial_fit', or pass classes=[...]."
+            )
+        self._begin(check_classes(self.classes))
+
+    def _rows(self, X: Any) -> Rows:
+        self._ready()
+        rows = check_rows(X)
+        check_width(rows, self)
+        check_feature_names(self, X)
+        return rows
+
+    def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
+        return None if candidates is None else check_mask(candidates, (len(rows), len(self.classes_)), "candidates")
+
+    def _settings(self) -> Settings:
+        return settings_for(len(self.classes_), self.get_params(deep=False))
+
+    def _costs_given(self, rows: Rows, classes: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
+        return given_costs(y, cost, len(rows), classes, self.cost_matrix, CostScale.of(self.cost_bounds))
+
+    def _resolve_classes(self, classes: Any, cost: Any) -> NDArray[Any]:
+        if hasattr(self, "classes_"):
+            if classes is not None and not np.array_equal(check_classes(classes), self.classes_):
+                raise InputError(
+                    f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}. "
+                    "Labels cannot change; start a new learner."
+                )
+            return np.asarray(self.classes_)
+        return first_labels(self.classes if classes is None else classes, cost, self.cost_matrix)
+
+    def _counter(self, which: int) -> int:
+        if not hasattr(self, "regressors_"):
+            return 1 if which == ROUND else 0
+        return int(self.regressors_.model.counters[which])
+
+    def _warn_if_collapsed(self) -> None:
+        """Say once that the learner has gone silent although its last answers show that it errs."""
+        counters, regret = self.regressors_.model.counters, float(self.regressors_.model.recent_regret[0])
+        silent = int(counters[SILENT_ROUNDS])
+        if silent < max(_SILENCE, 5 * counters[EXAMPLES_QUERIED]) or regret < _WRONG or hasattr(self, "_warned"):
+            return
+        self._warned = True
+        warnings.warn(
+            f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
+            f"the scale more than their best label. Raise mellowness (now {self.mellowness:g}) or warm_up (now "
+            f"{self.warm_up}), or set audit_rate.",
+            CollapseWarning,
+            stacklevel=4,
+        )
+
+    def _plain_params(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        params = self.get_params(deep=False)
+        return {name: np.asarray(value).tolist() if value is not None else None for name, value in params.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy does not write to the ledger of the original."""
+        state = dict(super().__getstate__())
+        state.pop("_ledger", None)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may expect of this estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,97 @@
+"""One line of the ledger: an example, what was asked about it, and what was answered."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from coalface.errors import FileFormatError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One cost. ``cost`` is None where it was asked for and nobody could tell."""
+
+    label: Any
+    cost: float | None
+    asked: bool = True
+    audit: bool = False
+    propensity: float = 1.0  # the chance with which it was asked for
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One decided example, or a late answer to one. Costs are on the user's scale.
+
+    An example without answers closed a round all the same; its features are not kept.
+
+    >>> entry = Entry(7, False, 64, (3, 5), (1.0, 0.5), (Answer("cat", 0.25), Answer("dog", None)))
+    >>> Entry.from_json(entry.to_json()) == entry
+    True
+    """
+
+    round: int
+    late: bool
+    width: int
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+    answers: tuple[Answer, ...]
+    candidates: tuple[Any, ...] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as plain JSON values; what equals its default is left out."""
+        line: dict[str, Any] = {"round": self.round, "width": self.width}
+        if self.late:
+            line["late"] = True
+        if self.answers:
+            line["indices"], line["values"] = list(self.indices), list(self.values)
+            line["answers"] = [_answer_to_json(answer) for answer in self.answers]
+        if self.candidates is not None:
+            line["candidates"] = list(self.candidates)
+        return line
+
+    @classmethod
+    def from_json(cls, line: Any) -> "Entry":
+        """The entry that ``to_json`` wrote; a FileFormatError if it cannot be one."""
+        try:
+            entry = cls(
+                round=_whole(line["round"]),
+                late=bool(line.get("late", False)),
+                width=_whole(line["width"]),
+                indices=tuple(_whole(index) for index in line.get("indices", ())),
+                values=tuple(float(value) for value in line.get("values", ())),
+                answers=tuple(_answer_from_json(answer) for answer in line.get("answers", ())),
+                candidates=tuple(line["candidates"]) if "candidates" in line else None,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise FileFormatError(f"not a ledger entry ({problem!r})") from None
+        if len(entry.indices) != len(entry.values):
+            raise FileFormatError(f"{len(entry.indices)} indices but {len(entry.values)} values")
+        return entry
+
+
+def _answer_to_json(answer: Answer) -> dict[str, Any]:
+    line: dict[str, Any] = {"label": answer.label, "cost": answer.cost}
+    if not answer.asked:
+        line["asked"] = False
+    if answer.audit or answer.propensity != 1.0:
+        line["audit"], line["propensity"] = answer.audit, answer.propensity
+    return line
+
+
+def _answer_from_json(line: Any) -> Answer:
+    cost = line["cost"]
+    if cost is not None and not math.isfinite(float(cost)):
+        raise ValueError(f"cost {cost}")
+    return Answer(
+        label=line["label"],
+        cost=None if cost is None else float(cost),
+        asked=bool(line.get("asked", True)),
+        audit=bool(line.get("audit", False)),
+        propensity=float(line.get("propensity", 1.0)),
+    )
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is not a whole number")
+    return value

@@ -1,0 +1,81 @@
+"""Between the learner's arrays and the ledger's entries."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import label_codes
+from coalface.data.rows import Rows, check_row
+from coalface.errors import FileFormatError, InputError
+from coalface.ledger.entry import Answer, Entry
+from coalface.ledger.memory import Ledger
+
+Mask = NDArray[np.bool_]
+
+
+def entries_for(
+    first_round: int,
+    classes: NDArray[Any],
+    rows: Rows,
+    cost: NDArray[Any],
+    asked: Mask,
+    propensity: NDArray[np.float64] | None = None,
+    candidates: Mask | None = None,
+    *,
+    late: bool = False,
+) -> list[Entry]:
+    """One entry per row, in order; a cost asked for with a chance below 1 was an audit."""
+    names = classes.tolist()
+    known = ~np.isnan(cost)
+    if candidates is not None:
+        known, asked = known & candidates, asked & candidates
+    entries = []
+    for i in range(len(rows)):
+        answers = tuple(
+            _answer(names[k], cost[i, k], asked[i, k], 1.0 if propensity is None else float(propensity[i, k]))
+            for k in np.flatnonzero(known[i] | asked[i])
+        )
+        columns, values = rows.row(i) if answers else ((), ())
+        entries.append(
+            Entry(
+                round=first_round + (0 if late else i),
+                late=late,
+                width=rows.width,
+                indices=tuple(int(column) for column in columns),
+                values=tuple(float(f"{value:.9g}") for value in values),  # 9 digits give float32 back exactly
+                answers=answers,
+                candidates=None if candidates is None else tuple(classes[candidates[i]].tolist()),
+            )
+        )
+    return entries
+
+
+def _answer(label: Any, cost: Any, asked: Any, propensity: float) -> Answer:
+    if not isinstance(label, str | int | float | bool):
+        raise InputError(f"A ledger needs labels that are text or numbers, got {label!r}.")
+    audit = bool(asked) and propensity < 1.0
+    return Answer(label, None if np.isnan(cost) else float(cost), bool(asked), audit, propensity if audit else 1.0)
+
+
+def replayed_rows(
+    ledger: Ledger, classes: NDArray[Any]
+) -> Iterator[tuple[Rows, NDArray[np.float64], Mask, Mask | None, bool]]:
+    """What was told, entry by entry: row, costs, asked, candidates, late."""
+    round_number = 1
+    for entry in ledger:
+        if not entry.late and entry.round != round_number:
+            raise FileFormatError(
+                f"The ledger jumps from round {round_number - 1} to {entry.round}; entries are missing."
+            )
+        round_number += not entry.late
+        cost, asked = np.full((1, len(classes)), np.nan), np.zeros((1, len(classes)), np.bool_)
+        if entry.answers:
+            codes = label_codes([answer.label for answer in entry.answers], classes)
+            cost[0, codes] = [np.nan if answer.cost is None else answer.cost for answer in entry.answers]
+            asked[0, codes] = [answer.asked for answer in entry.answers]
+        candidates = None
+        if entry.candidates is not None:
+            candidates = np.isin(classes, np.array(entry.candidates, dtype=classes.dtype))[None, :]
+        yield check_row(entry.indices, entry.values, entry.width), cost, asked, candidates, entry.late

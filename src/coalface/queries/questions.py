@@ -1,0 +1,103 @@
+"""The questions about a batch of examples: what is asked, what is not, and why."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.kernels.state import (
+    AUDIT,
+    CANNOT_BE_BEST,
+    KNOWN_WELL,
+    NOT_A_CANDIDATE,
+    ONLY_CONTENDER,
+    OVER_LIMIT,
+    UNCERTAIN,
+    WARM_UP,
+    WITH_THE_REST,
+)
+from coalface.ranges.costranges import CostRanges
+
+REASONS = {
+    UNCERTAIN: "could be best and is uncertain",
+    WARM_UP: "warm-up",
+    WITH_THE_REST: "the rule asks for every label",
+    AUDIT: "audit of a seldom-asked label",
+    CANNOT_BE_BEST: "cannot be best",
+    KNOWN_WELL: "already known well enough",
+    ONLY_CONTENDER: "only contender",
+    NOT_A_CANDIDATE: "not a candidate",
+    OVER_LIMIT: "over max_costs",
+}
+
+
+@dataclass(frozen=True)
+class Queries:
+    """For each example and label: asked or not, why, and the range of the cost; all arrays are (n, K)."""
+
+    mask: NDArray[np.bool_]
+    ranges: CostRanges
+    predicted: NDArray[np.float64]
+    reason_codes: NDArray[np.int8]
+    propensity: NDArray[np.float64]
+    classes: NDArray[Any]
+    first_round: int
+
+    @property
+    def reasons(self) -> NDArray[np.str_]:
+        """The reason for each label as text."""
+        return np.array([REASONS[code] for code in range(len(REASONS))])[self.reason_codes]
+
+    @property
+    def audit(self) -> NDArray[np.bool_]:
+        """Asked at random, to see what the rule would never see."""
+        return np.asarray(self.mask & (self.reason_codes == AUDIT))
+
+    @property
+    def costs_asked(self) -> int:
+        """Single costs in question."""
+        return int(self.mask.sum())
+
+    @property
+    def examples_asked(self) -> int:
+        """Examples with at least one cost in question."""
+        return int(self.mask.any(axis=1).sum())
+
+    def labels(self, i: int) -> NDArray[Any]:
+        """The labels whose cost is asked for on example ``i``."""
+        return np.asarray(self.classes[self.mask[i]])
+
+    def reason(self, i: int) -> str:
+        """Example ``i`` in words, a line per label, the least predicted cost first."""
+        order = np.argsort(self.predicted[i], kind="stable")
+        names = [str(name) for name in self.classes]
+        wide = max(len(name) for name in names)
+        lines = [f"round {self.first_round + i}: asks for {self.mask[i].sum()} of {len(names)} costs"]
+        lines += [
+            f"  {'ask ' if self.mask[i, k] else '    '}{names[k]:<{wide}}  predicted {self.predicted[i, k]:7.3f}"
+            f"  range {self.ranges.lowest[i, k]:.3f} to {self.ranges.highest[i, k]:.3f}"
+            f"  {REASONS[int(self.reason_codes[i, k])]}"
+            for k in order
+        ]
+        return "\n".join(lines)
+
+    def limited_to(self, max_costs: int) -> "Queries":
+        """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals."""
+        surplus = self.costs_asked - max_costs
+        if surplus <= 0:
+            return self
+        asked = np.flatnonzero(self.mask)
+        widest_first = asked[np.argsort(-self.ranges.width.ravel()[asked], kind="stable")]
+        dropped = np.unravel_index(widest_first[max_costs:], self.mask.shape)
+        mask, codes = self.mask.copy(), self.reason_codes.copy()
+        mask[dropped], codes[dropped] = False, OVER_LIMIT
+        return replace(self, mask=mask, reason_codes=codes)
+
+    def __len__(self) -> int:
+        return len(self.mask)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.costs_asked} of {self.mask.size} costs asked for, on {self.examples_asked} of {len(self)} examples"
+        )

@@ -1,0 +1,171 @@
+"""Rounds over rows: predict, ask, tell and simulate on the inner scale of costs, for one set of regressors.
+
+Each function holds the regressors' lock, lends the kernels their scratch memory, and makes room when
+new features appear.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.kernels import online
+from coalface.kernels.state import COSTS_QUERIED, ROUND, Settings
+from coalface.regressors.online import OnlineRegressors
+
+Candidates = NDArray[np.bool_] | None
+NO_MASK = np.zeros((0, 0), np.bool_)
+NO_NUMBERS = np.zeros((0, 0))
+NO_PREDICTIONS = np.zeros((0, 0), np.float32)
+UNLIMITED = 2**62
+
+
+class Decisions(NamedTuple):
+    """What ``ask`` found, (n, K) each, on the inner scale."""
+
+    mask: NDArray[np.bool_]
+    reasons: NDArray[np.int8]
+    propensity: NDArray[np.float64]
+    lowest: NDArray[np.float32]
+    highest: NDArray[np.float32]
+    predicted: NDArray[np.float32]
+    first_round: int
+
+
+def predict(
+    regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates, *, with_costs: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The best label of each row, and the predicted costs if wanted."""
+    best = np.empty(len(rows), np.int64)
+    predicted = np.empty((len(rows), settings.n_labels), np.float32) if with_costs else NO_PREDICTIONS
+    with regressors.lock:
+        scratch = regressors.scratch_for(rows.longest)
+        online.predict_rows(
+            regressors.model,
+            settings,
+            scratch,
+            rows.indptr,
+            rows.columns,
+            rows.values,
+            _or_all(candidates),
+            best,
+            predicted,
+        )
+    return best, predicted
+
+
+def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates) -> Decisions:
+    """Decide on each row; nothing changes."""
+    shape = (len(rows), settings.n_labels)
+    with regressors.lock:
+        decisions = Decisions(
+            mask=np.empty(shape, np.bool_),
+            reasons=np.empty(shape, np.int8),
+            propensity=np.empty(shape, np.float64),
+            lowest=np.empty(shape, np.float32),
+            highest=np.empty(shape, np.float32),
+            predicted=np.empty(shape, np.float32),
+            first_round=int(regressors.model.counters[ROUND]),
+        )
+        scratch = regressors.scratch_for(rows.longest)
+        online.ask_rows(
+            regressors.model,
+            settings,
+            scratch,
+            rows.indptr,
+            rows.columns,
+            rows.values,
+            _or_all(candidates),
+            *decisions[:6],
+        )
+    return decisions
+
+
+def tell(
+    regressors: OnlineRegressors,
+    settings: Settings,
+    rows: Rows,
+    candidates: Candidates,
+    costs: NDArray[np.float32],
+    asked: NDArray[np.bool_],
+    *,
+    late: bool,
+) -> None:
+    """Learn the known costs and close a round per row."""
+    done = 0
+    with regressors.lock:
+        scratch = regressors.scratch_for(rows.longest)
+        while done < len(rows):
+            done = online.tell_rows(
+                regressors.model,
+                settings,
+                scratch,
+                rows.indptr,
+                rows.columns,
+                rows.values,
+                _or_all(candidates),
+                costs,
+                asked,
+                late,
+                done,
+            )
+            if done < len(rows):
+                regressors.make_room(int(scratch.unseen[0]))
+
+
+class Run:
+    """A simulated run over rows whose costs are all at hand, played piece by piece.
+
+    If ``record`` is set, ``asked`` and ``propensity`` hold, per position, what was asked.
+    """
+
+    def __init__(
+        self,
+        regressors: OnlineRegressors,
+        settings: Settings,
+        rows: Rows,
+        candidates: Candidates,
+        costs: NDArray[np.float32],
+        order: NDArray[np.int64],
+        *,
+        record: bool = False,
+    ) -> None:
+        self.done = 0
+        self.order = order
+        shape = (len(order), settings.n_labels)
+        self.asked = np.zeros(shape, np.bool_) if record else NO_MASK
+        self.propensity = np.zeros(shape) if record else NO_NUMBERS
+        self.rows, self.costs, self.candidates = rows, costs, candidates
+        self._regressors, self._settings = regressors, settings
+
+    def play(self, n_rows: int, budget: int = UNLIMITED) -> None:
+        """Go on for at most ``n_rows`` rows, or until ``budget`` costs have been asked for in all."""
+        regressors, rows = self._regressors, self.rows
+        stop = min(self.done + n_rows, len(self.order))
+        with regressors.lock:
+            scratch = regressors.scratch_for(rows.longest)
+            while True:
+                self.done = online.simulate_rows(
+                    regressors.model,
+                    self._settings,
+                    scratch,
+                    rows.indptr,
+                    rows.columns,
+                    rows.values,
+                    _or_all(self.candidates),
+                    self.costs,
+                    self.order,
+                    self.done,
+                    stop,
+                    budget,
+                    self.asked,
+                    self.propensity,
+                )
+                if self.done == stop or regressors.model.counters[COSTS_QUERIED] >= budget:
+                    return
+                regressors.make_room(int(scratch.unseen[0]))
+
+
+def _or_all(candidates: Candidates) -> NDArray[np.bool_]:
+    return NO_MASK if candidates is None else candidates

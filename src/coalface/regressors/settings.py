@@ -1,0 +1,87 @@
+"""The learner's parameters, checked, as the numbers that the kernels read."""
+
+import math
+from typing import Any
+
+from coalface.errors import InputError
+from coalface.kernels.state import (
+    ADAGRAD,
+    ADAX,
+    ALL_OR_NONE,
+    COAL,
+    DERIVATIVE,
+    NO_DOMINATION,
+    NOISE_SCALED,
+    PASSIVE,
+    PUBLISHED,
+    SEEN_ONLY,
+    SHADOW,
+    Settings,
+)
+
+RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
+ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
+SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
+SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
+
+
+def settings_for(n_labels: int, params: dict[str, Any]) -> Settings:
+    """The settings of a learner with these parameters.
+
+    >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
+    ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, audit_rate=0.0, random_state=0,
+    ...     fit_intercept=True)).warm_up
+    10
+    """
+    return Settings(
+        n_labels=n_labels,
+        rule=_choice(params, "rule", RULES),
+        accumulator=_choice(params, "accumulator", ACCUMULATORS),
+        sensitivity=_choice(params, "sensitivity", SENSITIVITIES),
+        slack=_choice(params, "slack", SLACKS),
+        mellowness=_number(params, "mellowness", 0.0, math.inf),
+        width_scale=_number(params, "width_scale", 0.0, math.inf),
+        learning_rate=_number(params, "learning_rate", 0.0, 1e6, above=True),
+        warm_up=_whole(params, "warm_up"),
+        audit_rate=_number(params, "audit_rate", 0.0, 1.0),
+        seed=_whole(params, "random_state"),
+        intercept=_flag(params, "fit_intercept"),
+    )
+
+
+def _choice(params: dict[str, Any], name: str, choices: dict[str, int]) -> int:
+    value = params[name]
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return choices[value]
+
+
+def _number(params: dict[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
+    value = params[name]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < low or number > high or (above and number == low):
+        rule = f"greater than {low:g}" if above else f"at least {low:g}"
+        rule += f" and at most {high:g}" if math.isfinite(high) else ""
+        raise InputError(f"{name} must be a finite number {rule}, got {value!r}.")
+    return number
+
+
+def _whole(params: dict[str, Any], name: str) -> int:
+    value = params[name]
+    try:
+        number = int(value)
+        whole = number == value and 0 <= number < 2**62
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise InputError(f"{name} must be a whole number from 0 on, got {value!r}.")
+    return number
+
+
+def _flag(params: dict[str, Any], name: str) -> bool:
+    if params[name] not in (True, False):
+        raise InputError(f"{name} must be True or False, got {params[name]!r}.")
+    return bool(params[name])
