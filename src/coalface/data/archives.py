@@ -63,7 +63,7 @@ def _read_arrays(source: Path) -> dict[str, NDArray[Any]]:
     if not source.is_file():
         raise FileFormatError(f"There is no file {source}. Check the path.")
     try:
-        with np.load(source, allow_pickle=False) as archive:
+        with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
     except (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
         raise FileFormatError(

@@ -23,10 +23,10 @@ from coalface.data.labels import label_array, label_codes, label_texts, labels_f
 from coalface.data.matrices import read_cost_matrix
 from coalface.errors import FileFormatError, InputError
 from coalface.files import atomic_write
+from coalface.kernels.words import LARGEST
 
 COST_PREFIX = "cost:"
 _BLOCK = 1024  # rows turned into arrays at a time
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
             number = float(cell)
         except ValueError:
             number = np.nan
-        if not abs(number) <= _LARGEST:
+        if not abs(number) <= LARGEST:
             remedy = "Leave it empty if it is unknown" if is_cost else "Correct it, or pass ignore=[...]"
             raise FileFormatError(
                 f"{source}, line {line}, column {layout.header[place]!r}: a cell must be a finite number, "

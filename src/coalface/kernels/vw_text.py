@@ -23,6 +23,7 @@ from coalface.kernels.words import (
     is_blank,
     murmur,
     name_hash,
+    put_name,
     read_number,
     same,
     vw_hash,
@@ -34,6 +35,14 @@ NUMBERED, NAMED, HASHED = 0, 1, 2
 FINE, NO_BAR, BAD_NUMBER, NOT_FINITE, EMPTY_NAME, GLUED_LABEL, STRAY_TAG, NOT_NUMBERED, TOO_LARGE = range(9)
 
 _LARGEST_COLUMN = 2**31 - 2
+
+
+@inlined
+def _report(problem, code, line, start, end):  # type: ignore[no-untyped-def]
+    problem[0] = code  # one by one: assigning a tuple to a slice takes seconds to compile
+    problem[1] = line
+    problem[2] = start
+    problem[3] = end
 
 
 @inlined
@@ -76,7 +85,7 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
         while True:
             place = _skip_blanks(buffer, place, end)
             if place == end:
-                problem[:] = (NO_BAR, line, starts[line], end)
+                _report(problem, NO_BAR, line, starts[line], end)
                 break
             if buffer[place] == BAR:
                 break
@@ -87,24 +96,24 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
                 stop = word_end(buffer, place, end)
                 place = _skip_blanks(buffer, stop, end)
                 if place < end and buffer[place] != BAR:
-                    problem[:] = (STRAY_TAG, line, start, stop)
+                    _report(problem, STRAY_TAG, line, start, stop)
                     break
                 continue
             if start == stop:
-                problem[:] = (EMPTY_NAME, line, start, word_end(buffer, start, end))
+                _report(problem, EMPTY_NAME, line, start, word_end(buffer, start, end))
                 break
             cost = np.nan
             if place < end and buffer[place] == COLON:
                 cost, place = read_number(buffer, stop + 1, end)
                 behind = word_end(buffer, place, end)
                 if place == stop + 1 or behind != place:
-                    problem[:] = (BAD_NUMBER, line, start, behind)
+                    _report(problem, BAD_NUMBER, line, start, behind)
                     break
                 if not abs(cost) <= LARGEST:
-                    problem[:] = (NOT_FINITE, line, start, behind)
+                    _report(problem, NOT_FINITE, line, start, behind)
                     break
                 if behind < end and buffer[behind] == BAR:
-                    problem[:] = (GLUED_LABEL, line, start, behind)
+                    _report(problem, GLUED_LABEL, line, start, behind)
                     break
             code = expected
             if (
@@ -118,7 +127,7 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
                 if code < 0:
                     code = n_names
                     slots[slot] = code
-                    names[code, :] = (hashed, 0, 0, start, stop)
+                    put_name(names, code, hashed, 0, 0, start, stop)
                     n_names += 1
                     if 2 * n_names >= len(slots):
                         slots, names = grown(slots, names, n_names)
@@ -169,10 +178,10 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                     weight, place = read_number(buffer, space_stop + 1, end)
                     behind = word_end(buffer, place, end)
                     if place == space_stop + 1 or behind != place:
-                        problem[:] = (BAD_NUMBER, line, space_start - 1, behind)
+                        _report(problem, BAD_NUMBER, line, space_start - 1, behind)
                         break
                     if not abs(weight) <= LARGEST:
-                        problem[:] = (NOT_FINITE, line, space_start - 1, behind)
+                        _report(problem, NOT_FINITE, line, space_start - 1, behind)
                         break
                 if mode == HASHED:
                     seed = vw_hash(buffer, space_start, space_stop, 0)
@@ -197,20 +206,20 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                 value, place = read_number(buffer, stop + 1, end)
                 value *= weight
                 if place == stop + 1 or (place < end and not is_blank(buffer[place])):
-                    problem[:] = (BAD_NUMBER, line, start, word_end(buffer, place, end))
+                    _report(problem, BAD_NUMBER, line, start, word_end(buffer, place, end))
                     break
                 if not abs(value) <= LARGEST:
-                    problem[:] = (NOT_FINITE, line, start, place)
+                    _report(problem, NOT_FINITE, line, start, place)
                     break
             if start == stop:
-                problem[:] = (EMPTY_NAME, line, start, place)
+                _report(problem, EMPTY_NAME, line, start, place)
                 break
             if mode == NUMBERED:
                 if stop != digits_stop or space_start != space_stop:
-                    problem[:] = (NOT_NUMBERED, line, start, place)
+                    _report(problem, NOT_NUMBERED, line, start, place)
                     break
                 if column > _LARGEST_COLUMN:
-                    problem[:] = (TOO_LARGE, line, start, place)
+                    _report(problem, TOO_LARGE, line, start, place)
                     break
             elif mode == HASHED:
                 if stop == digits_stop:
@@ -224,7 +233,7 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                 if column < 0:
                     column = n_names
                     slots[slot] = column
-                    names[column, :] = (hashed, space_start, space_stop, start, stop)
+                    put_name(names, column, hashed, space_start, space_stop, start, stop)
                     n_names += 1
                     if 2 * n_names >= len(slots):
                         slots, names = grown(slots, names, n_names)

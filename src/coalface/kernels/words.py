@@ -8,7 +8,7 @@ import numpy as np
 
 from coalface.kernels.compile import inlined, kernel
 
-LARGEST = float(np.finfo(np.float32).max)
+LARGEST = float(np.nextafter(float(np.finfo(np.float32).max) + 2.0**103, 0.0))  # larger ones round to infinity
 LOW32 = 0xFFFFFFFF
 NAME_SEED = 0xCBF29CE484222
 SPACE, TAB, BAR, COLON, QUOTE = 32, 9, 124, 58, 39
@@ -184,13 +184,24 @@ def find(buffer, slots, names, hashed, space_start, space_end, start, end):  # t
 
 
 @inlined
+def put_name(names, code, hashed, space_start, space_end, start, end):  # type: ignore[no-untyped-def]
+    """Enter a name into row ``code`` of the table."""
+    names[code, 0] = hashed
+    names[code, 1] = space_start
+    names[code, 2] = space_end
+    names[code, 3] = start
+    names[code, 4] = end
+
+
+@inlined
 def grown(slots, names, n_names):  # type: ignore[no-untyped-def]
     """The same table with twice the room."""
     wider = np.full(2 * len(slots), -1, np.int64)
     longer = np.empty((2 * len(names), 5), np.int64)
-    longer[:n_names] = names[:n_names]
     mask = len(wider) - 1
     for code in range(n_names):
+        for item in range(5):  # a slice would take seconds to compile
+            longer[code, item] = names[code, item]
         hashed = int(names[code, 0])
         slot = (hashed ^ (hashed >> 29)) & mask
         while wider[slot] >= 0:

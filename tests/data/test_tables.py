@@ -1,0 +1,111 @@
+import gzip
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from coalface.data import CostDataset
+from coalface.data.tables import read_csv, write_csv
+from coalface.errors import FileFormatError, InputError, UnknownLabelError
+from tests.data.strategies import assert_same, datasets, label_words, words
+
+
+@settings(deadline=None, max_examples=50)
+@given(datasets(labels=label_words, features=words))
+def test_a_table_survives_writing_and_reading(dataset):
+    with TemporaryDirectory() as folder:
+        write_csv(dataset, f"{folder}/a.csv.gz")
+        assert_same(read_csv(f"{folder}/a.csv.gz", classes=dataset.classes), dataset)
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, **options):
+        path = tmp_path / "some.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_csv(path, **options)
+
+    return read_text
+
+
+def test_a_label_column_gives_zero_one_costs_or_those_of_a_matrix(read, tmp_path):
+    text = "kind,weight\ndog,20\ncat,4\n"
+    assert read(text, label="kind").cost.tolist() == [[1, 0], [0, 1]]
+    assert read(text, label="kind", classes=["dog", "cat"]).cost.tolist() == [[0, 1], [1, 0]]
+    assert read(text, label="kind", cost_matrix=[[0, 5], [7, 0]]).cost.tolist() == [[7, 0], [0, 5]]
+    (tmp_path / "matrix.csv").write_text("0,5\n7,0\n")
+    np.save(tmp_path / "matrix.npy", [[0, 5], [7, 0]])
+    for name in ("matrix.csv", "matrix.npy"):
+        assert read(text, label="kind", cost_matrix=tmp_path / name).cost.tolist() == [[7, 0], [0, 5]]
+
+
+def test_labels_are_integers_where_all_are_spelled_so(read):
+    assert read("kind,x\n10,1\n9,2\n", label="kind").classes.tolist() == [9, 10]
+    assert read("cost:2,cost:1,x\n0,1,1\n").classes.tolist() == [2, 1]
+    assert read("kind,x\n010,1\n9,2\n", label="kind").classes.tolist() == ["010", "9"]
+
+
+def test_columns_can_be_left_out(read):
+    dataset = read("id,x,cost:a\nn1,2,0\n", ignore=["id"])
+    assert dataset.feature_names == ("x",)
+
+
+def test_windows_line_ends_quotes_and_empty_lines_change_nothing(read):
+    dataset = read(b'\xef\xbb\xbf"x","cost:a, b"\r\n\r\n1,\r\n')
+    assert dataset.classes.tolist() == ["a, b"]
+    np.testing.assert_array_equal(dataset.cost, [[np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("x,cost:a\n1,0\n1\n", {}, "line 3: every line must have 2 cells .* got 1"),
+        ("x,cost:a\n1,0\nred,0\n", {}, "line 3, column 'x': a cell must be a finite number, got 'red'"),
+        ("x,cost:a\n,0\n", {}, "line 2, column 'x': .* got ''. Correct it"),
+        ("x,cost:a\n1,nan\n", {}, "line 2, column 'cost:a': .* got 'nan'. Leave it empty"),
+        ("x,cost:a\n1e39,0\n", {}, "line 2, column 'x': .* got '1e39'"),
+        ("x,kind\n1,a\n", {}, "must have either columns named 'cost:LABEL' or a label column"),
+        ("x,kind\n1,a\n", {"label": "sort"}, "has no column 'sort'. Its columns are 'x', 'kind'"),
+        ("x,cost:a\n1,0\n", {"label": "x"}, "must have either columns"),
+        ("x,x,cost:a\n1,1,0\n", {}, "columns must have distinct names, got 'x'"),
+        ("x,cost:a\n", {}, "must hold at least one example"),
+        ("", {}, "must have either columns"),
+        ("x,cost:a\n1,0\n", {"classes": ["b"]}, r"one cost column for each of \['b'\], got \['a'\]"),
+        (b"x,cost:a\n\xff,0\n", {}, "not CSV in UTF-8"),
+        (gzip.compress(b"x,cost:a\n" + b"1,0\n" * 99)[:-9], {}, "truncated"),
+    ],
+)
+def test_a_bad_table_is_named_with_line_and_column(read, text, options, words):
+    with pytest.raises(FileFormatError, match=words) as caught:
+        read(text, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_label_lists_the_known_ones(read):
+    with pytest.raises(UnknownLabelError, match=r"'cow'. The known labels are 'cat', 'dog'"):
+        read("x,kind\n1,cow\n", label="kind", classes=["cat", "dog"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("m.csv", b"0,1\n", r"one row and one column per label, shape \(2, 2\), got \(1, 2\)"),
+        ("m.csv", b"0,1\n1\n", "line 2: every line must have 2 cells"),
+        ("m.csv", b"a,b\n0,1\n", "line 1: a cost matrix must hold numbers only"),
+        ("m.csv", b"0,inf\n1,0\n", "must hold finite costs, got inf"),
+        ("m.npy", b"junk", "must be an array of numbers"),
+        ("m.txt", b"0 1", "must be in a .npy or .csv file"),
+    ],
+)
+def test_a_bad_cost_matrix_is_named(read, tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((InputError, FileFormatError), match=words):
+        read("x,kind\n1,a\n2,b\n", label="kind", cost_matrix=tmp_path / name)
+
+
+def test_what_a_table_cannot_hold_is_not_written(tmp_path):
+    with pytest.raises(InputError, match="candidates"):
+        write_csv(CostDataset([[1]], [[0, 1]], candidates=[[True, True]]), tmp_path / "a.csv")
+    with pytest.raises(InputError, match="got 'cost:x'"):
+        write_csv(CostDataset([[1]], [[0, 1]], feature_names=["cost:x"]), tmp_path / "a.csv")
