@@ -21,14 +21,14 @@ from coalface.kernels.state import (
 
 INTERCEPT = -1  # its feature number
 _GOLDEN = np.uint64(2654435769)  # 2^32 / golden ratio: neighbours land far apart
-_LOW_32 = np.uint64(0xFFFFFFFF)
+_LOW_32 = 0xFFFFFFFF
 _SHIFT = np.uint64(32)
 
 
 @inlined
 def first_place(feature: int, size: int) -> int:
     """Where the search for ``feature`` starts in a table of any size (no power of two needed)."""
-    mixed = (np.uint64(np.uint32(feature)) * _GOLDEN) & _LOW_32
+    mixed = (np.uint64(np.int64(feature) & _LOW_32) * _GOLDEN) & np.uint64(_LOW_32)
     return np.int64((mixed * np.uint64(size)) >> _SHIFT)  # type: ignore[return-value]
 
 

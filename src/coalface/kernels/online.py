@@ -106,7 +106,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
         if residual != 0.0:
             labels[n_learned] = k
             n_learned += 1
-    if n_learned > 0 and n > 0:
+    if n_learned > 0:  # a row without features teaches nothing but counts as an update, as in VW
         claim_slots(model, scratch, n)
         learn(model, settings, scratch, n, n_learned)
 
