@@ -1,0 +1,176 @@
+"""Vowpal Wabbit on the same data and settings, in processes of its own on the same core.
+
+It is timed in the ways a user has, and the fastest counts: its C++ driver reading a cache, start-up taken
+off (measured on one example), counting the learning thread only, as if its parser were free; and a loop
+over examples that were parsed and set up beforehand.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.machine import Seconds, run_python
+from benchmarks.problems import Problem
+from coalface.data import write_dataset
+
+_CONSTANT = 11_650_396  # VW's index of the intercept
+
+
+def table_bits(n_features: int, n_labels: int) -> int:
+    """The smallest -b at which neither features nor the intercept share weights."""
+    labels_bits = (n_labels - 1).bit_length()
+    bits = (n_features - 1).bit_length()
+    while _CONSTANT % 2**bits < n_features:
+        bits += 1
+    return bits + labels_bits
+
+
+@dataclass(frozen=True)
+class Files:
+    """A problem as text: training lines with and without costs, test lines, and the first lines alone."""
+
+    folder: Path
+    train: Path
+    unlabelled: Path
+    test: Path
+    one: Path
+    one_unlabelled: Path
+
+    @classmethod
+    def write(cls, problem: Problem, folder: Path) -> "Files":
+        names = ("train", "unlabelled", "test", "one", "one_unlabelled")
+        files = cls(folder, *(folder / f"{name}.vw" for name in names))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_dataset(problem.train, files.train)
+        write_dataset(problem.train.subset(slice(1)), files.one)
+        write_dataset(problem.test, folder / "labelled_test.vw")
+        for source, target in [
+            (files.train, files.unlabelled),
+            (files.one, files.one_unlabelled),
+            (folder / "labelled_test.vw", files.test),
+        ]:
+            lines = source.read_text().splitlines(keepends=True)
+            target.write_text("".join(line[line.index("|") :] for line in lines))
+        return files
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What the untimed first run left: the cache, the model, and what it asked and predicts."""
+
+    args: list[str]
+    cache: Path
+    model: Path
+    costs_asked: int
+    test_cost: float
+
+
+def train(problem: Problem, files: Files, rule: str) -> Trained:
+    """Learn once, untimed: makes the cache and the model."""
+    n_labels = problem.n_labels
+    base = ["--cs_active", f"{n_labels}", "--simulation", "--mellowness", f"{problem.mellowness}"]
+    reduction = base if rule == "coal" else ["--csoaa", f"{n_labels}"]
+    bits = table_bits(problem.train.X.shape[1], n_labels)
+    args = [*reduction, "--adax", "-l", f"{problem.learning_rate}", "-b", f"{bits}"]
+    cache, model, predictions = (files.folder / f"{rule}.{ending}" for ending in ("cache", "model", "predictions"))
+    summary = _command([*args, "-d", f"{files.train}", "-k", "--cache_file", f"{cache}", "-f", f"{model}"])
+    _command(["-t", "-i", f"{model}", "-d", f"{files.test}", "-p", f"{predictions}", "--quiet"])
+    asked = re.search(r"total queries = (\d+)", summary)
+    chosen = _first_numbers(predictions) - 1
+    test_cost = float(problem.test.cost[np.arange(len(chosen)), chosen].mean())
+    return Trained(args, cache, model, int(asked[1]) if asked else problem.train.cost.size, test_cost)
+
+
+class Learning:
+    """Learning the training lines, timed in the fastest way."""
+
+    def __init__(self, files: Files, trained: Trained) -> None:
+        driver = [*trained.args, "--quiet", "-d", f"{files.train}", "--cache_file", f"{trained.cache}"]
+        loop = {"way": "learn", "args": [*trained.args, "--quiet"], "data": f"{files.train}"}
+        start = [*trained.args, "--quiet", "-d", f"{files.one}"]
+        self._ways = _Ways(driver, start, loop)
+
+    def seconds(self) -> tuple[Seconds, str]:
+        return self._ways.fastest()
+
+    @property
+    def peak_bytes(self) -> int:
+        return self._ways.peak_bytes
+
+
+class Predicting:
+    """Predicting the training lines without their costs, from the saved model."""
+
+    def __init__(self, files: Files, trained: Trained) -> None:
+        args = ["-t", "-i", f"{trained.model}", "--quiet"]
+        cache = files.folder / "unlabelled.cache"
+        _command([*args, "-d", f"{files.unlabelled}", "-k", "--cache_file", f"{cache}"])
+        driver = [*args, "-d", f"{files.unlabelled}", "--cache_file", f"{cache}"]
+        loop = {"way": "predict", "args": args, "data": f"{files.unlabelled}"}
+        self._ways = _Ways(driver, [*args, "-d", f"{files.one_unlabelled}"], loop)
+
+    def seconds(self) -> tuple[Seconds, str]:
+        return self._ways.fastest()
+
+
+class Parsing:
+    """Reading the training lines and learning nothing; only its parsing thread counts."""
+
+    def __init__(self, problem: Problem, files: Files) -> None:
+        args = ["--csoaa", f"{problem.n_labels}", "--noop", "--quiet", "-d"]
+        self._args = [*args, f"{files.train}"]
+        self._start = _start_up([*args, f"{files.one}"])
+
+    def seconds(self) -> float:
+        spent, _ = _worker({"way": "driver", "args": self._args})
+        spent = spent.less(self._start)
+        return max(spent.cpu - spent.thread, 1e-6)
+
+
+class _Ways:
+    """The C++ driver on a cache, and a loop over parsed examples: both the first time, then the faster one."""
+
+    def __init__(self, driver: list[str], start: list[str], loop: dict[str, Any]) -> None:
+        self._start = _start_up(start)
+        self._requests = {"driver": {"way": "driver", "args": driver}, "loop": loop}
+        self.peak_bytes = 0
+
+    def fastest(self) -> tuple[Seconds, str]:
+        spent = {way: self._seconds(way) for way in self._requests}
+        best = min(spent, key=lambda way: spent[way].thread)
+        self._requests = {best: self._requests[best]}
+        return spent[best], best
+
+    def _seconds(self, way: str) -> Seconds:
+        seconds, peak = _worker(self._requests[way])
+        if way == "driver":
+            self.peak_bytes = max(self.peak_bytes, peak)
+            return seconds.less(self._start)
+        return seconds
+
+
+def _start_up(args: list[str]) -> Seconds:
+    runs = [_worker({"way": "driver", "args": args})[0] for _ in range(3)]
+    return Seconds(*(median(getattr(run, clock) for run in runs) for clock in ("wall", "cpu", "thread")))
+
+
+def _worker(request: dict[str, Any]) -> tuple[Seconds, int]:
+    output = run_python(["-m", "benchmarks.vw_worker", json.dumps(request)]).stdout
+    answer = json.loads(output.splitlines()[-1])
+    peak = int(answer.pop("peak_bytes"))
+    return Seconds(**answer), peak
+
+
+def _command(args: list[str]) -> str:
+    done = run_python(["-m", "vowpalwabbit", *args])
+    return done.stdout + done.stderr
+
+
+def _first_numbers(path: Path) -> NDArray[np.int64]:
+    return np.array([int(re.match(r"\d+", line)[0]) for line in path.read_text().splitlines() if line])

@@ -1,0 +1,61 @@
+"""The benchmarks run and report every figure; what they measure is not for tests to judge."""
+
+import json
+import math
+
+import pytest
+from benchmarks.__main__ import PARTS, measure
+from benchmarks.problems import dense_images, sparse_text
+from benchmarks.report import save, show
+from benchmarks.vw import table_bits
+from rich.console import Console
+
+pytest.importorskip("vowpalwabbit")
+
+PER_RULE = ("speed / VW", "share of copy bandwidth", "model bytes / least")
+EXPECTED = {
+    *(f"simulate {rule}: {what}" for rule in ("coal", "passive") for what in PER_RULE),
+    "predict: speed / VW",
+    "VW text reader: speed / VW",
+    "ask_row + tell_row",
+    "ask + tell of one CSR row",
+}
+
+
+@pytest.fixture(scope="module")
+def figures():
+    problem = sparse_text(n_train=120, n_labels=5, n_features=300, nonzeros=8)
+    return list(measure([problem], set(PARTS) - {"startup"}, quick=True, progress=lambda _: None))
+
+
+def test_every_figure_is_reported_as_a_finite_number_within_its_range(figures):
+    assert {figure.name for figure in figures} >= EXPECTED
+    for figure in figures:
+        assert math.isfinite(figure.value), figure
+        assert 0 <= figure.low <= figure.value <= figure.high, figure
+        assert figure.unit in ("times", "share", "microseconds", "seconds")
+
+
+def test_both_sides_do_the_same_work(figures):
+    details = next(figure.details for figure in figures if figure.name == "simulate passive: speed / VW")
+    assert details["our_costs_asked"] == details["vw_costs_asked"] == 120 * 5
+    assert details["our_test_cost"] == pytest.approx(details["vw_test_cost"], abs=0.05)
+
+
+def test_the_report_is_a_table_and_json(figures, tmp_path):
+    console = Console(record=True, width=200, quiet=True)
+    show(figures, console)
+    save(figures, {"cores": 1}, tmp_path / "figures.json")
+    saved = json.loads((tmp_path / "figures.json").read_text())
+    assert [figure["name"] for figure in saved["figures"]] == [figure.name for figure in figures]
+    assert saved["versions"]["vowpalwabbit"]
+
+
+def test_generated_rows_have_the_density_that_was_asked_for():
+    problem = dense_images(n_train=40, n_labels=4, n_features=500)
+    assert problem.train.statistics().density == pytest.approx(0.21, abs=0.03)
+
+
+@pytest.mark.parametrize(("n_features", "n_labels", "bits"), [(6_000, 40, 21), (47_236, 102, 23), (47_000, 103, 23)])
+def test_the_table_of_vw_is_large_enough_for_features_and_intercept(n_features, n_labels, bits):
+    assert table_bits(n_features, n_labels) == bits
