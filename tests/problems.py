@@ -1,0 +1,67 @@
+"""Small learning problems, and the state of a learner as something that can be compared."""
+
+import numpy as np
+from scipy import sparse
+
+from coalface import CoalClassifier, simulate
+
+
+def dense_problem(seed, n_labels, n=120, n_features=8, *, decades=0.0, real_costs=True):
+    """Half-empty rows over so many decades, and costs in [0, 1] that depend on their signs, with noise."""
+    random = np.random.default_rng(seed)
+    directions = random.normal(size=(n, n_features)) * (random.random((n, n_features)) < 0.5)
+    scores = directions @ random.normal(size=(n_features, n_labels)) + 0.5 * random.normal(size=(n, n_labels))
+    sizes = 10.0 ** random.uniform(-decades / 2, decades / 2, directions.shape)
+    costs = 1 / (1 + np.exp(-2 * scores)) if real_costs else (scores > scores.min(axis=1, keepdims=True))
+    return (directions * sizes).astype(np.float32), costs.astype(np.float32)
+
+
+def sparse_problem(seed, n_labels, n=120, n_features=400):
+    """Rows as of a text: few words, some common, new ones all along; some zeros are stored, some rows empty."""
+    random = np.random.default_rng(seed)
+    counts = random.poisson(6, n)
+    counts[random.random(n) < 0.05] = 0
+    rows = []
+    for count in counts:
+        columns = np.unique((n_features * random.random(count) ** 3).astype(np.int64))
+        values = random.choice([0.0, 0.5, 1.0, -2.0, 3.0], len(columns), p=[0.1, 0.3, 0.3, 0.2, 0.1])
+        rows.append((columns, values))
+    lengths = [len(columns) for columns, _ in rows]
+    X = sparse.csr_array(
+        (
+            np.concatenate([values for _, values in rows]).astype(np.float32),
+            np.concatenate([columns for columns, _ in rows]),
+            np.concatenate([[0], np.cumsum(lengths)]),
+        ),
+        shape=(n, n_features),
+    )
+    scores = X @ random.normal(size=(n_features, n_labels)) + 0.3 * random.normal(size=(n, n_labels))
+    return X, (1 / (1 + np.exp(-scores))).astype(np.float32)
+
+
+def trained(seed=0, n_labels=4, n=60, **params):
+    """A learner that has been through a short run, and rows it has not seen."""
+    X, cost = dense_problem(seed, n_labels, n + 20)
+    learner = CoalClassifier(classes=range(n_labels), **{"warm_up": 2, **params})
+    low, high = learner.cost_bounds
+    simulate(learner, X[:n], low + (high - low) * cost[:n].astype(np.float64))
+    return learner, X[n:]
+
+
+def state_of(learner):
+    """Everything that learning changes, as bytes."""
+    if not hasattr(learner, "regressors_"):
+        return None
+    arrays = {name: (array.shape, array.tobytes()) for name, array in learner.regressors_.arrays().items()}
+    return {**arrays, "width": getattr(learner, "n_features_in_", None), "classes": learner.classes_.tolist()}
+
+
+def ask_and_tell(learner, X, cost, candidates=None):
+    """Row by row, what ``simulate`` does in its compiled loop."""
+    for i in range(X.shape[0]):
+        row = X[i : i + 1]
+        allowed = None if candidates is None else candidates[i : i + 1]
+        queries = learner.ask(row, candidates=allowed)
+        answers = np.where(queries.mask, cost[i : i + 1], np.nan)
+        learner.tell(row, answers, asked=queries, candidates=allowed)
+    return learner
