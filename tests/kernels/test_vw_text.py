@@ -89,14 +89,15 @@ def test_what_is_no_number_is_not_read(text):
 
 
 def test_the_table_of_names_grows_and_keeps_equal_names_together():
-    names = [f"name{place % 3000}" for place in range(9000)]
+    long = "a-name-that-is-longer-than-two-words-"
+    names = [f"{long if place % 2 else ''}{place % 3000}" for place in range(9000)]
     text, starts, ends = placed([f"| {' '.join(names)}"])
     problem = np.zeros(4, np.int64)
-    _, columns, _, spans = vw_text.parse_features(
+    _, columns, _, spans, _ = vw_text.parse_features(
         np.frombuffer(text, np.uint8), starts, ends, 9000, vw_text.NAMED, 0, problem
     )
     np.testing.assert_array_equal(columns, np.arange(9000) % 3000)
-    assert [text[start:end].decode() for start, end in spans[:, 3:]] == names[:3000]
+    assert [text[start : start + length].decode() for _, _, length, start in spans] == names[:3000]
 
 
 def test_a_label_listed_twice_stops_the_filling_at_its_line():

@@ -58,11 +58,11 @@ class TextLines:
 
     def text(self, start: int, end: int, *, strict: bool = True) -> str:
         """A span as text; if it is not UTF-8, an error, or the nearest text that can be shown."""
-        raw = self.buffer[start:end].tobytes()
+        raw = self.buffer.data[start:end]
         try:
-            return raw.decode("utf-8")
+            return str(raw, "utf-8")
         except UnicodeDecodeError:
-            shown = raw.decode("utf-8", errors="backslashreplace")
+            shown = str(raw, "utf-8", errors="backslashreplace")
             if strict:
                 raise self.error(start, shown, "text must be UTF-8", "Convert the file") from None
             return shown

@@ -84,9 +84,9 @@ def read_vw_text(
     room = source.n_blanks + len(source.starts)
     bars, indptr, codes, costs, spans = kernels.parse_labels(source.buffer, source.starts, source.ends, room, problem)
     _check(source, problem)
-    names = [source.text(start, end) for start, end in spans[:, 3:].tolist()]
-    for text, (start, _) in zip(names, spans[:, 3:].tolist(), strict=True):
-        _check_label(source, text, start)
+    names = _name_texts(source, spans)
+    for text, span in zip(names, spans, strict=True):
+        _check_label(source, text, int(span[3]))
     known, columns = _label_columns(source, names, spans, labels, first_label, classes)
     listed_columns = columns[codes]
     cost, candidates = _cost_table(source, indptr, listed_columns, costs, known)
@@ -161,7 +161,7 @@ def _label_columns(
 
 def _named(source: TextLines, names: list[str], spans: NDArray[np.int64]) -> NDArray[Any]:
     for text, span in zip(names, spans, strict=True):
-        after = int(span[4])
+        after = int(span[3] + span[2])
         lonely = after == len(source.buffer) or source.buffer[after] != ord(":")
         if lonely and "." in text and _is_number(text):
             rule = "example weights are not part of the cost-sensitive format"
@@ -217,9 +217,10 @@ def _read_features(
         mode = kernels.NAMED
         parts = kernels.parse_features(source.buffer, bars, source.ends, room, mode, mask, problem)
     _check(source, problem)
-    indptr, columns, values, spans = parts
+    indptr, columns, values, spans, space_spans = parts
     if mode == kernels.NAMED:
-        places, all_names = _feature_places(source, spans, feature_names)
+        spaces = _name_texts(source, space_spans)
+        places, all_names = _feature_places(source, spans, spaces, feature_names)
         return _csr(indptr, places[columns], values, len(all_names)), all_names
     widest = 1 << bits if mode == kernels.HASHED else int(columns.max(initial=-1)) + 1
     if n_features is not None and n_features < widest:
@@ -227,16 +228,22 @@ def _read_features(
     return _csr(indptr, columns, values, n_features or widest), None
 
 
+def _name_texts(source: TextLines, spans: NDArray[np.int64]) -> list[str]:
+    starts = spans[:, 3]
+    ends = starts + (spans[:, 2] & 0xFFFFFFFF)
+    return [source.text(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
 def _feature_places(
-    source: TextLines, spans: NDArray[np.int64], feature_names: Sequence[str] | None
+    source: TextLines, spans: NDArray[np.int64], spaces: list[str], feature_names: Sequence[str] | None
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """The column of each name found, behind the given ones if it is new."""
     column = {name: place for place, name in enumerate(feature_names or ())}
     places = np.empty(len(spans), dtype=np.int32)
-    for found, (_, space_start, space_end, start, end) in enumerate(spans.tolist()):
-        name = source.text(start, end)
-        if space_end > space_start or "^" in name:  # "^a^b" is a^b without a namespace
-            name = f"{source.text(space_start, space_end)}^{name}"
+    texts = zip(_name_texts(source, spans), (spans[:, 2] >> 32).tolist(), strict=True)
+    for found, (name, space) in enumerate(texts):
+        if spaces[space] or "^" in name:  # "^a^b" is a^b without a namespace
+            name = f"{spaces[space]}^{name}"
         places[found] = column.setdefault(name, len(column))
     return places, tuple(column)
 

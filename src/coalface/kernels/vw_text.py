@@ -13,7 +13,6 @@ from coalface.kernels.words import (
     COLON,
     LARGEST,
     LOW32,
-    NAME_SEED,
     QUOTE,
     SPACE,
     TAB,
@@ -22,7 +21,6 @@ from coalface.kernels.words import (
     grown,
     is_blank,
     murmur,
-    name_hash,
     put_name,
     read_number,
     same,
@@ -66,15 +64,15 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
     """The listed labels of each line: (bars, indptr, codes, costs, names).
 
     ``bars[i]`` is the place of the first bar, ``codes`` number the distinct labels by first appearance,
-    ``names[code]`` = (hash, 0, 0, start, end), and a label without a cost gets NaN.
+    ``names`` is described at ``find``, and a label without a cost gets NaN.
     """
     n_lines = len(starts)
     bars = np.zeros(n_lines, np.int64)
     indptr = np.zeros(n_lines + 1, np.int64)
     codes = np.empty(capacity, np.int32)
     costs = np.empty(capacity, np.float32)
-    slots = np.full(64, -1, np.int64)
-    names = np.empty((32, 5), np.int64)
+    slots = np.full(64, -1, np.int32)
+    names = np.empty((32, 4), np.int64)
     n_names = 0
     count = 0
     problem[0] = FINE
@@ -118,19 +116,18 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
             code = expected
             if (
                 code >= n_names
-                or names[code, 4] - names[code, 3] != stop - start
+                or names[code, 2] != stop - start
                 or not same(buffer, names[code, 3], start, stop - start)
             ):
-                hashed = name_hash(buffer, start, stop, NAME_SEED)
-                slot = find(buffer, slots, names, hashed, 0, 0, start, stop)
+                slot = find(buffer, slots, names, 0, start, stop)
                 code = int(slots[slot])
                 if code < 0:
                     code = n_names
                     slots[slot] = code
-                    put_name(names, code, hashed, 0, 0, start, stop)
+                    put_name(buffer, names, code, 0, start, stop)
                     n_names += 1
                     if 2 * n_names >= len(slots):
-                        slots, names = grown(slots, names, n_names)
+                        slots, names = grown(buffer, slots, names, n_names)
             codes[count] = code
             costs[count] = cost
             count += 1
@@ -144,18 +141,21 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
 
 @kernel
 def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: ignore[no-untyped-def]
-    """The features of each line: (indptr, columns, values, names); names are filled in NAMED mode only.
+    """The features of each line: (indptr, columns, values, names, spaces).
 
-    ``names[column]`` = (hash, namespace start, namespace end, start, end). Zeros are dropped; a feature
-    that occurs twice in a line is given twice. ``mask`` cuts the hashes of HASHED mode.
+    ``names`` and ``spaces`` (namespaces) are tables as described at ``find``, filled in NAMED mode only. Zeros
+    are dropped; a feature that occurs twice in a line is given twice. ``mask`` cuts the hashes of HASHED mode.
     """
     n_lines = len(bars)
     indptr = np.zeros(n_lines + 1, np.int64)
     columns = np.empty(capacity, np.int32)
     values = np.empty(capacity, np.float32)
-    slots = np.full(1024, -1, np.int64)
-    names = np.empty((512, 5), np.int64)
+    slots = np.full(1024, -1, np.int32)
+    names = np.empty((512, 4), np.int64)
     n_names = 0
+    space_slots = np.full(64, -1, np.int32)
+    spaces = np.empty((32, 4), np.int64)
+    n_spaces = 0
     count = 0
     problem[0] = FINE
     for line in range(n_lines):
@@ -164,7 +164,7 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
         space_start = place
         space_stop = place
         weight = 1.0
-        seed = 0
+        seed = 0  # of the namespace: its hash, or its number
         while place < end:
             if buffer[place] == SPACE or buffer[place] == TAB:
                 place += 1
@@ -186,7 +186,15 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                 if mode == HASHED:
                     seed = vw_hash(buffer, space_start, space_stop, 0)
                 elif mode == NAMED:
-                    seed = name_hash(buffer, space_start, space_stop, NAME_SEED)
+                    slot = find(buffer, space_slots, spaces, 0, space_start, space_stop)
+                    seed = int(space_slots[slot])
+                    if seed < 0:
+                        seed = n_spaces
+                        space_slots[slot] = seed
+                        put_name(buffer, spaces, seed, 0, space_start, space_stop)
+                        n_spaces += 1
+                        if 2 * n_spaces >= len(space_slots):
+                            space_slots, spaces = grown(buffer, space_slots, spaces, n_spaces)
                 continue
             start = place
             column = 0
@@ -227,16 +235,15 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                 else:
                     column = murmur(buffer, start, stop, seed) & mask
             else:
-                hashed = name_hash(buffer, start, stop, seed)
-                slot = find(buffer, slots, names, hashed, space_start, space_stop, start, stop)
+                slot = find(buffer, slots, names, seed, start, stop)
                 column = int(slots[slot])
                 if column < 0:
                     column = n_names
                     slots[slot] = column
-                    put_name(names, column, hashed, space_start, space_stop, start, stop)
+                    put_name(buffer, names, column, seed, start, stop)
                     n_names += 1
                     if 2 * n_names >= len(slots):
-                        slots, names = grown(slots, names, n_names)
+                        slots, names = grown(buffer, slots, names, n_names)
             if np.float32(value) != 0.0:
                 columns[count] = column
                 values[count] = value
@@ -244,7 +251,7 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
         if problem[0] != FINE:
             break
         indptr[line + 1] = count
-    return indptr, columns[:count], values[:count], names[:n_names]
+    return indptr, columns[:count], values[:count], names[:n_names], spaces[:n_spaces]
 
 
 @kernel

@@ -10,7 +10,6 @@ from coalface.kernels.compile import inlined, kernel
 
 LARGEST = float(np.nextafter(float(np.finfo(np.float32).max) + 2.0**103, 0.0))  # larger ones round to infinity
 LOW32 = 0xFFFFFFFF
-NAME_SEED = 0xCBF29CE484222
 SPACE, TAB, BAR, COLON, QUOTE = 32, 9, 124, 58, 39
 ZERO, NINE = 48, 57
 
@@ -155,55 +154,72 @@ def same(buffer, first, second, length):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def name_hash(buffer, start, end, seed):  # type: ignore[no-untyped-def]
-    """FNV-1a kept to 63 bits, so that signed integers hold it."""
-    state = seed
-    for place in range(start, end):
-        state = ((state ^ (0 + int(buffer[place]))) * 0x100000001B3) & _LOW63
-    return state
+def packed(buffer, start, end):  # type: ignore[no-untyped-def]
+    """Up to seven bytes as one integer."""
+    word = 0
+    for offset in range(min(end - start, 7)):
+        word |= (0 + int(buffer[start + offset])) << (8 * offset)
+    return word
 
 
 @inlined
-def find(buffer, slots, names, hashed, space_start, space_end, start, end):  # type: ignore[no-untyped-def]
-    """The slot that holds this name, or the free one where it belongs."""
+def _slot(buffer, mask, head, second, extent, start):  # type: ignore[no-untyped-def]
+    """Where the search for a name begins; what lies beyond two words counts too."""
+    hashed = (head * 0x2545F4914F6CDD1D) ^ (second * 0x1B03738712FAD5C9) ^ (extent * 0x369DEA0F31A53F85)
+    length = extent & LOW32
+    for place in range(start + 14, start + length):
+        hashed = ((hashed & _LOW63) ^ (0 + int(buffer[place]))) * 0x100000001B3
+    hashed &= _LOW63
+    hashed = ((hashed ^ (hashed >> 31)) * 0x2545F4914F6CDD1D) & _LOW63  # high bits know all of the name
+    return (hashed >> 31) & mask
+
+
+@inlined
+def find(buffer, slots, names, space, start, end):  # type: ignore[no-untyped-def]
+    """The slot that holds this name of this namespace, or the free one where it belongs.
+
+    ``names[code]`` = (first seven bytes, next seven, length + namespace * 2^32, start): most names are
+    compared without a look at the file.
+    """
     mask = len(slots) - 1
-    slot = (hashed ^ (hashed >> 29)) & mask
+    head = packed(buffer, start, end)
+    second = packed(buffer, start + 7, end)
+    extent = (end - start) | (space << 32)
+    slot = _slot(buffer, mask, head, second, extent, start)
     while True:
         code = slots[slot]
         if code < 0:
             return slot
         if (
-            names[code, 0] == hashed
-            and names[code, 4] - names[code, 3] == end - start
-            and names[code, 2] - names[code, 1] == space_end - space_start
-            and same(buffer, names[code, 3], start, end - start)
-            and same(buffer, names[code, 1], space_start, space_end - space_start)
+            names[code, 0] == head
+            and names[code, 1] == second
+            and names[code, 2] == extent
+            and same(buffer, names[code, 3] + 14, start + 14, end - start - 14)
         ):
             return slot
         slot = (slot + 1) & mask
 
 
 @inlined
-def put_name(names, code, hashed, space_start, space_end, start, end):  # type: ignore[no-untyped-def]
+def put_name(buffer, names, code, space, start, end):  # type: ignore[no-untyped-def]
     """Enter a name into row ``code`` of the table."""
-    names[code, 0] = hashed
-    names[code, 1] = space_start
-    names[code, 2] = space_end
+    names[code, 0] = packed(buffer, start, end)
+    names[code, 1] = packed(buffer, start + 7, end)
+    names[code, 2] = (end - start) | (space << 32)
     names[code, 3] = start
-    names[code, 4] = end
 
 
 @inlined
-def grown(slots, names, n_names):  # type: ignore[no-untyped-def]
+def grown(buffer, slots, names, n_names):  # type: ignore[no-untyped-def]
     """The same table with twice the room."""
-    wider = np.full(2 * len(slots), -1, np.int64)
-    longer = np.empty((2 * len(names), 5), np.int64)
+    wider = np.full(2 * len(slots), -1, np.int32)
+    longer = np.empty((2 * len(names), 4), np.int64)
     mask = len(wider) - 1
     for code in range(n_names):
-        for item in range(5):  # a slice would take seconds to compile
+        for item in range(4):  # a slice would take seconds to compile
             longer[code, item] = names[code, item]
-        hashed = int(names[code, 0])
-        slot = (hashed ^ (hashed >> 29)) & mask
+        head, second, extent, start = int(names[code, 0]), int(names[code, 1]), int(names[code, 2]), int(names[code, 3])
+        slot = _slot(buffer, mask, head, second, extent, start)
         while wider[slot] >= 0:
             slot = (slot + 1) & mask
         wider[slot] = code
