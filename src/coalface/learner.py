@@ -4,7 +4,6 @@
 """
 
 import os
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,21 +12,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.columns import check_feature_names, check_width
-from coalface.data.costs import CostScale, check_classes, check_cost, check_mask, label_codes
+from coalface.data.costs import CostScale, check_classes, check_cost, check_mask
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of
-from coalface.errors import CoalfaceError, CollapseWarning, FileFormatError, InputError
+from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownLabelError
 from coalface.files import read_bundle, write_bundle
-from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, SILENT_ROUNDS, Settings
+from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, Settings
 from coalface.ledger import Ledger
 from coalface.ledger.record import entries_for, replayed_rows
 from coalface.queries import Queries, rounds
+from coalface.queries.collapse import warn_if_collapsed
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
 from coalface.regressors.settings import settings_for
-
-_SILENCE = 500  # rounds without a question that call for a second look
-_WRONG = 0.25  # mean excess cost of the last answered examples, as a share of the cost scale
 
 
 class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
@@ -87,12 +84,13 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
         ['no', 'yes']
         """
-        fresh = type(self)(**self.get_params(deep=False))
+        params = self.get_params(deep=False)
+        fresh = type(self)(**params)
         fresh.partial_fit(
             X, y, cost=cost, classes=labels_of(y, cost, self.classes, self.cost_matrix), candidates=candidates
         )
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        for name in [name for name in vars(self) if name not in params]:
+            delattr(self, name)  # only once nothing can go wrong any more
         self.__dict__.update(vars(fresh))
         return self
 
@@ -152,14 +150,13 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the costs of some labels of one sparse example and close its round: for services."""
         self._ready()
         rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
-        codes = label_codes(labels, self.classes_)
-        given = np.asarray(costs, np.float64)
-        if given.shape != codes.shape:
+        codes, given = self._codes(labels), np.asarray(costs, np.float64)
+        if given.shape != (len(codes),):
             raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
-        if len(np.unique(codes)) < len(codes):
-            raise InputError(f"labels must name each label once, got {list(np.asarray(labels))!r}.")
         cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
         cost[0, codes], asked[0, codes] = given, True
+        if np.count_nonzero(asked) < len(codes):
+            raise InputError(f"labels must name each label once, got {list(np.asarray(labels))!r}.")
         return self._tell(None, rows, self.classes_, cost, asked, None, late=False)
 
     # -- using what was learned ----------------------------------------------------------------
@@ -276,7 +273,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
         shape = (len(rows), len(classes))
-        settings = settings_for(len(classes), self.get_params(deep=False))
+        settings = self._settings(len(classes))
         unit = check_cost(cost, len(rows), classes, CostScale.of(self.cost_bounds))
         allowed = None if candidates is None else check_mask(candidates, shape, "candidates")
         mask = asked.mask if isinstance(asked, Queries) else asked
@@ -305,7 +302,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         candidates: NDArray[np.bool_] | None,
     ) -> rounds.Run:
         """A simulated run over checked rows, ready to be played."""
-        settings = settings_for(len(classes), self.get_params(deep=False))
+        settings = self._settings(len(classes))
         check_width(rows, self)
         if not hasattr(self, "regressors_"):
             self._begin(classes)
@@ -313,29 +310,19 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         record = getattr(self, "_ledger", None) is not None
         return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
 
-    def _record_run(self, run: rounds.Run, start: int) -> None:
-        """Write what a run asked from position ``start`` on to the ledger, if there is one."""
-        if getattr(self, "_ledger", None) is None or run.done == start:
-            return
-        span = slice(start, run.done)
-        picked, rows = run.order[span], run.rows
-        asked = run.asked[span]
-        given = CostScale.of(self.cost_bounds).from_unit(run.costs[picked])
-        self._ledger.append(
-            entries_for(
-                self.round_ - len(picked),
-                self.classes_,
-                rows.take(picked),
-                np.where(asked, given, np.nan),
-                asked,
-                run.propensity[span],
-                None if run.candidates is None else run.candidates[picked],
-            )
-        )
-
     def _begin(self, classes: NDArray[Any]) -> None:
         self.classes_ = classes
         self.regressors_ = OnlineRegressors(len(classes))
+
+    def _codes(self, labels: Any) -> list[int]:
+        """The numbers of a few labels, by a dictionary that is made once."""
+        names = np.asarray(labels).ravel().tolist()
+        if not hasattr(self, "_code_of"):
+            self._code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
+        try:
+            return [self._code_of[name] for name in names]
+        except KeyError as unknown:
+            raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
 
     def _ready(self) -> None:
         """Begin from ``classes`` if nothing was seen yet."""
@@ -358,8 +345,8 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
         return None if candidates is None else check_mask(candidates, (len(rows), len(self.classes_)), "candidates")
 
-    def _settings(self) -> Settings:
-        return settings_for(len(self.classes_), self.get_params(deep=False))
+    def _settings(self, n_labels: int | None = None) -> Settings:
+        return settings_for(len(self.classes_) if n_labels is None else n_labels, vars(self))
 
     def _costs_given(self, rows: Rows, classes: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
         return given_costs(y, cost, len(rows), classes, self.cost_matrix, CostScale.of(self.cost_bounds))
@@ -381,18 +368,8 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_if_collapsed(self) -> None:
         """Say once that the learner has gone silent although its last answers show that it errs."""
-        counters, regret = self.regressors_.model.counters, float(self.regressors_.model.recent_regret[0])
-        silent = int(counters[SILENT_ROUNDS])
-        if silent < max(_SILENCE, 5 * counters[EXAMPLES_QUERIED]) or regret < _WRONG or hasattr(self, "_warned"):
-            return
-        self._warned = True
-        warnings.warn(
-            f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
-            f"the scale more than their best label. Raise mellowness (now {self.mellowness:g}) or warm_up (now "
-            f"{self.warm_up}), or set audit_rate.",
-            CollapseWarning,
-            stacklevel=4,
-        )
+        if not hasattr(self, "_warned") and warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
+            self._warned = True
 
     def _plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""

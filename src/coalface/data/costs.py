@@ -96,9 +96,7 @@ def label_codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     >>> label_codes(["b", "a"], np.array(["a", "b", "c"]))
     array([1, 0])
     """
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        array = np.ravel(array)
+    array = np.asarray(labels).ravel()
     order = np.argsort(classes)
     try:
         places = np.searchsorted(classes, array, sorter=order)

@@ -29,7 +29,7 @@ class Rows:
     @property
     def longest(self) -> int:
         """The largest number of non-zeros in a row."""
-        return int(np.diff(self.indptr).max(initial=0))
+        return int(self.indptr[1]) if len(self.indptr) == 2 else int(np.diff(self.indptr).max(initial=0))
 
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """The rows with these numbers, in this order."""
@@ -70,19 +70,26 @@ def check_row(indices: Any, values: Any, n_features: int) -> Rows:
             f"indices and values must be one-dimensional and of the same length, got shapes {columns.shape} and "
             f"{numbers.shape}."
         )
-    if len(columns) and (columns.dtype.kind not in "iu" or columns.min() < 0 or columns.max() >= _MOST_FEATURES):
-        raise InputError(f"indices must be whole numbers in [0, {_MOST_FEATURES}), got {columns[:5]!r}.")
+    if not len(columns):
+        return Rows(np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), n_features)
+    if columns.dtype.kind not in "iu":
+        raise InputError(f"indices must be whole numbers, got dtype {columns.dtype}.")
     if not np.isfinite(numbers).all():
         raise InputError("values must be finite 32-bit numbers; replace or impute missing values first.")
-    columns = columns.astype(np.int32, copy=False)
-    steps = np.diff(columns)
-    if (steps <= 0).any():
+    if not (columns[1:] > columns[:-1]).all():
         order = np.argsort(columns, kind="stable")
         columns, numbers = columns[order], numbers[order]
-        if (np.diff(columns) == 0).any():
+        if (columns[1:] == columns[:-1]).any():
             raise InputError("indices must name each feature once; add up the values of repeated ones.")
-    width = max(n_features, int(columns[-1]) + 1 if len(columns) else 0)
-    return Rows(np.array([0, len(columns)]), np.ascontiguousarray(columns), np.ascontiguousarray(numbers), width)
+    first, last = int(columns[0]), int(columns[-1])
+    if first < 0 or last >= _MOST_FEATURES:
+        raise InputError(f"indices must lie in [0, {_MOST_FEATURES}), got {first if first < 0 else last}.")
+    return Rows(
+        np.array([0, len(columns)]),
+        np.ascontiguousarray(columns, np.int32),
+        np.ascontiguousarray(numbers),
+        max(n_features, last + 1),
+    )
 
 
 def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:

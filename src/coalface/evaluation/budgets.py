@@ -14,7 +14,7 @@ def budgets_for(budgets: Any, n_labels: int, n_examples: int) -> NDArray[np.int6
     """Checkpoints in costs asked for, increasing; the named ones run from 10 K to the cost of everything.
 
     >>> budgets_for("doubling", n_labels=10, n_examples=100)
-    array([ 100,  200,  400,  800, 1600])
+    array([ 100,  200,  400,  800, 1600, 3200])
     """
     if isinstance(budgets, str):
         if budgets not in _STEPS:

@@ -13,6 +13,7 @@ from coalface.errors import InputError
 from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
 from coalface.learner import CoalClassifier
+from coalface.ledger.record import entries_for
 from coalface.queries import rounds
 
 Progress = Callable[[int, int], None]
@@ -64,6 +65,7 @@ class _Trial:
         rows = check_rows(X, allow_empty=False)
         known = learner._resolve_classes(classes, cost)
         scale = CostScale.of(learner.cost_bounds)
+        self.given = np.asarray(cost, np.float64)
         self.costs = check_cost(cost, len(rows), known, scale)
         allowed = None if candidates is None else check_mask(candidates, (len(rows), len(known)), "candidates")
         self.order = _checked_order(order, len(rows))
@@ -118,11 +120,30 @@ class _Trial:
             ahead = np.concatenate([self.budgets[wanted : wanted + 1], self.doublings[doubling : doubling + 1]])
             began, done = time.perf_counter(), self.run_.done
             self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
-            self.learner._record_run(self.run_, done)
+            self._record(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
             if progress is not None:
                 progress(self.run_.done, len(self.order))
+
+    def _record(self, start: int) -> None:
+        """Write what was asked from position ``start`` on to the learner's ledger, if it has one."""
+        ledger = getattr(self.learner, "_ledger", None)
+        if ledger is None or self.run_.done == start:
+            return
+        span = slice(start, self.run_.done)
+        picked, asked, candidates = self.order[span], self.run_.asked[span], self.run_.candidates
+        ledger.append(
+            entries_for(
+                self.learner.round_ - len(picked),
+                self.learner.classes_,
+                self.run_.rows.take(picked),
+                np.where(asked, self.given[picked], np.nan),
+                asked,
+                self.run_.propensity[span],
+                None if candidates is None else candidates[picked],
+            )
+        )
 
     def _look(self) -> tuple[int, int, int, float]:
         learner = self.learner

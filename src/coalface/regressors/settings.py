@@ -1,6 +1,7 @@
 """The learner's parameters, checked, as the numbers that the kernels read."""
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from coalface.errors import InputError
@@ -33,6 +34,30 @@ def settings_for(n_labels: int, params: dict[str, Any]) -> Settings:
     ...     fit_intercept=True)).warm_up
     10
     """
+    try:
+        return _checked(n_labels, *[params[name] for name in _NAMES])
+    except TypeError:  # an unhashable value: let the check below name it
+        return _checked.__wrapped__(n_labels, *[params[name] for name in _NAMES])
+
+
+_NAMES = (
+    "rule",
+    "accumulator",
+    "sensitivity",
+    "slack",
+    "mellowness",
+    "width_scale",
+    "learning_rate",
+    "warm_up",
+    "audit_rate",
+    "random_state",
+    "fit_intercept",
+)
+
+
+@lru_cache(maxsize=256, typed=True)  # a service checks the same parameters for every row
+def _checked(n_labels: int, *values: Any) -> Settings:
+    params = dict(zip(_NAMES, values, strict=True))
     return Settings(
         n_labels=n_labels,
         rule=_choice(params, "rule", RULES),
