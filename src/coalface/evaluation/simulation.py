@@ -12,6 +12,7 @@ from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
+from coalface.evaluation.interrupts import interrupts_put_off
 from coalface.learner import CoalClassifier
 from coalface.ledger.record import entries_for
 from coalface.queries import rounds
@@ -119,8 +120,9 @@ class _Trial:
                 return
             ahead = np.concatenate([self.budgets[wanted : wanted + 1], self.doublings[doubling : doubling + 1]])
             began, done = time.perf_counter(), self.run_.done
-            self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
-            self._record(done)
+            with interrupts_put_off():
+                self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
+                self._record(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
             if progress is not None:
