@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.columns import check_feature_names, check_width
-from coalface.data.costs import CostScale, check_classes, check_cost, check_mask
+from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.labels import label_array
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownLabelError
@@ -333,7 +334,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} instance is not fitted yet and does not know its labels: "
                 "call 'fit' or 'partial_fit', or pass classes=[...]."
             )
-        self._begin(check_classes(self.classes))
+        self._begin(label_array(self.classes))
 
     def _rows(self, X: Any) -> Rows:
         self._ready()
@@ -353,7 +354,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _resolve_classes(self, classes: Any, cost: Any) -> NDArray[Any]:
         if hasattr(self, "classes_"):
-            if classes is not None and not np.array_equal(check_classes(classes), self.classes_):
+            if classes is not None and not np.array_equal(label_array(classes), self.classes_):
                 raise InputError(
                     f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}. "
                     "Labels cannot change; start a new learner."

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import InputError, UnknownLabelError
+from coalface.data.labels import label_codes
+from coalface.errors import InputError
 
 Costs = NDArray[np.float32]
 
@@ -56,8 +57,9 @@ def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) 
     outside = (array < scale.floor) | (array > scale.ceiling)  # False for NaN
     if outside.any():
         row, column = np.argwhere(outside)[0]
+        label = classes[column].item()
         raise InputError(
-            f"The cost of label {_shown(classes[column])} (row {row}) must lie in [{scale.floor:g}, {scale.ceiling:g}], "
+            f"The cost of label {label!r} (row {row}) must lie in [{scale.floor:g}, {scale.ceiling:g}], "
             f"got {array[row, column]:g}. Pass cost_bounds=(low, high) if your costs have another range."
         )
     return np.ascontiguousarray(scale.to_unit(array), dtype=np.float32)
@@ -76,37 +78,16 @@ def as_cost_array(cost: Any) -> NDArray[np.floating[Any]]:
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def check_cost_matrix(cost_matrix: Any, n_labels: int | None = None) -> NDArray[np.float64]:
+def check_cost_matrix(cost_matrix: Any, n_labels: int | None = None, name: str = "cost_matrix") -> NDArray[np.float64]:
     """A (K, K) matrix of known costs, row = truth, column = prediction."""
     matrix = as_cost_array(cost_matrix).astype(np.float64)
     if matrix.shape[0] != matrix.shape[1] or (n_labels is not None and len(matrix) != n_labels):
         expected = "(K, K)" if n_labels is None else f"{(n_labels, n_labels)}"
-        raise InputError(
-            f"cost_matrix must have shape {expected}, row = truth, column = prediction, got {matrix.shape}."
-        )
+        raise InputError(f"{name} must have shape {expected}, row = truth, column = prediction, got {matrix.shape}.")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise InputError(f"cost_matrix must be finite, got {matrix[row, column]} at row {row}, column {column}.")
+        raise InputError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}.")
     return matrix
-
-
-def label_codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """The position of each label in ``classes``.
-
-    >>> label_codes(["b", "a"], np.array(["a", "b", "c"]))
-    array([1, 0])
-    """
-    array = np.asarray(labels).ravel()
-    order = np.argsort(classes)
-    try:
-        places = np.searchsorted(classes, array, sorter=order)
-    except TypeError:
-        raise UnknownLabelError(array[0], classes.tolist()) from None
-    codes = order[np.minimum(places, len(classes) - 1)]
-    wrong = classes[codes] != array
-    if np.any(wrong):
-        raise UnknownLabelError(array[np.argmax(wrong)].item(), classes.tolist())
-    return codes.astype(np.int64)
 
 
 def costs_from_labels(
@@ -118,22 +99,7 @@ def costs_from_labels(
     array([[1., 0., 1.]])
     """
     matrix = 1.0 - np.eye(len(classes)) if cost_matrix is None else check_cost_matrix(cost_matrix, len(classes))
-    return matrix[label_codes(labels, classes)]
-
-
-def check_classes(classes: Any) -> NDArray[Any]:
-    """The labels as a one-dimensional array of one type, each of them once."""
-    array = np.asarray(classes)
-    if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.ravel()):
-        array = array.astype(str)
-    if array.ndim != 1 or len(array) == 0:
-        raise InputError(f"classes must be a non-empty list of labels, got shape {array.shape}.")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InputError("classes must not contain NaN.")
-    values, counts = np.unique(array, return_counts=True)
-    if len(values) < len(array):
-        raise InputError(f"classes must be distinct, got {_shown(values[np.argmax(counts)])} {counts.max()} times.")
-    return array
+    return np.asarray(matrix[label_codes(labels, classes)])
 
 
 def check_mask(mask: Any, shape: tuple[int, int], name: str) -> NDArray[np.bool_]:
@@ -142,7 +108,3 @@ def check_mask(mask: Any, shape: tuple[int, int], name: str) -> NDArray[np.bool_
     if array.dtype != np.bool_ or array.shape != shape:
         raise InputError(f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}.")
     return np.ascontiguousarray(array)
-
-
-def _shown(label: Any) -> str:
-    return repr(label.item() if isinstance(label, np.generic) else label)

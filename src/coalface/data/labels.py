@@ -20,7 +20,7 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
         array = array.astype(str)
     if array.ndim != 1 or len(array) == 0:
         raise InputError(f"{name} must be one row of labels, got shape {array.shape}. Pass a list of labels.")
-    if array.dtype.kind not in "Uiufb" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+    if array.dtype.kind not in "UiufbSM" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
         raise InputError(
             f"{name} must be all strings or all numbers, got {array[0]!r} (dtype {array.dtype}). "
             "Turn the labels into strings."

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coalface.data.costs import check_cost_matrix
 from coalface.errors import FileFormatError, InputError
 
 
@@ -19,17 +20,11 @@ def read_cost_matrix(source: ArrayLike | str | os.PathLike[str], n_labels: int) 
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        matrix, name = _read_file(path), str(path)
+        matrix: ArrayLike = _read_file(path)
+        name = str(path)
     else:
-        matrix, name = np.asarray(source, dtype=np.float64), "cost_matrix"
-    if matrix.shape != (n_labels, n_labels):
-        raise InputError(
-            f"{name} must have one row and one column per label, shape ({n_labels}, {n_labels}), "
-            f"got {matrix.shape}. Check it, or pass classes=[...]."
-        )
-    if not np.isfinite(matrix).all():
-        raise InputError(f"{name} must hold finite costs, got {matrix[~np.isfinite(matrix)][0]}. Replace them.")
-    return matrix
+        matrix, name = source, "cost_matrix"
+    return check_cost_matrix(matrix, n_labels, name)
 
 
 def _read_file(path: Path) -> NDArray[np.float64]:

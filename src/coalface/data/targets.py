@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_classes, check_cost_matrix, costs_from_labels
+from coalface.data.costs import CostScale, check_cost_matrix, costs_from_labels
+from coalface.data.labels import label_array
 from coalface.errors import InputError
 
 
@@ -17,7 +18,7 @@ def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any]
     """
     if classes is not None or cost is not None or y is None:
         return None
-    present = check_classes(np.unique(checked_labels(y, len(y))))
+    present = label_array(np.unique(checked_labels(y, len(y))))
     if cost_matrix is None:
         return present
     n_labels = len(check_cost_matrix(cost_matrix))
@@ -31,7 +32,7 @@ def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any]
 def first_labels(classes: Any, cost: Any, cost_matrix: Any) -> NDArray[Any]:
     """The labels of a learner that meets its first batch."""
     if classes is not None:
-        return check_classes(classes)
+        return label_array(classes)
     if cost is not None and np.ndim(cost) == 2:
         return np.arange(np.shape(cost)[1])
     if cost_matrix is not None:

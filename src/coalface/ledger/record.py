@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import label_codes
+from coalface.data.labels import label_codes
 from coalface.data.rows import Rows, check_row
 from coalface.errors import FileFormatError, InputError
 from coalface.ledger.entry import Answer, Entry

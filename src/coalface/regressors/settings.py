@@ -1,6 +1,7 @@
 """The learner's parameters, checked, as the numbers that the kernels read."""
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -26,7 +27,7 @@ SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVAT
 SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
 
 
-def settings_for(n_labels: int, params: dict[str, Any]) -> Settings:
+def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
     """The settings of a learner with these parameters.
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
