@@ -58,11 +58,11 @@ class Entry:
                 late=bool(line.get("late", False)),
                 width=_whole(line["width"]),
                 indices=tuple(_whole(index) for index in line.get("indices", ())),
-                values=tuple(float(value) for value in line.get("values", ())),
+                values=tuple(_finite(value) for value in line.get("values", ())),
                 answers=tuple(_answer_from_json(answer) for answer in line.get("answers", ())),
-                candidates=tuple(line["candidates"]) if "candidates" in line else None,
+                candidates=tuple(_label(label) for label in line["candidates"]) if "candidates" in line else None,
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
             raise FileFormatError(f"not a ledger entry ({problem!r})") from None
         if len(entry.indices) != len(entry.values):
             raise FileFormatError(f"{len(entry.indices)} indices but {len(entry.values)} values")
@@ -80,15 +80,26 @@ def _answer_to_json(answer: Answer) -> dict[str, Any]:
 
 def _answer_from_json(line: Any) -> Answer:
     cost = line["cost"]
-    if cost is not None and not math.isfinite(float(cost)):
-        raise ValueError(f"cost {cost}")
     return Answer(
-        label=line["label"],
-        cost=None if cost is None else float(cost),
+        label=_label(line["label"]),
+        cost=None if cost is None else _finite(cost),
         asked=bool(line.get("asked", True)),
         audit=bool(line.get("audit", False)),
-        propensity=float(line.get("propensity", 1.0)),
+        propensity=_finite(line.get("propensity", 1.0)),
     )
+
+
+def _label(value: Any) -> Any:
+    if not isinstance(value, str | int | float):
+        raise ValueError(f"{value!r} is not a label")
+    return value
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is not a finite number")
+    return number
 
 
 def _whole(value: Any) -> int:

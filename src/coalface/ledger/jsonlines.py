@@ -2,12 +2,14 @@
 
 A line is written in one go and forced to disk before ``append`` comes back. A last line without its
 line end is what a crash in the middle of a write leaves behind: it was never acknowledged, so it is
-dropped on opening and overwritten by the next entry. Any other damage is an error.
+dropped on opening and overwritten by the next entry. Any other damage is an error, and so is a file
+that somebody else has written to since it was opened: two writers would erase each other's lines.
 """
 
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from coalface.ledger.entry import Entry
 from coalface.ledger.memory import Header, refuse_second_header, require_header
 
 VERSION = 1
+_BEGINNING = b'{"coalface_ledger":'  # of every ledger
 
 
 class JsonLinesLedger:
@@ -36,6 +39,7 @@ class JsonLinesLedger:
         self._header: Header | None = None
         self._length = 0
         self._end = 0  # bytes of whole lines
+        self._size = 0  # bytes of the file; more than the above after a crash
         if self.path.exists():
             self._read_through()
 
@@ -68,15 +72,25 @@ class JsonLinesLedger:
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
         text = "".join(json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n" for line in lines)
-        with self.path.open("r+b" if self.path.exists() else "xb") as file:
-            file.seek(self._end)
-            file.truncate()  # what a crash left of an unfinished line
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-            self._end = file.tell()
+        with self.path.open("r+b" if self._size or self.path.exists() else "xb") as file:
+            if file.seek(0, os.SEEK_END) != self._size:
+                raise FileFormatError(
+                    f"{self.path} has changed since it was opened; open it again and go on from there."
+                )
+            file.truncate(self._end)  # what a crash left of an unfinished line
+            self._size = file.seek(self._end)
+            try:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                with suppress(OSError):
+                    file.truncate(self._end)
+                raise
+            self._end = self._size = file.tell()
 
     def _read_through(self) -> None:
+        self._size = self.path.stat().st_size
         for number, line in self._lines():
             if number == 1:
                 self._header = self._read_header(line)
@@ -84,8 +98,15 @@ class JsonLinesLedger:
                 self._entry(number, line)
                 self._length += 1
             self._end += len(line)
+        if self._header is None:
+            with self.path.open("rb") as file:
+                torn = file.read(len(_BEGINNING))
+            if torn != _BEGINNING[: len(torn)]:
+                raise self._foreign()
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
+        if not self._size:
+            return
         with self.path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.endswith(b"\n"):
@@ -95,12 +116,15 @@ class JsonLinesLedger:
         header = self._parse(1, line)
         version = header.pop("coalface_ledger", None) if isinstance(header, dict) else None
         if not isinstance(version, int):
-            raise FileFormatError(f"{self.path} is not a coalface ledger: its first line has no 'coalface_ledger'.")
+            raise self._foreign()
         if version > VERSION:
             raise FileFormatError(
                 f"{self.path} has ledger format {version}; this coalface reads up to {VERSION}. Upgrade coalface."
             )
         return dict(header)
+
+    def _foreign(self) -> FileFormatError:
+        return FileFormatError(f"{self.path} is not a coalface ledger: its first line has no 'coalface_ledger'.")
 
     def _entry(self, number: int, line: bytes) -> Entry:
         try:
