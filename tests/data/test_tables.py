@@ -90,7 +90,7 @@ def test_an_unknown_label_lists_the_known_ones(read):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("m.csv", b"0,1\n", r"must have shape \(2, 2\), got \(1, 2\)"),
+        ("m.csv", b"0,1\n", r"must have shape \(2, 2\), .* got \(1, 2\)"),
         ("m.csv", b"0,1\n1\n", "line 2: every line must have 2 cells"),
         ("m.csv", b"a,b\n0,1\n", "line 1: a cost matrix must hold numbers only"),
         ("m.csv", b"0,inf\n1,0\n", "must be finite, got inf at row 0, column 1"),
