@@ -51,7 +51,8 @@ def read_csv(
     r"""The dataset of a CSV file, plain or ``.gz``.
 
     With ``label``, the labels in ascending order (or ``classes``) are the rows and columns of the
-    ``cost_matrix``, by default 0/1 costs. Columns in ``ignore`` are skipped.
+    ``cost_matrix``, by default 0/1 costs. Columns in ``ignore`` are skipped. With ``classes`` a table may
+    have features only: all costs are unknown then.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -62,7 +63,7 @@ def read_csv(
     (('length', 'loud'), [[0.25, nan], [1.0, 0.5]])
     """
     source = Path(path)
-    layout, table, texts = _read_table(source, label, ignore)
+    layout, table, texts = _read_table(source, label, ignore, costs_needed=classes is None)
     n_features = len(layout.features)
     X, cost = table[:, :n_features], table[:, n_features:]
     common: dict[str, Any] = {
@@ -72,6 +73,8 @@ def read_csv(
     if label is None:
         found = [layout.header[place].removeprefix(COST_PREFIX) for place in layout.costs]
         known = labels_from_text(found) if classes is None else label_array(classes)
+        if not found:
+            return CostDataset(X, np.full((len(X), len(known)), np.nan), known, **common)
         return CostDataset(X, cost[:, _cost_order(source, found, classes)], known, **common)
     known = np.unique(labels_from_text(sorted(set(texts)))) if classes is None else label_array(classes)
     truth = label_codes(texts, np.array(label_texts(known)))
@@ -80,7 +83,7 @@ def read_csv(
 
 
 def _read_table(
-    source: Path, label: str | None, ignore: Sequence[str]
+    source: Path, label: str | None, ignore: Sequence[str], *, costs_needed: bool
 ) -> tuple[_Layout, NDArray[np.float32], list[str]]:
     """Features and costs side by side, and the text of each true label."""
     if not source.is_file():
@@ -90,7 +93,7 @@ def _read_table(
     numbers: list[list[float]] = []
     with _open_text(source) as file:
         rows = _rows(source, file)
-        layout = _layout(source, next(rows, (1, []))[1], label, ignore)
+        layout = _layout(source, next(rows, (1, []))[1], label, ignore, costs_needed=costs_needed)
         for line, cells in rows:
             numbers.append(_numbers(source, line, cells, layout))
             if layout.label is not None:
@@ -128,7 +131,9 @@ def _rows(source: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _layout(source: Path, header: list[str], label: str | None, ignore: Sequence[str]) -> _Layout:
+def _layout(
+    source: Path, header: list[str], label: str | None, ignore: Sequence[str], *, costs_needed: bool
+) -> _Layout:
     shown = ", ".join(repr(title) for title in header[:20])
     for title in [*ignore, *([label] if label else [])]:
         if title not in header:
@@ -140,7 +145,7 @@ def _layout(source: Path, header: list[str], label: str | None, ignore: Sequence
         )
     costs = [place for place, title in enumerate(header) if title.startswith(COST_PREFIX)]
     costs = [place for place in costs if header[place] not in ignore]
-    if bool(costs) == (label is not None):
+    if bool(costs) == (label is not None) and (costs or costs_needed):
         raise FileFormatError(
             f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {shown} "
             f"and label={label!r}. Pass label= to name the column of the true label."

@@ -1,0 +1,67 @@
+"""All verbs under one name, each with an example in its help."""
+
+from typing import Annotated
+
+import typer
+
+from coalface.cli.ask_tell import ask, tell
+from coalface.cli.data import convert, info
+from coalface.cli.demo import demo
+from coalface.cli.simulate import simulate
+from coalface.cli.train_predict import predict, train
+
+
+def _examples(*commands: str) -> str:
+    """The end of a help text; the backspace keeps the lines as they are."""
+    return "\b\n" + "\n".join(f"Example: {command}" for command in commands)
+
+
+app = typer.Typer(
+    name="coalface",
+    help="Cost-sensitive classification that asks for as few costs as possible.",
+    epilog=_examples("coalface demo"),
+    rich_markup_mode=None,  # plain help takes half the time
+)
+data = typer.Typer(
+    help="Look at data and convert it.",
+    epilog=_examples("coalface data info calls.csv --label kind"),
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from coalface import __version__
+
+        typer.echo(f"coalface {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def coalface(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Options that stand before the verb."""
+
+
+app.command(epilog=_examples("coalface demo --permutations 5 --report demo.html"))(demo)
+app.command(
+    epilog=_examples(
+        "coalface simulate calls.csv --label kind --report run.html",
+        "coalface simulate train.vw --test test.vw --rule passive --json",
+    )
+)(simulate)
+app.command(
+    epilog=_examples(
+        "coalface train calls.csv --label kind --model calls.coal",
+        "coalface train --classes refund,billing,other --model empty.coal",
+    )
+)(train)
+app.command(epilog=_examples("coalface predict calls.coal new-calls.csv --costs > predictions.jsonl"))(predict)
+app.command(epilog=_examples("coalface ask calls.coal new-calls.csv --max-costs 200 > questions.jsonl"))(ask)
+app.command(epilog=_examples("coalface tell calls.coal answers.jsonl"))(tell)
+app.add_typer(data, name="data")
+data.command(epilog=_examples("coalface data info calls.csv --label kind"))(info)
+data.command(epilog=_examples("coalface data convert calls.csv calls --label kind"))(convert)

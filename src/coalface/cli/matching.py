@@ -1,0 +1,83 @@
+"""A dataset renumbered: its features and labels in the places where a model has them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.dataset import CostDataset
+from coalface.data.labels import label_texts
+from coalface.errors import InputError, UnknownLabelError
+
+if TYPE_CHECKING:
+    from coalface.cli.models import Model
+
+
+def match_features(dataset: CostDataset, model: "Model", *, sparse: bool) -> CostDataset:
+    """The dataset with the model's features; ``sparse`` data may lack some of them and bring new ones."""
+    seen, names = model.feature_names, dataset.feature_names
+    if seen is None or names is None:
+        return widened(dataset, model.width) if sparse and dataset.X.shape[1] < model.width else dataset
+    if seen == names:
+        return dataset
+    place = {name: column for column, name in enumerate(seen)}
+    missing, new = [name for name in seen if name not in set(names)], [name for name in names if name not in place]
+    if not sparse and (missing or new):
+        raise InputError(
+            f"The columns must be those the model learned from, but {_listed(missing)} are missing and {_listed(new)} "
+            "are new. Rename them, or leave them out with --reader ignore=NAME."
+        )
+    place |= {name: column for column, name in enumerate(new, start=len(seen))}
+    return _renumbered(dataset, np.array([place[name] for name in names]), (*seen, *new), len(place))
+
+
+def match_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
+    """The dataset with one column of costs per label of ``classes``; labels it does not list are unknown costs."""
+    known, found = label_texts(classes), label_texts(dataset.classes)
+    if known == found:
+        return _with_labels(dataset, classes, dataset.cost, dataset.candidates)
+    strange = [name for name in found if name not in set(known)]
+    if strange:
+        raise UnknownLabelError(strange[0], known)
+    columns = [known.index(name) for name in found]
+    cost = np.full((len(dataset), len(known)), np.nan, np.float32)
+    cost[:, columns] = dataset.cost
+    candidates = None
+    if dataset.candidates is not None:
+        candidates = np.zeros(cost.shape, np.bool_)
+        candidates[:, columns] = dataset.candidates
+    return _with_labels(dataset, classes, cost, candidates)
+
+
+def widened(dataset: CostDataset, width: int) -> CostDataset:
+    """The dataset with more columns, of zeros, behind its own."""
+    return _renumbered(dataset, np.arange(dataset.X.shape[1]), None, width)
+
+
+def _with_labels(dataset: CostDataset, classes: NDArray[Any], cost: Any, candidates: Any) -> CostDataset:
+    return CostDataset(
+        dataset.X, cost, classes, candidates=candidates, feature_names=dataset.feature_names, name=dataset.name
+    )
+
+
+def _renumbered(dataset: CostDataset, places: NDArray[Any], names: tuple[str, ...] | None, width: int) -> CostDataset:
+    from scipy.sparse import csr_array
+
+    X = dataset.X
+    moved: Any = csr_array((X.data, places[X.indices], X.indptr), shape=(X.shape[0], width))
+    moved.sort_indices()
+    return CostDataset.trusted(
+        X=moved,
+        classes=dataset.classes,
+        table=dataset.table,
+        truth=dataset.truth,
+        cost_matrix=dataset.cost_matrix,
+        candidates=dataset.candidates,
+        feature_names=names,
+        name=dataset.name,
+    )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:5])) or "none"
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

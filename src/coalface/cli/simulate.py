@@ -1,0 +1,164 @@
+"""``coalface simulate``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.reading import read, read_like, reader_options
+from coalface.cli.screen import print_table, progress_bar
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.data.dataset import CostDataset
+    from coalface.evaluation.curve import Curve
+
+_INTERRUPTED = 130
+_HEADINGS = ("costs asked", "examples asked", "of examples", "test cost")
+
+
+def simulate(
+    data: options.Data,
+    test: Annotated[Path | None, typer.Option(help="Held-out data; its costs must all be known.")] = None,
+    test_fraction: Annotated[float, typer.Option(help="Without --test: the share of DATA to hold out.")] = 0.2,
+    rule: options.Rule = "coal",
+    mellowness: options.Mellowness = 0.01,
+    learning_rate: options.LearningRate = 0.5,
+    warm_up: options.WarmUp = 10,
+    width_scale: options.WidthScale = 0.5,
+    slack: options.Slack = "published",
+    audit_rate: options.AuditRate = 0.0,
+    accumulator: options.Accumulator = "adax",
+    sensitivity: options.Sensitivity = "shadow",
+    cost_bounds: options.CostBounds = (0.0, 1.0),
+    seed: options.Seed = 0,
+    shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
+    budgets: Annotated[
+        str, typer.Option(help="doubling, quarter-doubling, or numbers such as 100,500,1000.")
+    ] = "doubling",
+    report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
+    as_json: options.Json = False,
+    format: options.Format = "auto",
+    label: options.Label = None,
+    cost_matrix: options.CostMatrix = None,
+    reader: options.Reader = None,
+) -> None:
+    """One simulated run: the learner sees only the costs it asks for, and what it asked is counted.
+
+    Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
+    """
+    from coalface.cli.files import check_folder_of
+    from coalface.cli.models import Model
+    from coalface.learner import CoalClassifier
+
+    settings: dict[str, Any] = {
+        "rule": rule,
+        "mellowness": mellowness,
+        "learning_rate": learning_rate,
+        "warm_up": warm_up,
+        "width_scale": width_scale,
+        "slack": slack,
+        "audit_rate": audit_rate,
+        "accumulator": accumulator,
+        "sensitivity": sensitivity,
+        "cost_bounds": cost_bounds,
+        "random_state": seed,
+    }
+    for path, option in ((report, "--report"), (save, "--save")):
+        if path is not None:
+            check_folder_of(path, option)
+    wanted = _budgets(budgets)
+    reading = reader_options(label, cost_matrix, reader)
+    train = read(data, format, reading)
+    model = Model(CoalClassifier(classes=train.classes, **settings), train.feature_names)
+    if test is None:
+        train, held_out = train.split(test_fraction, seed)
+    else:
+        model.learner._ready()
+        held_out = read_like(model, test, format, reading)
+        train = _as_wide_as(train, held_out)
+    curve = _run(model, train, held_out, wanted, seed if shuffle else None)
+    _show(curve, as_json=as_json)
+    if save is not None:
+        model.save(save)
+    if report is not None:
+        _write_report(report, curve, train, settings)
+    if curve.interrupted:
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _run(model: Any, train: "CostDataset", held_out: "CostDataset", budgets: Any, seed: int | None) -> "Curve":
+    import numpy as np
+
+    from coalface.evaluation.simulation import simulate as run
+
+    with progress_bar(train.name or "Simulating") as progress:
+        return run(
+            model.learner,
+            train.X,
+            train.cost,
+            X_test=held_out.X,
+            cost_test=held_out.cost,
+            order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
+            budgets=budgets,
+            candidates=train.candidates,
+            progress=progress,
+        )
+
+
+def _as_wide_as(train: "CostDataset", held_out: "CostDataset") -> "CostDataset":
+    """The training rows with room for features that only the test rows have."""
+    from coalface.cli.matching import widened
+
+    return widened(train, held_out.X.shape[1]) if train.X.shape[1] < held_out.X.shape[1] else train
+
+
+def _budgets(text: str) -> Any:
+    if text[:1].isalpha():
+        return text
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--budgets must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
+        ) from None
+
+
+def _show(curve: "Curve", *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(curve.to_json())
+        return
+    print_table("Interrupted: the run so far" if curve.interrupted else "The run", _HEADINGS, _rows(curve))
+    typer.echo(f"Area under the test cost on a log2 axis (AUC, less is better): {curve.auc:.4f}")
+
+
+def _rows(curve: "Curve") -> list[list[str]]:
+    columns = (curve.costs_queried, curve.examples_queried, curve.rounds, curve.test_cost)
+    return [
+        [f"{costs:,}", f"{examples:,}", f"{rounds:,}", f"{test_cost:.4f}"]
+        for costs, examples, rounds, test_cost in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _write_report(path: Path, curve: "Curve", train: "CostDataset", settings: dict[str, Any]) -> None:
+    from coalface.evaluation import report
+    from coalface.evaluation.figures import curve_lines, draw_curves
+
+    lines = {axis: curve_lines({settings["rule"]: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
+    size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
+    figures = [
+        report.figure(draw_curves({title: lines[axis]}, axis), "", narrow=True)
+        for axis, title in (("costs_queried", "Against costs"), ("examples_queried", "Against examples"))
+    ]
+    html = report.page(
+        f"A simulated run on {train.name or 'your data'}",
+        f"{curve}. {size}.",
+        report.section("Test cost", *figures),
+        report.section("Checkpoints", report.table(_HEADINGS, _rows(curve))),
+        report.section("Settings", report.pairs({name: str(value) for name, value in settings.items()})),
+        report.section("Time", report.pairs({"the run": f"{curve.seconds:.2f} s"})),
+    )
+    report.write_page(path, html)
+    typer.echo(f"Report: {path.resolve()}", err=True)

@@ -1,0 +1,120 @@
+"""``coalface train`` and ``coalface predict``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.reading import read, read_like, reader_options
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.cli.models import Model
+
+
+def train(
+    model: Annotated[Path, typer.Option(help="Where the model is saved.")],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="Examples with costs; without it, the model starts empty.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="The labels, such as refund,billing: needed without DATA.")
+    ] = None,
+    go_on: Annotated[bool, typer.Option("--continue", help="Go on from an existing model, with its settings.")] = False,
+    rule: options.Rule = "coal",
+    mellowness: options.Mellowness = 0.01,
+    learning_rate: options.LearningRate = 0.5,
+    warm_up: options.WarmUp = 10,
+    width_scale: options.WidthScale = 0.5,
+    slack: options.Slack = "published",
+    audit_rate: options.AuditRate = 0.0,
+    accumulator: options.Accumulator = "adax",
+    sensitivity: options.Sensitivity = "shadow",
+    cost_bounds: options.CostBounds = (0.0, 1.0),
+    seed: options.Seed = 0,
+    format: options.Format = "auto",
+    label: options.Label = None,
+    cost_matrix: options.CostMatrix = None,
+    reader: options.Reader = None,
+) -> None:
+    """Learn all costs that DATA gives and save the model; without DATA, make an empty model for ask.
+
+    An existing model is never overwritten; --continue learns more with it.
+    """
+    from coalface.cli.files import check_folder_of
+    from coalface.cli.models import Model
+    from coalface.learner import CoalClassifier
+
+    check_folder_of(model, "--model")
+    if model.exists() and not go_on:
+        raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
+    if data is None and classes is None:
+        raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
+    if go_on:
+        current = Model.load(model)
+    else:
+        current = Model(
+            CoalClassifier(
+                rule=rule,
+                mellowness=mellowness,
+                learning_rate=learning_rate,
+                warm_up=warm_up,
+                width_scale=width_scale,
+                slack=slack,
+                audit_rate=audit_rate,
+                accumulator=accumulator,
+                sensitivity=sensitivity,
+                cost_bounds=cost_bounds,
+                random_state=seed,
+            )
+        )
+    _learn(current, data, classes, format, reader_options(label, cost_matrix, reader))
+    current.save(model)
+    learner = current.learner
+    typer.echo(f"{model}: {learner.round_ - 1:,} examples, {len(learner.classes_)} labels, {current.width:,} features")
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model made by train or simulate --save.")],
+    data: options.Data,
+    costs: Annotated[bool, typer.Option("--costs", help="Add the predicted cost of every label.")] = False,
+    format: options.Format = "auto",
+    label: options.Label = None,
+    cost_matrix: options.CostMatrix = None,
+    reader: options.Reader = None,
+) -> None:
+    """The label with the least predicted cost for each example, as JSON lines."""
+    from coalface.cli.models import Model
+    from coalface.data.labels import label_texts
+
+    current = Model.load(model)
+    dataset = read_like(current, data, format, reader_options(label, cost_matrix, reader))
+    labels = current.learner.predict(dataset.X, candidates=dataset.candidates).tolist()
+    predicted = current.learner.predict_cost(dataset.X).tolist() if costs else None
+    names = label_texts(current.learner.classes_)
+    for row, best in enumerate(labels):
+        line = {"row": row, "label": best}
+        if predicted is not None:
+            line["costs"] = dict(zip(names, (round(cost, 6) for cost in predicted[row]), strict=True))
+        typer.echo(json.dumps(line))
+
+
+def _learn(current: "Model", data: Path | None, classes: str | None, format: str, reading: dict[str, object]) -> None:
+    """Begin with the labels if the model is new, then learn the data if there is any."""
+    from coalface.data.labels import labels_from_text
+
+    learner, new = current.learner, not hasattr(current.learner, "classes_")
+    if classes is not None and new:
+        learner.classes = labels_from_text(classes.split(","))
+    if data is None:
+        learner._ready()
+        return
+    if new and learner.classes is None:
+        dataset = read(data, format, reading)
+        learner.classes = dataset.classes
+    learner._ready()
+    dataset = read_like(current, data, format, reading)
+    learner.partial_fit(dataset.X, cost=dataset.cost, candidates=dataset.candidates)
+    current.feature_names = dataset.feature_names or current.feature_names
