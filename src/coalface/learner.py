@@ -15,17 +15,17 @@ from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.labels import label_array
 from coalface.data.rows import Rows, check_row, check_rows
-from coalface.data.targets import first_labels, given_costs, labels_of
+from coalface.data.targets import first_labels, given_costs, labels_of, require_target
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownLabelError
 from coalface.files import read_bundle, write_bundle
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, Settings
 from coalface.ledger import Ledger
-from coalface.ledger.record import entries_for, replayed_rows
+from coalface.ledger.record import check_recordable, entries_for, replayed_rows
 from coalface.queries import Queries, rounds
 from coalface.queries.collapse import warn_if_collapsed
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
-from coalface.regressors.settings import settings_for
+from coalface.regressors.settings import settings_for, whole_number
 
 
 class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
@@ -85,6 +85,8 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
         ['no', 'yes']
         """
+        if getattr(self, "_ledger", None) is not None:
+            raise InputError("fit forgets what the ledger remembers; use partial_fit, or fit a clone of this learner.")
         params = self.get_params(deep=False)
         fresh = type(self)(**params)
         fresh.partial_fit(
@@ -102,6 +104,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         ``classes`` names the labels on the first call, in the order of the columns of ``cost``.
         """
+        require_target(y, cost)
         rows = check_rows(X, allow_empty=False)
         known = self._resolve_classes(classes, cost)
         return self._tell(X, rows, known, self._costs_given(rows, known, y, cost), None, candidates, late=False)
@@ -113,21 +116,20 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
         """
-        if max_costs is not None and (max_costs != int(max_costs) or max_costs < 0):
-            raise InputError(f"max_costs must be a whole number from 0 on or None, got {max_costs!r}.")
+        limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
         scale, allowed = CostScale.of(self.cost_bounds), self._candidates(candidates, rows)
         found = rounds.ask(self.regressors_, self._settings(), rows, allowed)
         queries = Queries(
             mask=found.mask,
-            ranges=CostRanges(scale.from_unit(found.lowest), scale.from_unit(found.highest)),
+            ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
             predicted=scale.from_unit(found.predicted),
             reason_codes=found.reasons,
             propensity=found.propensity,
             classes=self.classes_,
             first_round=found.first_round,
         )
-        return queries if max_costs is None else queries.limited_to(int(max_costs))
+        return queries if limit is None else queries.limited_to(limit)
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
         """Learn the known costs and close one round per row, also where nothing was asked.
@@ -219,8 +221,8 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
-        arrays = {"classes_": self.classes_, **self.regressors_.arrays()}
-        write_bundle(path, "model", meta, arrays)
+        with self.regressors_.lock:  # a row learned meanwhile would move the arrays under the writer
+            write_bundle(path, "model", meta, {"classes_": self.classes_, **self.regressors_.arrays()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -228,12 +230,14 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         meta, arrays = read_bundle(path, "model")
         try:
             learner = cls(**meta["params"])
-            learner.classes_ = arrays.pop("classes_")
-        except (KeyError, TypeError) as problem:
+            learner.classes_ = label_array(arrays.pop("classes_"))
+            learner._settings(len(learner.classes_))
+            width = meta["width"]
+        except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(f"{path} was not saved by CoalClassifier.save: {problem}.") from None
         learner.regressors_ = OnlineRegressors.from_arrays(len(learner.classes_), arrays)
-        if meta["width"] is not None:
-            learner.n_features_in_ = meta["width"]
+        if width is not None:
+            learner.n_features_in_ = width
         if "feature_names" in meta:
             learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
         return learner
@@ -241,8 +245,12 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def record_to(self, ledger: Ledger) -> Self:
         """Write every question and answer from now on to an empty ledger, before it is learned."""
         self._ready()
-        if self.round_ != 1:
-            raise InputError(f"A ledger must see a learner from its first round, this one is at round {self.round_}.")
+        if self.round_ != 1 or self.regressors_.model.answered.any() or self.costs_queried_:
+            raise InputError(
+                f"A ledger must see a learner from its first round, this one is at round {self.round_} with "
+                f"{self.costs_queried_} costs asked for."
+            )
+        check_recordable(self.classes_)
         ledger.begin({"params": self._plain_params(), "classes": self.classes_.tolist()})
         self._ledger = ledger
         return self
@@ -252,8 +260,11 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The learner that the ledger's entries make, bit for bit; it goes on recording there."""
         if ledger.header is None:
             raise InputError("This ledger is empty; attach it to a new learner with learner.record_to(ledger).")
-        learner = cls(**{**ledger.header["params"], "classes": ledger.header["classes"]})
-        learner._ready()
+        try:
+            learner = cls(**{**ledger.header["params"], "classes": ledger.header["classes"]})
+            learner._ready()
+        except (KeyError, TypeError, InputError) as problem:
+            raise FileFormatError(f"The header of this ledger was not written by record_to: {problem}.") from None
         for rows, cost, asked, candidates, late in replayed_rows(ledger, learner.classes_):
             learner._tell(None, rows, learner.classes_, cost, asked, candidates, late=late)
         learner._ledger = ledger
@@ -285,7 +296,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._begin(classes)
         if getattr(self, "_ledger", None) is not None:
             chance = asked.propensity if isinstance(asked, Queries) else None
-            given = np.asarray(cost, np.float64)
+            given = CostScale.of(self.cost_bounds).within(cost)
             self._ledger.append(entries_for(self.round_, classes, rows, given, mask, chance, allowed, late=late))
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
         if names is not None:

@@ -31,7 +31,7 @@ class CostScale:
             floor, ceiling = (float(bound) for bound in bounds)
         except (TypeError, ValueError):
             raise InputError(f"cost_bounds must be a pair (low, high), got {bounds!r}.") from None
-        if not (np.isfinite(floor) and np.isfinite(ceiling) and floor < ceiling):
+        if not (floor < ceiling and np.isfinite(ceiling - floor)):
             raise InputError(f"cost_bounds must be finite with low < high, got {bounds!r}.")
         return cls(floor, ceiling)
 
@@ -39,11 +39,16 @@ class CostScale:
         """Costs on the inner scale."""
         if (self.floor, self.ceiling) == (0.0, 1.0):
             return cost
-        return (np.asarray(cost, np.float64) - self.floor) / (self.ceiling - self.floor)
+        return (self.within(cost) - self.floor) / (self.ceiling - self.floor)
 
     def from_unit(self, cost: NDArray[Any]) -> NDArray[np.float64]:
-        """Costs on the user's scale."""
-        return np.asarray(cost, np.float64) * (self.ceiling - self.floor) + self.floor
+        """Costs on the user's scale; 0 and 1 become the very bounds."""
+        share = np.asarray(cost, np.float64)
+        return self.floor * (1.0 - share) + self.ceiling * share
+
+    def within(self, cost: NDArray[Any]) -> NDArray[np.float64]:
+        """Costs on the user's scale, with rounding beyond the bounds taken off (the 0.1 of float32 is above 0.1)."""
+        return np.clip(np.asarray(cost, np.float64), self.floor, self.ceiling)
 
 
 def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) -> Costs:

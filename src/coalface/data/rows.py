@@ -64,7 +64,11 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
 def check_row(indices: Any, values: Any, n_features: int) -> Rows:
     """One row given as its non-zeros, columns in any order but each at most once."""
     columns = np.asarray(indices)
-    numbers = np.asarray(values, dtype=np.float32)
+    try:
+        with np.errstate(over="ignore"):
+            numbers = np.asarray(values, dtype=np.float32)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"values must be numbers: {problem}.") from None
     if columns.ndim != 1 or numbers.shape != columns.shape:
         raise InputError(
             f"indices and values must be one-dimensional and of the same length, got shapes {columns.shape} and "

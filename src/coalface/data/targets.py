@@ -18,7 +18,7 @@ def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any]
     """
     if classes is not None or cost is not None or y is None:
         return None
-    present = label_array(np.unique(checked_labels(y, len(y))))
+    present = label_array(np.unique(checked_labels(y)))
     if cost_matrix is None:
         return present
     n_labels = len(check_cost_matrix(cost_matrix))
@@ -46,23 +46,28 @@ def given_costs(
     """The costs (n, K) on the user's scale: ``cost`` itself, or those of the class labels ``y``."""
     if cost is not None:
         return np.asarray(cost)
-    if y is None:
-        raise InputError("CoalClassifier requires y to be passed, but the target y is None; or pass cost=.")
-    labels = checked_labels(y, n_rows)
+    require_target(y, cost)
+    labels = checked_labels(y)
+    if len(labels) != n_rows:
+        raise InputError(f"y must have one label per row of X, {n_rows}, got {len(labels)}: inconsistent numbers.")
     if cost_matrix is not None:
         return costs_from_labels(labels, classes, cost_matrix)
     return scale.from_unit(costs_from_labels(labels, classes))
 
 
-def checked_labels(y: Any, n_rows: int) -> NDArray[Any]:
-    """Class labels, one per row."""
+def require_target(y: Any, cost: Any) -> None:
+    """There is nothing to learn without class labels or costs."""
+    if y is None and cost is None:
+        raise InputError("CoalClassifier requires y to be passed, but the target y is None; or pass cost=.")
+
+
+def checked_labels(y: Any) -> NDArray[Any]:
+    """Class labels as one array."""
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
     labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
-    if len(labels) != n_rows:
-        raise InputError(f"y must have one label per row of X, {n_rows}, got {len(labels)}: inconsistent numbers.")
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
     return np.asarray(labels)

@@ -52,9 +52,14 @@ def entries_for(
     return entries
 
 
+def check_recordable(classes: NDArray[Any]) -> None:
+    """Refuse labels that JSON cannot hold."""
+    label = classes.tolist()[0]
+    if not isinstance(label, str | int | float):
+        raise InputError(f"A ledger needs labels that are text or numbers, got {label!r}. Turn them into text.")
+
+
 def _answer(label: Any, cost: Any, asked: Any, propensity: float) -> Answer:
-    if not isinstance(label, str | int | float | bool):
-        raise InputError(f"A ledger needs labels that are text or numbers, got {label!r}.")
     audit = bool(asked) and propensity < 1.0
     return Answer(label, None if np.isnan(cost) else float(cost), bool(asked), audit, propensity if audit else 1.0)
 
@@ -73,9 +78,12 @@ def replayed_rows(
         cost, asked = np.full((1, len(classes)), np.nan), np.zeros((1, len(classes)), np.bool_)
         if entry.answers:
             codes = label_codes([answer.label for answer in entry.answers], classes)
+            if len(np.unique(codes)) < len(codes):
+                raise FileFormatError(f"The ledger answers one label twice in round {entry.round}; it is damaged.")
             cost[0, codes] = [np.nan if answer.cost is None else answer.cost for answer in entry.answers]
             asked[0, codes] = [answer.asked for answer in entry.answers]
         candidates = None
         if entry.candidates is not None:
-            candidates = np.isin(classes, np.array(entry.candidates, dtype=classes.dtype))[None, :]
+            candidates = np.zeros((1, len(classes)), np.bool_)
+            candidates[0, label_codes(entry.candidates, classes)] = True
         yield check_row(entry.indices, entry.values, entry.width), cost, asked, candidates, entry.late

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from coalface.errors import InputError
 from coalface.kernels.state import (
     ADAGRAD,
@@ -68,9 +70,9 @@ def _checked(n_labels: int, *values: Any) -> Settings:
         mellowness=_number(params, "mellowness", 0.0, math.inf),
         width_scale=_number(params, "width_scale", 0.0, math.inf),
         learning_rate=_number(params, "learning_rate", 0.0, 1e6, above=True),
-        warm_up=_whole(params, "warm_up"),
+        warm_up=whole_number("warm_up", params["warm_up"]),
         audit_rate=_number(params, "audit_rate", 0.0, 1.0),
-        seed=_whole(params, "random_state"),
+        seed=whole_number("random_state", params["random_state"]),
         intercept=_flag(params, "fit_intercept"),
     )
 
@@ -95,8 +97,12 @@ def _number(params: dict[str, Any], name: str, low: float, high: float, *, above
     return number
 
 
-def _whole(params: dict[str, Any], name: str) -> int:
-    value = params[name]
+def whole_number(name: str, value: Any) -> int:
+    """A number from 0 on without a fraction.
+
+    >>> whole_number("warm_up", 10.0)
+    10
+    """
     try:
         number = int(value)
         whole = number == value and 0 <= number < 2**62
@@ -108,6 +114,6 @@ def _whole(params: dict[str, Any], name: str) -> int:
 
 
 def _flag(params: dict[str, Any], name: str) -> bool:
-    if params[name] not in (True, False):
+    if not isinstance(params[name], bool | np.bool_ | int) or params[name] not in (True, False):
         raise InputError(f"{name} must be True or False, got {params[name]!r}.")
     return bool(params[name])
