@@ -64,10 +64,14 @@ def main(arguments: list[str] | None = None) -> None:
     def progress(message: str) -> None:
         print(f"{time.perf_counter() - began:6.1f} s  {message}", file=sys.stderr, flush=True)
 
-    figures = list(measure(chosen, parts, options.quick, progress))
-    report.show(figures, Console(width=None if sys.stdout.isatty() else 200))
-    if options.json:
-        report.save(figures, machine_now, options.json)
+    figures: list[Figure] = []
+    try:
+        for figure in measure(chosen, parts, options.quick, progress):
+            figures.append(figure)  # noqa: PERF402 - what was measured before an error or Ctrl-C is shown
+    finally:
+        report.show(figures, Console(width=None if sys.stdout.isatty() else 200))
+        if options.json:
+            report.save(figures, machine_now, options.json)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,13 @@ def run_python(args: list[str]) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def copy_bandwidth(repeats: int = 5) -> float:
-    """Bytes read plus bytes written per second by the best of some copies of a large array."""
+@cache
+def copy_bandwidth(repeats: int = 20) -> float:
+    """Bytes read plus bytes written per second by the best of some copies of a large array, measured once.
+
+    A neighbour slows a copy down several times over, hence the best. A model that fits into the caches
+    can be read faster than that.
+    """
     source, target = np.ones(_COPIED_BYTES // 8), np.zeros(_COPIED_BYTES // 8)
     fastest = min(timed(lambda: np.copyto(target, source))[0].wall for _ in range(repeats))
     return 2 * _COPIED_BYTES / fastest
