@@ -8,6 +8,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
+from coalface.kernels.state import Csr
 
 sparse: Any = scipy.sparse  # its stubs are stricter than what users pass
 
@@ -30,6 +31,11 @@ class Rows:
     def longest(self) -> int:
         """The largest number of non-zeros in a row."""
         return int(self.indptr[1]) if len(self.indptr) == 2 else int(np.diff(self.indptr).max(initial=0))
+
+    @property
+    def csr(self) -> Csr:
+        """The rows as the kernels read them."""
+        return Csr(self.indptr, self.columns, self.values)
 
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """The rows with these numbers, in this order."""

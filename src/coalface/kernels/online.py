@@ -28,7 +28,6 @@ from coalface.kernels.state import (
     F32,
     F64,
     I8,
-    I32,
     I64,
     PASSIVE,
     ROUND,
@@ -37,6 +36,7 @@ from coalface.kernels.state import (
     SLOTS_USED,
     UNSEEN,
     Bool,
+    Csr,
     Model,
     Scratch,
     Settings,
@@ -161,17 +161,14 @@ def predict_rows(
     model: Model,
     settings: Settings,
     scratch: Scratch,
-    indptr: I64,
-    columns: I32,
-    values: F32,
+    rows: Csr,
     candidates: Bool,
     best: I64,
     predicted: F32,
 ) -> None:
     """The best label of each row and, if ``predicted`` has rows, the raw predictions."""
-    for row in range(indptr.shape[0] - 1):
-        a, b = indptr[row], indptr[row + 1]
-        n = gather(model, settings, scratch, columns[a:b], values[a:b])
+    for row in range(rows.indptr.shape[0] - 1):
+        n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         _restrict(settings, scratch, candidates, row)
         best[row] = _best(settings, scratch)
@@ -185,9 +182,7 @@ def ask_rows(
     model: Model,
     settings: Settings,
     scratch: Scratch,
-    indptr: I64,
-    columns: I32,
-    values: F32,
+    rows: Csr,
     candidates: Bool,
     mask: Bool,
     reasons: I8,
@@ -197,10 +192,9 @@ def ask_rows(
     predicted: F32,
 ) -> None:
     """Decide on each row, the first at the model's round, the next ones at the following rounds."""
-    for row in range(indptr.shape[0] - 1):
-        a, b = indptr[row], indptr[row + 1]
+    for row in range(rows.indptr.shape[0] - 1):
         round_number = model.counters[ROUND] + row
-        n = gather(model, settings, scratch, columns[a:b], values[a:b])
+        n = gather(model, settings, scratch, rows, row)
         _look(model, settings, scratch, n)
         _restrict(settings, scratch, candidates, row)
         _bound(model, settings, scratch, n, round_number)
@@ -219,9 +213,7 @@ def tell_rows(
     model: Model,
     settings: Settings,
     scratch: Scratch,
-    indptr: I64,
-    columns: I32,
-    values: F32,
+    rows: Csr,
     candidates: Bool,
     costs: F32,
     asked: Bool,
@@ -229,10 +221,9 @@ def tell_rows(
     start: int,
 ) -> int:
     """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room."""
-    n_rows = indptr.shape[0] - 1
+    n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
-        a, b = indptr[row], indptr[row + 1]
-        n = gather(model, settings, scratch, columns[a:b], values[a:b])
+        n = gather(model, settings, scratch, rows, row)
         if not _has_room(model, scratch, n):
             return row
         _restrict(settings, scratch, candidates, row)
@@ -256,9 +247,7 @@ def simulate_rows(
     model: Model,
     settings: Settings,
     scratch: Scratch,
-    indptr: I64,
-    columns: I32,
-    values: F32,
+    rows: Csr,
     candidates: Bool,
     costs: F32,
     order: I64,
@@ -277,8 +266,7 @@ def simulate_rows(
         if model.counters[COSTS_QUERIED] >= budget:
             return position
         row = order[position]
-        a, b = indptr[row], indptr[row + 1]
-        n = gather(model, settings, scratch, columns[a:b], values[a:b])
+        n = gather(model, settings, scratch, rows, row)
         if not _has_room(model, scratch, n):
             return position
         round_number = model.counters[ROUND]

@@ -20,14 +20,13 @@ from coalface.kernels.compile import inlined
 from coalface.kernels.features import INTERCEPT, find
 from coalface.kernels.state import (
     ADAX,
-    F32,
-    I32,
     INVERSE_SCALE,
     LARGEST_VALUE,
     SMALLEST_VALUE,
     SQUARES,
     UNSEEN,
     WEIGHT,
+    Csr,
     Model,
     Scratch,
     Settings,
@@ -40,11 +39,13 @@ _TINY = np.float32(1e-37)
 
 
 @inlined
-def gather(model: Model, settings: Settings, scratch: Scratch, columns: I32, values: F32) -> int:
+def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: int) -> int:
     """Bring the non-zeros of a row into scratch, each in its feature's unit; their number.
 
     The intercept comes last. An unseen feature is its own unit.
     """
+    columns, values = rows.columns, rows.values
+    start, stop = rows.indptr[row], rows.indptr[row + 1]
     table, features, units = model.table, model.features, model.units
     row_slots, row_values, row_columns, row_sizes = (
         scratch.slots,
@@ -53,8 +54,8 @@ def gather(model: Model, settings: Settings, scratch: Scratch, columns: I32, val
         scratch.sizes,
     )
     n = 0
-    for j in range(columns.shape[0] + settings.intercept):
-        is_feature = j < columns.shape[0]
+    for j in range(start, stop + settings.intercept):
+        is_feature = j < stop
         value = values[j] if is_feature else _ONE
         if value == _ZERO:
             continue

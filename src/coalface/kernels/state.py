@@ -54,6 +54,14 @@ PUBLISHED, NOISE_SCALED = range(2)
 ) = range(9)
 
 
+class Csr(NamedTuple):
+    """Examples: the non-zeros of row i stand at indptr[i] to indptr[i + 1]."""
+
+    indptr: I64
+    columns: I32
+    values: F32
+
+
 class Model(NamedTuple):
     """Everything that learning changes."""
 

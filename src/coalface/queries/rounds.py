@@ -41,17 +41,7 @@ def predict(
     predicted = np.empty((len(rows), settings.n_labels), np.float32) if with_costs else NO_PREDICTIONS
     with regressors.lock:
         scratch = regressors.scratch_for(rows.longest)
-        online.predict_rows(
-            regressors.model,
-            settings,
-            scratch,
-            rows.indptr,
-            rows.columns,
-            rows.values,
-            _or_all(candidates),
-            best,
-            predicted,
-        )
+        online.predict_rows(regressors.model, settings, scratch, rows.csr, _or_all(candidates), best, predicted)
     return best, predicted
 
 
@@ -69,16 +59,7 @@ def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates
             first_round=int(regressors.model.counters[ROUND]),
         )
         scratch = regressors.scratch_for(rows.longest)
-        online.ask_rows(
-            regressors.model,
-            settings,
-            scratch,
-            rows.indptr,
-            rows.columns,
-            rows.values,
-            _or_all(candidates),
-            *decisions[:6],
-        )
+        online.ask_rows(regressors.model, settings, scratch, rows.csr, _or_all(candidates), *decisions[:6])
     return decisions
 
 
@@ -98,17 +79,7 @@ def tell(
         scratch = regressors.scratch_for(rows.longest)
         while done < len(rows):
             done = online.tell_rows(
-                regressors.model,
-                settings,
-                scratch,
-                rows.indptr,
-                rows.columns,
-                rows.values,
-                _or_all(candidates),
-                costs,
-                asked,
-                late,
-                done,
+                regressors.model, settings, scratch, rows.csr, _or_all(candidates), costs, asked, late, done
             )
             if done < len(rows):
                 regressors.make_room(int(scratch.unseen[0]))
@@ -150,9 +121,7 @@ class Run:
                     regressors.model,
                     self._settings,
                     scratch,
-                    rows.indptr,
-                    rows.columns,
-                    rows.values,
+                    rows.csr,
                     _or_all(self.candidates),
                     self.costs,
                     self.order,
