@@ -22,9 +22,8 @@ from benchmarks.vw import Files
 PARTS = ("simulate", "predict", "parse", "rows", "startup")
 
 
-def measure(chosen: list[Problem], parts: set[str], quick: bool, progress: Progress) -> Iterator[Figure]:
+def measure(chosen: list[Problem], parts: set[str], repeats: int, progress: Progress) -> Iterator[Figure]:
     """All figures of the parts, problem by problem."""
-    repeats = 2 if quick else 3
     for problem in chosen if parts & {"simulate", "predict", "parse"} else []:
         with TemporaryDirectory() as folder:
             progress(f"{problem.name}: {problem.train!r} as text")
@@ -40,7 +39,7 @@ def measure(chosen: list[Problem], parts: set[str], quick: bool, progress: Progr
             if problem.n_labels > 100 or len(chosen) == 1:
                 yield from single_row_figures(problem, repeats, progress)
     if "startup" in parts:
-        yield from startup_figures(3 if quick else 7, progress)
+        yield from startup_figures(2 * repeats + 1, progress)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -66,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     figures: list[Figure] = []
     try:
-        for figure in measure(chosen, parts, options.quick, progress):
+        for figure in measure(chosen, parts, 2 if options.quick else 3, progress):
             figures.append(figure)  # noqa: PERF402 - what was measured before an error or Ctrl-C is shown
     finally:
         report.show(figures, Console(width=None if sys.stdout.isatty() else 200))

@@ -25,7 +25,7 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def figures():
     problem = sparse_text(n_train=120, n_labels=5, n_features=300, nonzeros=8)
-    return list(measure([problem], set(PARTS) - {"startup"}, quick=True, progress=lambda _: None))
+    return list(measure([problem], set(PARTS) - {"startup"}, repeats=1, progress=lambda _: None))
 
 
 def test_every_figure_is_reported_as_a_finite_number_within_its_range(figures):
