@@ -82,7 +82,7 @@ def _examples(model: Model, told: Sequence[AnswerLine]) -> tuple[Any, tuple[str,
             rows.append(np.array(list(line.features.values())))
     indptr = np.cumsum([0, *map(len, columns)])
     flat = np.concatenate([np.array(part, np.int64) for part in columns])
-    width = max(model.width, len(names), int(flat.max(initial=-1)) + 1)
+    width = max(model.width, len(names), int(flat.max(initial=0)) + 1)
     X: Any = csr_array((np.concatenate(rows), flat, indptr), shape=(len(told), width))
     X.sort_indices()
     return X, tuple(names) if names else model.feature_names

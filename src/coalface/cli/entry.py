@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 import typer
@@ -23,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = typer.main.get_command(app)
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = command.main(args=given, prog_name="coalface", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = command.main(args=given, prog_name="coalface", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return _say("Interrupted.", INTERRUPTED)
     except BrokenPipeError:
@@ -35,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _say(line, BAD_INPUT)
     return code if isinstance(code, int) else 0
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"coalface: warning: {message}", file=sys.stderr)
 
 
 def _say(line: str, code: int) -> int:
@@ -49,5 +56,5 @@ def _one_line(problem: Exception) -> str | None:
     if isinstance(problem, OSError) and problem.filename is not None:
         return f"{problem.filename}: {problem.strerror}. Check the path and its permissions."
     if hasattr(problem, "format_message"):  # Typer's own complaints about options and arguments
-        return " ".join(problem.format_message().split()) + " See --help."
+        return " ".join(problem.format_message().split()).rstrip(".") + ". See --help."
     return None

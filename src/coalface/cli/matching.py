@@ -14,21 +14,28 @@ if TYPE_CHECKING:
 
 
 def match_features(dataset: CostDataset, model: "Model", *, sparse: bool) -> CostDataset:
-    """The dataset with the model's features; ``sparse`` data may lack some of them and bring new ones."""
+    """The dataset with the model's features and names; new ones come behind those that the model has seen.
+
+    Only ``sparse`` data may lack features: they are 0 there.
+    """
     seen, names = model.feature_names, dataset.feature_names
-    if seen is None or names is None:
-        return widened(dataset, model.width) if sparse and dataset.X.shape[1] < model.width else dataset
-    if seen == names:
-        return dataset
-    place = {name: column for column, name in enumerate(seen)}
-    missing, new = [name for name in seen if name not in set(names)], [name for name in names if name not in place]
-    if not sparse and (missing or new):
-        raise InputError(
-            f"The columns must be those the model learned from, but {_listed(missing)} are missing and {_listed(new)} "
-            "are new. Rename them, or leave them out with --reader ignore=NAME."
-        )
-    place |= {name: column for column, name in enumerate(new, start=len(seen))}
-    return _renumbered(dataset, np.array([place[name] for name in names]), (*seen, *new), len(place))
+    if seen is None:
+        short = sparse and dataset.X.shape[1] < model.width
+        wide = widened(dataset, model.width) if short else dataset
+        return wide if model.width == 0 else _renamed(wide, None)
+    if names is None:
+        if dataset.X.shape[1] != len(seen):
+            raise InputError(
+                f"Data without names must have the {len(seen)} features that the model learned from, got "
+                f"{dataset.X.shape[1]}. Use a format with names, such as CSV."
+            )
+        return _renamed(dataset, seen)
+    missing = [name for name in seen if name not in set(names)]
+    if missing and not sparse:
+        shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        raise InputError(f"The columns that the model learned from must all be there, missing {shown}. Add them.")
+    place = {name: column for column, name in enumerate(dict.fromkeys([*seen, *names]))}
+    return _renumbered(dataset, np.array([place[name] for name in names]), tuple(place), len(place))
 
 
 def match_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
@@ -78,6 +85,5 @@ def _renumbered(dataset: CostDataset, places: NDArray[Any], names: tuple[str, ..
     )
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:5])) or "none"
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+def _renamed(dataset: CostDataset, names: tuple[str, ...] | None) -> CostDataset:
+    return _renumbered(dataset, np.arange(dataset.X.shape[1]), names, dataset.X.shape[1])

@@ -44,8 +44,7 @@ def read(path: Path, format: str, options: dict[str, Any]) -> "CostDataset":
 def read_like(model: "Model", path: Path, format: str, options: dict[str, Any]) -> "CostDataset":
     """The dataset with its features and labels numbered as the model numbers them.
 
-    A CSV must have the model's columns, in any order. In sparse text, features that do not occur are 0 and
-    names that the model has not seen come behind those that it has.
+    A CSV must have the model's columns, in any order; in sparse text, features that do not occur are 0.
     """
     from coalface.cli.matching import match_features, match_labels
 

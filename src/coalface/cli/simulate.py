@@ -148,14 +148,15 @@ def _write_report(path: Path, curve: "Curve", train: "CostDataset", settings: di
 
     lines = {axis: curve_lines({settings["rule"]: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
     size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
+    caption = "Interpolated between the checkpoints below."
     figures = [
-        report.figure(draw_curves({title: lines[axis]}, axis), "", narrow=True)
+        report.figure(draw_curves({title: lines[axis]}, axis), caption)
         for axis, title in (("costs_queried", "Against costs"), ("examples_queried", "Against examples"))
     ]
     html = report.page(
         f"A simulated run on {train.name or 'your data'}",
         f"{curve}. {size}.",
-        report.section("Test cost", *figures),
+        report.section("Test cost", report.beside(*figures)),
         report.section("Checkpoints", report.table(_HEADINGS, _rows(curve))),
         report.section("Settings", report.pairs({name: str(value) for name, value in settings.items()})),
         report.section("Time", report.pairs({"the run": f"{curve.seconds:.2f} s"})),

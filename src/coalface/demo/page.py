@@ -99,9 +99,8 @@ def _facts(demo: Demo) -> dict[str, str]:
     facts = {}
     for kind, rows in demo.summaries.items():
         coal, passive = rows[_shown(rows)], rows[0]
-        facts[
-            f"fewer costs than passive asks, with {kind} costs: {coal.costs_asked:,.0f} for {passive.costs_asked:,.0f}"
-        ] = f"{coal.fewer_costs:.1f}x"
+        instead = f"{coal.costs_asked:,.0f} instead of {passive.costs_asked:,.0f}"
+        facts[f"fewer costs than passive asks, with {kind} costs: {instead}"] = f"{coal.fewer_costs:.1f}x"
         facts[f"test cost with {kind} costs, against {passive.test_cost:.3f} for passive"] = f"{coal.test_cost:.3f}"
     return facts
 
@@ -121,11 +120,7 @@ def _ranges(demo: Demo) -> str:
     caption = _RANGES_CAPTION.format(round=f"{demo.queries.first_round - 1:,}", rule=SHOWN_RULE)
     picture = _digit_picture(demo.digits.X_test[i], int(demo.digits.digit_test[i]))
     figure = report.figure(draw_ranges(range_bars(demo.queries, i), "cost of answering this label"), caption)
-    return report.section(
-        "What COAL knows about one example",
-        f'<div style="display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: center">{picture}'
-        f'<div style="flex: 1 1 32rem">{figure}</div></div>',
-    )
+    return report.section("What COAL knows about one example", report.beside(picture, figure))
 
 
 def _digit_picture(pixels: NDArray[np.float64], digit: int) -> str:

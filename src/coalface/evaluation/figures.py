@@ -111,7 +111,8 @@ def draw_curves(panels: Mapping[str, Sequence[Line]], axis: str = "costs_queried
                 _draw_line(axes, line)
             _scale_axes(axes, lines)
         handles, names = all_axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), handlelength=2.6)
+        if len(names) > 1:
+            figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), handlelength=2.6)
         return _svg(figure, f"Test cost against {_AXIS_NAMES[axis]}: " + ", ".join(panels))
 
 
@@ -169,7 +170,7 @@ def _scale_axes(axes: "Axes", lines: Sequence[Line]) -> None:
         axes.set_ylim(bottom=0)
         return
     axes.set_yscale("log", base=10)
-    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 3, 5)))
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 1.5, 2, 3, 5, 7)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
 
@@ -200,6 +201,8 @@ def _paper(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
         "lines.linewidth": 2.0,
         "legend.frameon": False,
         "figure.constrained_layout.use": True,
+        "figure.constrained_layout.h_pad": 0.09,
+        "figure.constrained_layout.w_pad": 0.1,
     }
     with rc_context(style):
         yield Figure(figsize=size)

@@ -42,7 +42,8 @@ table.pairs td { text-align: left; white-space: normal; }
 table.pairs td:first-child { color: var(--quiet); }
 figure { margin: 1.2rem 0; break-inside: avoid; }
 figure svg { width: 100%; height: auto; display: block; }
-figure.narrow { max-width: 46rem; }
+div.beside { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: center; }
+div.beside > * { flex: 1 1 24rem; }
 figcaption { color: var(--quiet); font-size: .92rem; max-width: 46rem; margin-top: .5rem; }
 section { break-inside: auto; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--faint); color: var(--quiet);
@@ -86,10 +87,14 @@ def facts(values: Mapping[str, str]) -> str:
     return f'<ul class="facts">{items}</ul>'
 
 
-def figure(svg: str, caption: str, *, narrow: bool = False) -> str:
+def figure(svg: str, caption: str) -> str:
     """A figure with its caption."""
-    kind = ' class="narrow"' if narrow else ""
-    return f"<figure{kind}>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def beside(*parts: str) -> str:
+    """Parts next to each other, or below each other where there is no room."""
+    return f'<div class="beside">{"".join(parts)}</div>'
 
 
 def paragraph(text: str) -> str:
