@@ -215,6 +215,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
         self._ready()
+        check_recordable(self.classes_)
         meta: dict[str, Any] = {
             "params": self._plain_params(),
             "width": getattr(self, "n_features_in_", None),

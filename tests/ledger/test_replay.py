@@ -120,7 +120,7 @@ def test_costs_at_the_very_bounds_in_single_precision_are_recorded_so_that_they_
 
 def test_the_entry_is_written_before_it_is_learned():
     class FullDisk(MemoryLedger):
-        def append(self, entries):
+        def append(self, entries):  # noqa: ARG002
             raise OSError("No space left on device")
 
     learner = CoalClassifier(classes=["a", "b"])

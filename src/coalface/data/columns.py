@@ -27,7 +27,9 @@ def check_feature_names(estimator: Any, X: Any) -> NDArray[np.object_] | None:
 
     names = _get_feature_names(X)
     seen = getattr(estimator, "feature_names_in_", None)
+    if seen is None and not hasattr(estimator, "n_features_in_"):
+        return None if names is None else np.asarray(names)
     if names is not None and seen is not None and len(names) > len(seen) and (names[: len(seen)] == seen).all():
         return np.asarray(names)
     _check_feature_names(estimator, X, reset=False)
-    return None if seen is not None else names
+    return None

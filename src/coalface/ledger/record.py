@@ -56,7 +56,7 @@ def check_recordable(classes: NDArray[Any]) -> None:
     """Refuse labels that JSON cannot hold."""
     label = classes.tolist()[0]
     if not isinstance(label, str | int | float):
-        raise InputError(f"A ledger needs labels that are text or numbers, got {label!r}. Turn them into text.")
+        raise InputError(f"To be written down, labels must be text or numbers, got {label!r}. Turn them into text.")
 
 
 def _answer(label: Any, cost: Any, asked: Any, propensity: float) -> Answer:

@@ -90,6 +90,9 @@ class OnlineRegressors:
             if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
                 raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
             fresh[name] = np.array(saved)
+        slots = {len(fresh[name]) for name in _PER_SLOT} | {int(fresh["counters"][SLOTS_USED])}
+        if len(slots) > 1 or (fresh["counters"] < 0).any() or len(fresh["features"]) == 0:
+            raise FileFormatError(f"The arrays of the model are of different lengths, {sorted(slots)}; it is damaged.")
         regressors.model = Model(**fresh)
         regressors.make_room(0)
         table = np.zeros_like(regressors.model.table)
