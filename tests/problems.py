@@ -44,7 +44,7 @@ def trained(seed=0, n_labels=4, n=60, **params):
     X, cost = dense_problem(seed, n_labels, n + 20)
     learner = CoalClassifier(classes=range(n_labels), **{"warm_up": 2, **params})
     low, high = learner.cost_bounds
-    simulate(learner, X[:n], low + (high - low) * cost[:n].astype(np.float64))
+    simulate(learner, X[:n], np.clip(low + (high - low) * cost[:n].astype(np.float64), low, high))
     return learner, X[n:]
 
 
