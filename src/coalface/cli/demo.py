@@ -13,6 +13,13 @@ from coalface.cli.screen import print_table, progress_bar
 if TYPE_CHECKING:
     from coalface.demo import Demo
 
+_HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
+_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table: without the band it fits into 80 characters
+_NOTE = (
+    "Times fewer: costs asked by passive for each cost asked by the rule. Costs to match: where the median curve falls "
+    "to passive's final test cost for good, and how many times more costs passive needs for that."
+)
+
 
 def demo(
     permutations: Annotated[int, typer.Option(help="Orders of the training rows to average over.")] = 20,
@@ -26,7 +33,7 @@ def demo(
     """
     from coalface.cli.files import check_folder_of
     from coalface.demo import demo_page, run_demo
-    from coalface.demo.page import HEADINGS, table_rows
+    from coalface.demo.page import table_rows
     from coalface.evaluation.report import write_page
 
     check_folder_of(report, "--report")
@@ -37,7 +44,9 @@ def demo(
         typer.echo(json.dumps(_plain(result, report), allow_nan=False))
         return
     for kind, rows in result.summaries.items():
-        print_table(f"Digits, {kind} costs (medians of {permutations} permutations)", HEADINGS, table_rows(rows))
+        cells = [[row[column] for column in _COLUMNS] for row in table_rows(rows)]
+        print_table(f"Digits, {kind} costs (medians of {permutations} permutations)", _HEADINGS, cells)
+    typer.echo(f"{_NOTE}\n")
     typer.echo(f"Report: {report.resolve()}")
 
 

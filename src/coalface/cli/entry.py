@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             code = command.main(args=given, prog_name="coalface", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        return _say("Interrupted.", INTERRUPTED)
+        code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: say nothing more
         return 0
@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if line is None or os.environ.get("COALFACE_DEBUG"):
             raise
         return _say(line, BAD_INPUT)
+    if code == INTERRUPTED:
+        return _say("Interrupted.", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 

@@ -53,7 +53,7 @@ def table_rows(summaries: list[Summary]) -> list[list[str]]:
             f"{row.examples_asked:,.0f}",
             f"{row.test_cost:.4f}",
             f"{row.test_cost_band[0]:.3f}-{row.test_cost_band[1]:.3f}",
-            "not reached" if math.isnan(row.costs_to_match) else f"{row.costs_to_match:,.0f}",
+            "never" if math.isnan(row.costs_to_match) else f"{row.costs_to_match:,.0f}",
             "" if math.isnan(row.match_saving) else f"{row.match_saving:.1f}x",
         ]
         for row in summaries

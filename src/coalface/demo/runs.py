@@ -127,7 +127,7 @@ def _learner(name: str) -> CoalClassifier:
 
 
 def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], order: NDArray[np.int64]) -> Curve:
-    return simulate(
+    curve = simulate(
         learner,
         digits.X,
         matrix[digits.digit],
@@ -136,6 +136,9 @@ def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], o
         order=order,
         budgets="quarter-doubling",
     )
+    if curve.interrupted:  # a run cut short must not enter a median
+        raise KeyboardInterrupt
+    return curve
 
 
 def _warmed_up(digits: Digits) -> float:
