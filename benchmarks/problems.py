@@ -69,12 +69,25 @@ def rcv1(folder: Path, n_train: int) -> Problem:
 
 def in40(folder: Path, n_train: int) -> Problem:
     """40 classes of small images; a wrong class costs its distance in the WordNet tree."""
+    return _split("in40", *_images(folder, "in40"), n_train, 3e-3, 0.03, 12.0, 6.0)
+
+
+def in20(folder: Path, n_train: int) -> Problem:
+    """20 of these classes, with their own tree."""
+    return _split("in20", *_images(folder, "in20"), n_train, 1e-3, 0.1)
+
+
+def _images(folder: Path, subset: str) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_]]:
+    """Examples, costs and which rows are for testing."""
     arrays = np.load(folder / "in40_sp5120_q4.npz")
-    X = csr_array(arrays["X"]).astype(np.float32)
+    trees = json.loads((folder / "subsets.json").read_text())
+    place = {name: number for number, name in enumerate(trees[subset]["classes"])}
+    y = np.array([place.get(name, -1) for name in trees["in40"]["classes"]])[arrays["y"]]
+    kept = y >= 0
+    X = csr_array(arrays["X"][kept]).astype(np.float32)
     X.data *= np.float32(arrays["scale"])
-    distance = np.load(folder / "tree_distance_in40.npy").astype(np.float32)
-    cost = (distance / distance.max())[arrays["y"]]
-    return _split("in40", X, cost, arrays["test"], n_train, 3e-3, 0.03, 12.0, 6.0)
+    distance = np.load(folder / f"tree_distance_{subset}.npy").astype(np.float32)
+    return X, (distance / distance.max())[y[kept]], arrays["test"][kept]
 
 
 def sparse_text(n_train: int, n_labels: int = 103, n_features: int = 47_000, nonzeros: int = 76) -> Problem:
