@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench wheel-demo clean
+.PHONY: help install demo test check format bench figure wheel-demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,9 @@ format: $(READY)  ## format and fix what can be fixed
 
 bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE_DATA=... for real data)
 	$(BIN)/python -m benchmarks
+
+figure: $(READY)  ## draw the figure of the README anew
+	$(BIN)/python docs/figure.py
 
 wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
 	rm -rf build/wheel-demo
