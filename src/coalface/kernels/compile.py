@@ -90,7 +90,21 @@ class _FolderCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _FolderCache(caching.FunctionCache):  # type: ignore[misc]
+    """A cache in which damage, as of a power cut, or a full disk costs time and nothing else."""
+
     _impl_class = _FolderCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

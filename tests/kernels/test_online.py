@@ -1,0 +1,69 @@
+"""The machine code does what the Python text says."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+PROGRAM = """
+import sys, warnings
+warnings.simplefilter("ignore")  # integers that wrap around, divisions by zero: they are meant
+import numpy as np
+from coalface import CoalClassifier, simulate
+from coalface.kernels.online import tell_rows
+from tests.problems import ask_and_tell, sparse_problem
+assert hasattr(tell_rows, "py_func") == (sys.argv[2] == "compiled")
+settings = [
+    {},
+    {"accumulator": "adagrad", "rule": "all-or-none"},
+    {"sensitivity": "seen-only", "slack": "noise-scaled", "audit_rate": 0.3, "random_state": 2**61},
+    {"sensitivity": "derivative", "rule": "no-domination", "mellowness": 0.001},
+    {"n_labels": 40, "fit_intercept": False, "mellowness": 0.001},
+    {"n_labels": 1, "rule": "passive"},
+]
+out = {}
+for number, params in enumerate(settings):
+    n_labels = params.pop("n_labels", 5)
+    X, cost = sparse_problem(number, n_labels, 60)
+    cost[3::7, 0] = np.nan
+    learner = CoalClassifier(classes=range(n_labels), warm_up=2, **params)
+    simulate(learner, X[:40], cost[:40])
+    ask_and_tell(learner, X[40:], cost[40:], np.arange(20 * n_labels).reshape(20, n_labels) % 4 > 0)
+    queries = learner.ask(X)
+    arrays = dict(learner.regressors_.arrays(), mask=queries.mask, lowest=queries.ranges.lowest,
+                  highest=queries.ranges.highest, predicted=queries.predicted, reasons=queries.reason_codes,
+                  propensity=queries.propensity, best=learner.predict(X))
+    out |= {f"{number} {name}": array for name, array in arrays.items()}
+np.savez(sys.argv[1], **out)
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    found = []
+    for way, disabled in (("compiled", "0"), ("python", "1")):
+        path = folder / f"{way}.npz"
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(path), way],
+            check=True,
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+        )
+        with np.load(path) as content:
+            found.append(dict(content))
+    return found
+
+
+def test_the_python_bodies_give_the_same_bits_as_the_machine_code(runs):
+    compiled, python = runs
+    assert compiled.keys() == python.keys()
+    for name, array in compiled.items():
+        np.testing.assert_array_equal(array, python[name], err_msg=name)
+
+
+def test_the_runs_compared_had_something_to_decide(runs):
+    compiled, _ = runs
+    shares = [compiled[f"{number} mask"].mean() for number in range(5)]
+    assert all(0 < share < 1 for share in shares)
