@@ -22,6 +22,15 @@ class InputError(CoalfaceError, ValueError):
     """A value, shape or option breaks a rule; nothing was changed."""
 
 
+def in_one_line(problem: Exception) -> str:
+    r"""The text of another library's error, to be passed on.
+
+    >>> in_one_line(ValueError("Expected 2D array,\n got 1D."))
+    'Expected 2D array, got 1D'
+    """
+    return " ".join(str(problem).split()).rstrip(".")
+
+
 class UnknownLabelError(InputError):
     """A label that is not among the known ones; the message lists those.
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.columns import check_feature_names, check_width
-from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
 from coalface.data.labels import label_array
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
@@ -87,12 +87,11 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if getattr(self, "_ledger", None) is not None:
             raise InputError("fit forgets what the ledger remembers; use partial_fit, or fit a clone of this learner.")
-        params = self.get_params(deep=False)
-        fresh = type(self)(**params)
+        fresh = type(self)(**self.get_params(deep=False))
         fresh.partial_fit(
             X, y, cost=cost, classes=labels_of(y, cost, self.classes, self.cost_matrix), candidates=candidates
         )
-        for name in [name for name in vars(self) if name not in params]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in ("_warned", "_code_of")]:
             delattr(self, name)  # only once nothing can go wrong any more
         self.__dict__.update(vars(fresh))
         return self
@@ -118,9 +117,13 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
-        scale, allowed = CostScale.of(self.cost_bounds), self._candidates(candidates, rows)
-        found = rounds.ask(self.regressors_, self._settings(), rows, allowed)
-        queries = Queries(
+        queries = self._decide(rows, self._candidates(candidates, rows))
+        return queries if limit is None else queries.limited_to(limit)
+
+    def _decide(self, rows: Rows, candidates: NDArray[np.bool_] | None) -> Queries:
+        scale = CostScale.of(self.cost_bounds)
+        found = rounds.ask(self.regressors_, self._settings(), rows, candidates)
+        return Queries(
             mask=found.mask,
             ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
             predicted=scale.from_unit(found.predicted),
@@ -129,7 +132,6 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes=self.classes_,
             first_round=found.first_round,
         )
-        return queries if limit is None else queries.limited_to(limit)
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
         """Learn the known costs and close one round per row, also where nothing was asked.
@@ -140,7 +142,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._ready()
         rows = check_rows(X)
-        return self._tell(X, rows, self.classes_, cost, asked, candidates, late=late)
+        return self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late))
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """The labels to ask about for one sparse example, without the explanations: for services."""
@@ -153,14 +155,16 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the costs of some labels of one sparse example and close its round: for services."""
         self._ready()
         rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
-        codes, given = self._codes(labels), np.asarray(costs, np.float64)
+        codes, given = self._codes(labels), as_cost_array([costs])[0]
         if given.shape != (len(codes),):
             raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
         cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
-            raise InputError(f"labels must name each label once, got {list(np.asarray(labels))!r}.")
-        return self._tell(None, rows, self.classes_, cost, asked, None, late=False)
+            raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
+        queries = self._decide(rows, None) if self._audits_are_recorded() else None
+        as_decided = queries is not None and np.array_equal(queries.mask, asked)
+        return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
 
     # -- using what was learned ----------------------------------------------------------------
 
@@ -185,7 +189,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
         """Minus the mean cost of the predictions, from class labels or from known costs."""
-        rows = self._rows(X)
+        rows = self._rows(X, allow_empty=False)
         given = self._costs_given(rows, self.classes_, y, cost)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(given, len(rows), self.classes_, scale)
@@ -323,6 +327,10 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         record = getattr(self, "_ledger", None) is not None
         return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
 
+    def _audits_are_recorded(self) -> bool:
+        """Whether somebody will want to know with which chance a cost was asked for."""
+        return getattr(self, "_ledger", None) is not None and self.audit_rate > 0
+
     def _begin(self, classes: NDArray[Any]) -> None:
         self.classes_ = classes
         self.regressors_ = OnlineRegressors(len(classes))
@@ -348,9 +356,9 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._begin(label_array(self.classes))
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Any, *, allow_empty: bool = True) -> Rows:
         self._ready()
-        rows = check_rows(X)
+        rows = check_rows(X, allow_empty=allow_empty)
         check_width(rows, self)
         check_feature_names(self, X)
         return rows

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.labels import label_codes
-from coalface.errors import InputError
+from coalface.errors import InputError, in_one_line
 
 Costs = NDArray[np.float32]
 
@@ -74,10 +74,12 @@ def as_cost_array(cost: Any) -> NDArray[np.floating[Any]]:
     """Costs as a two-dimensional array of floats."""
     try:
         array = np.asarray(cost)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
         if array.dtype.kind not in "biuf":
             array = np.asarray(cost, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise InputError(f"cost must be an array of numbers, NaN where unknown: {problem}.") from None
+        raise InputError(f"cost must be an array of numbers, NaN where unknown: {in_one_line(problem)}.") from None
     if array.ndim != 2:
         raise InputError(f"cost must have two dimensions (examples, labels), got shape {array.shape}.")
     return array if array.dtype.kind == "f" else array.astype(np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from coalface.errors import InputError
+from coalface.errors import InputError, in_one_line
 from coalface.kernels.state import Csr
 
 sparse: Any = scipy.sparse  # its stubs are stricter than what users pass
@@ -59,7 +59,10 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
         return _check_csr(sparse.csr_array(X) if X.format != "csr" else X, X, allow_empty)
     from sklearn.utils import check_array
 
-    dense = check_array(X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0 if allow_empty else 1)
+    try:
+        dense = check_array(X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0 if allow_empty else 1)
+    except ValueError as problem:
+        raise InputError(f"X must be a table of numbers, a row per example: {in_one_line(problem)}.") from None
     _refuse_complex(dense)
     with np.errstate(over="ignore"):
         single = dense.astype(np.float32, copy=False)
@@ -74,7 +77,7 @@ def check_row(indices: Any, values: Any, n_features: int) -> Rows:
         with np.errstate(over="ignore"):
             numbers = np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError) as problem:
-        raise InputError(f"values must be numbers: {problem}.") from None
+        raise InputError(f"values must be numbers: {in_one_line(problem)}.") from None
     if columns.ndim != 1 or numbers.shape != columns.shape:
         raise InputError(
             f"indices and values must be one-dimensional and of the same length, got shapes {columns.shape} and "
@@ -114,6 +117,7 @@ def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:
     _refuse_complex(matrix)
     if matrix.data.dtype.kind not in "biuf":
         raise InputError(f"X must hold numbers, got dtype {matrix.data.dtype}.")
+    _check_structure(matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy() if matrix is given else matrix
         matrix.sum_duplicates()
@@ -127,6 +131,16 @@ def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:
         np.ascontiguousarray(single),
         int(matrix.shape[1]),
     )
+
+
+def _check_structure(matrix: Any) -> None:
+    """Refuse a matrix put together by hand whose parts do not fit; the kernels would read past its end."""
+    indices, indptr = matrix.indices, matrix.indptr
+    if (np.diff(indptr) < 0).any() or indptr[0] != 0 or indptr[-1] > min(len(indices), len(matrix.data)):
+        raise InputError("X must be a valid CSR matrix: its indptr must rise from 0 to the number of stored values.")
+    if len(indices) and (indices.min() < 0 or indices.max() >= matrix.shape[1]):
+        wrong = indices.min() if indices.min() < 0 else indices.max()
+        raise InputError(f"X must be a valid CSR matrix: column {wrong} does not lie in [0, {matrix.shape[1]}).")
 
 
 def _pack(matrix: Any) -> Rows:

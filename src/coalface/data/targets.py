@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost_matrix, costs_from_labels
 from coalface.data.labels import label_array
-from coalface.errors import InputError
+from coalface.errors import InputError, in_one_line
 
 
 def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any] | None:
@@ -66,8 +66,12 @@ def checked_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
+    try:
+        labels = column_or_1d(y, warn=True)
+        with np.errstate(invalid="ignore"):
+            check_classification_targets(labels)
+    except ValueError as problem:
+        raise InputError(f"y must be one class label per row: {in_one_line(problem)}.") from None
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
     return np.asarray(labels)
