@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_cost_matrix, costs_from_labels
+from coalface.data.costs import CostScale, as_cost_array, check_cost_matrix, costs_from_labels
 from coalface.data.labels import label_array
 from coalface.errors import InputError, in_one_line
 
@@ -33,8 +33,8 @@ def first_labels(classes: Any, cost: Any, cost_matrix: Any) -> NDArray[Any]:
     """The labels of a learner that meets its first batch."""
     if classes is not None:
         return label_array(classes)
-    if cost is not None and np.ndim(cost) == 2:
-        return np.arange(np.shape(cost)[1])
+    if cost is not None:
+        return label_array(np.arange(as_cost_array(cost).shape[1]), "the columns of cost")
     if cost_matrix is not None:
         return np.arange(len(check_cost_matrix(cost_matrix)))
     raise InputError("classes must be passed on the first call to partial_fit, e.g. classes=['a', 'b'].")
@@ -45,7 +45,7 @@ def given_costs(
 ) -> NDArray[Any]:
     """The costs (n, K) on the user's scale: ``cost`` itself, or those of the class labels ``y``."""
     if cost is not None:
-        return np.asarray(cost)
+        return as_cost_array(cost)
     require_target(y, cost)
     labels = checked_labels(y)
     if len(labels) != n_rows:

@@ -1,0 +1,469 @@
+"""Bad input gets one line that names the thing, or the right answer; the learner is as it was."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from coalface import CoalClassifier, simulate
+from coalface.errors import CoalfaceError, InputError, UnknownLabelError
+
+from .problems import state_of
+
+NAN, INF = np.nan, np.inf
+ROW, COST = [[1.0, 2.0, 3.0]], [[0.0, 1.0, 0.5]]
+
+
+@pytest.fixture
+def learner():
+    return CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))
+
+
+def csr(values, indices, indptr=None, width=3):
+    """A matrix as somebody might put it together by hand, unchecked."""
+    matrix = sparse.csr_array((1, width), dtype=np.float64)
+    matrix.data, matrix.indices = np.asarray(values, np.float64), np.asarray(indices)
+    matrix.indptr = np.array([0, len(indices)]) if indptr is None else np.asarray(indptr)
+    return matrix
+
+
+BAD_ROWS = {
+    "nan": ([[1.0, NAN, 3.0]], "row 0, column 1 is NaN"),
+    "infinity": ([[1.0, 2.0, INF]], "row 0, column 2 is inf"),
+    "beyond float32": ([[1e39, 2.0, 3.0]], r"row 0, column 0 is 1e\+39 \(too large for float32"),
+    "sparse nan": (sparse.csr_array([[0.0, 1.0, NAN]]), "row 0, column 2 is NaN"),
+    "sparse infinity": (sparse.csr_array([[0.0, -INF, 1.0]]), "row 0, column 1 is -inf"),
+    "sparse beyond float32": (sparse.csc_array([[0.0, 1e300, 1.0]]), r"row 0, column 1 is 1e\+300"),
+    "duplicates that add up to infinity": (csr([3e38, 3e38], [1, 1]), "row 0, column 1 is 6e"),
+    "one dimension": ([1.0, 2.0, 3.0], "2D array"),
+    "sparse, one dimension": (sparse.coo_array(np.ones(3)), "two dimensions"),
+    "three dimensions": (np.ones((1, 1, 3)), "dim 3"),
+    "ragged": ([[1.0], [1.0, 2.0]], "X must be a table of numbers"),
+    "text": ([["x", "y", "z"]], "X must be a table of numbers"),
+    "one text": (np.array([[1.0, 2.0, "x"]], object), "could not convert string to float: 'x'"),
+    "nothing": (None, "X must be a table of numbers"),
+    "complex": (np.array([[1j, 2, 3]]), "Complex data not supported"),
+    "sparse complex": (sparse.csr_array(np.array([[1j, 2, 3]])), "Complex data not supported"),
+    "no features": (np.ones((1, 0)), r"0 feature\(s\)"),
+    "sparse, no features": (sparse.csr_array((1, 0)), r"0 feature\(s\)"),
+    "too narrow": ([[1.0, 2.0]], "X has 2 features, but CoalClassifier is expecting 3"),
+    "sparse, too narrow": (sparse.csr_array([[1.0, 2.0]]), "X has 2 features, but CoalClassifier is expecting 3"),
+    "too wide for any index": (sparse.csr_array((1, 2**31)), "fewer than 2147483647 features"),
+    "a negative column": (csr([1.0, 1.0], [0, -1]), "column -1 does not lie in"),
+    "a column beyond the width": (csr([1.0], [3]), "column 3 does not lie in"),
+    "pointers beyond the end": (csr([1.0], [0], [0, 9]), "valid CSR"),
+    "pointers that do not start": (csr([1.0, 1.0], [0, 1], [1, 2]), "valid CSR"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+def test_bad_rows(learner, name):
+    rows, words = BAD_ROWS[name]
+    before = state_of(learner)
+    calls = [
+        lambda: learner.ask(rows),
+        lambda: learner.tell(rows, COST),
+        lambda: learner.partial_fit(rows, ["a"]),
+        lambda: learner.predict(rows),
+        lambda: learner.predict_cost(rows),
+        lambda: learner.score(rows, ["a"]),
+        lambda: simulate(learner, rows, COST),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    assert state_of(learner) == before
+
+
+@pytest.mark.parametrize("name", [name for name in BAD_ROWS if "narrow" not in name])
+def test_a_new_learner_that_was_given_bad_rows_is_still_new(name):
+    rows, words = BAD_ROWS[name]
+    learner = CoalClassifier()
+    with pytest.raises(InputError, match=words):
+        learner.fit(rows, cost=COST)
+    with pytest.raises(InputError, match=words):
+        simulate(learner, rows, COST)
+    assert not hasattr(learner, "classes_")
+    learner.fit(ROW, cost=COST)
+
+
+BAD_COSTS = {
+    "negative": ([[0.0, -0.25, 1.0]], r"cost of label 'b' \(row 0\) must lie in \[0, 1\], got -0.25.*cost_bounds"),
+    "too large": ([[3.5, 0.0, 1.0]], r"cost of label 'a' \(row 0\) must lie in \[0, 1\], got 3.5"),
+    "infinite": ([[INF, 0.0, 1.0]], "must lie in .* got inf"),
+    "too few labels": ([[0.0, 1.0]], r"shape \(1, 3\), got \(1, 2\)"),
+    "too many rows": ([[0.0, 1.0, 0.0]] * 2, r"shape \(1, 3\), got \(2, 3\)"),
+    "one dimension": ([0.0, 1.0, 0.0], r"two dimensions \(examples, labels\)"),
+    "text": ([["x", "y", "z"]], "cost must be an array of numbers"),
+    "nothing": (None, "cost must have two dimensions"),
+    "complex": (np.array([[1j, 0, 0]]), "cost must be an array of numbers.*complex"),
+    "ragged": ([[0.0, 1.0], [1.0]], "cost must be an array of numbers"),
+    "sparse": (sparse.csr_array([[0.0, 1.0, 1.0]]), "cost must be an array of numbers"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_COSTS)
+def test_bad_costs(learner, name):
+    cost, words = BAD_COSTS[name]
+    before = state_of(learner)
+    for call in (lambda: learner.tell(ROW, cost), lambda: simulate(learner, ROW, cost)):
+        with pytest.raises(InputError, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    if cost is not None:
+        for call in (
+            lambda: learner.partial_fit(ROW, cost=cost),
+            lambda: learner.score(ROW, cost=cost),
+            lambda: CoalClassifier(classes=["a", "b", "c"]).fit(ROW, cost=cost),
+        ):
+            with pytest.raises(InputError):
+                call()
+    assert state_of(learner) == before
+
+
+@pytest.mark.parametrize("mask", [[[1, 0, 1]], [True, True, True], [[True, True]], "all", [["x"] * 3], 3], ids=str)
+def test_masks_must_be_boolean_and_of_the_shape_of_the_costs(learner, mask):
+    before = state_of(learner)
+    for call in (
+        lambda: learner.tell(ROW, COST, asked=mask),
+        lambda: learner.tell(ROW, COST, candidates=mask),
+        lambda: learner.ask(ROW, candidates=mask),
+        lambda: learner.predict(ROW, candidates=mask),
+        lambda: simulate(learner, ROW, COST, candidates=mask),
+        lambda: learner.partial_fit(ROW, ["a"], candidates=mask),
+    ):
+        with pytest.raises(InputError, match=r"(asked|candidates) must be a boolean array of shape \(1, 3\)"):
+            call()
+    assert state_of(learner) == before
+
+
+def test_the_questions_about_other_rows_are_not_answers_to_these(learner):
+    with pytest.raises(InputError, match="asked must be a boolean array"):
+        learner.tell(ROW, COST, asked=learner.ask(ROW * 2))
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "many", NAN, INF, [1]], ids=str)
+def test_a_limit_is_a_whole_number(learner, limit):
+    with pytest.raises(InputError, match="max_costs must be a whole number from 0 on"):
+        learner.ask(ROW, max_costs=limit)
+
+
+BAD_TARGETS = {
+    "unknown": (["z"], UnknownLabelError, "Unknown label 'z'. The known labels are 'a', 'b', 'c'"),
+    "of another type": ([1], UnknownLabelError, "Unknown label 1"),
+    "too many": (["a", "b"], InputError, "y must have one label per row of X, 1, got 2"),
+    "missing": (None, InputError, "requires y to be passed.*cost="),
+    "two dimensions": ([["a", "b"]], InputError, "y must be one class label per row"),
+    "nan": ([NAN], InputError, "y must be one class label per row"),
+    "none": ([None], InputError, "y must be one class label per row"),
+    "a fraction": ([0.5], InputError, "y must be one class label per row"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TARGETS)
+def test_bad_class_labels(learner, name):
+    y, kind, words = BAD_TARGETS[name]
+    before = state_of(learner)
+    for call in (lambda: learner.partial_fit(ROW, y), lambda: learner.score(ROW, y)):
+        with pytest.raises(kind, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    assert state_of(learner) == before
+
+
+def test_a_failed_fit_forgets_nothing(learner):
+    before = state_of(learner)
+    for call in (
+        lambda: learner.fit(ROW, ["z"]),
+        lambda: learner.fit([[NAN]], ["a"]),
+        lambda: learner.fit(ROW),
+        lambda: learner.set_params(mellowness=-1).fit(ROW, ["a"]),
+    ):
+        with pytest.raises(InputError):
+            call()
+    assert state_of(learner) == before
+
+
+def test_labels_cannot_change(learner):
+    with pytest.raises(InputError, match=r"not the same as on the first call.*start a new learner"):
+        learner.partial_fit(ROW, ["a"], classes=["a", "b"])
+    with pytest.raises(InputError, match="classes must be passed on the first call"):
+        CoalClassifier().partial_fit(ROW, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        ([], "classes must be"),
+        ([["a"], ["b"]], "classes must be"),
+        (["a", "a"], "distinct.*'a'"),
+        ([1.0, NAN], "classes must be"),
+        ([None, "a"], "classes must be"),
+        ("ab", "classes must be"),
+        (3, "classes must be"),
+    ],
+    ids=str,
+)
+def test_bad_classes(classes, words):
+    for call in (
+        lambda: CoalClassifier(classes=classes).ask(ROW),
+        lambda: CoalClassifier().partial_fit(ROW, cost=COST, classes=classes),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (np.ones((2, 2)), r"cost_matrix must have shape \(3, 3\), row = truth, column = prediction"),
+        (np.ones((3, 2)), "cost_matrix must have shape"),
+        (np.full((3, 3), NAN), "cost_matrix must be finite"),
+        (np.full((3, 3), 2.0), r"must lie in \[0, 1\], got 2"),
+        ("free", "cost"),
+        (np.ones(3), "two dimensions"),
+    ],
+    ids=str,
+)
+def test_bad_cost_matrices(matrix, words):
+    learner = CoalClassifier(classes=["a", "b", "c"], cost_matrix=matrix)
+    with pytest.raises(InputError, match=words):
+        learner.fit(ROW, ["a"])
+
+
+BAD_PARAMETERS = [
+    ("rule", ["best", None, 3, ["coal"]], "rule must be one of 'coal', 'all-or-none', 'no-domination', 'passive'"),
+    ("accumulator", ["adam", None, 1], "accumulator must be one of 'adax', 'adagrad'"),
+    ("sensitivity", ["high", None, 0], "sensitivity must be one of 'shadow', 'seen-only', 'derivative'"),
+    ("slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
+    ("mellowness", [-0.1, NAN, INF, "much", None, [0.1]], "mellowness must be a finite number at least 0"),
+    ("width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),
+    ("learning_rate", [0.0, -1.0, 1e7, NAN, "fast", None], "learning_rate must be a finite number greater than 0"),
+    ("warm_up", [-1, 1.5, NAN, "long", None, 2**70], "warm_up must be a whole number from 0 on"),
+    ("audit_rate", [-0.1, 1.1, NAN, "often", None], "audit_rate must be a finite number at least 0 and at most 1"),
+    ("random_state", [-1, 0.5, "x", None, np.random.RandomState(0)], "random_state must be a whole number from 0 on"),
+    ("fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
+    ("cost_bounds", [(1, 0), (0, 0), (0, INF), (NAN, 1), 3, None, "ab", (0, 1, 2), (-1.7e308, 1.7e308)], "cost_bounds"),
+]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "words"),
+    [(parameter, value, words) for parameter, values, words in BAD_PARAMETERS for value in values],
+    ids=lambda value: str(value)[:25],
+)
+def test_bad_parameters(parameter, value, words):
+    with pytest.raises(InputError, match=words) as caught:
+        CoalClassifier(**{parameter: value}).fit(ROW, cost=COST)
+    assert "got" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    learner = CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))
+    before = state_of(learner)
+    learner.set_params(**{parameter: value})
+    for call in (lambda: learner.ask(ROW), lambda: learner.tell(ROW, COST), lambda: simulate(learner, ROW, COST)):
+        with pytest.raises(InputError, match=words):
+            call()
+    assert state_of(learner) == before
+
+
+def test_every_parameter_has_been_tried():
+    tried = {parameter for parameter, _, _ in BAD_PARAMETERS}
+    assert tried | {"classes", "cost_matrix"} == set(CoalClassifier().get_params())
+
+
+BAD_SINGLE_ROWS = {
+    "fractional columns": ([0.5], [1.0], "indices must be whole numbers"),
+    "negative columns": ([-1], [1.0], r"indices must lie in \[0, 2147483647\), got -1"),
+    "columns too large": ([2**31 - 1], [1.0], "indices must lie in"),
+    "columns beyond 64 bits": ([2**70], [1.0], "indices must be whole numbers"),
+    "boolean columns": ([True], [1.0], "indices must be whole numbers"),
+    "columns twice": ([1, 2, 1], [1.0, 1.0, 1.0], "name each feature once"),
+    "lengths": ([1, 2], [1.0], "of the same length"),
+    "two dimensions": ([[1]], [[1.0]], "one-dimensional"),
+    "scalars": (1, 1.0, "one-dimensional"),
+    "nan": ([1], [NAN], "values must be finite"),
+    "beyond float32": ([1], [1e300], "values must be finite"),
+    "text": ([1], ["x"], "values must be numbers"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SINGLE_ROWS)
+def test_bad_single_rows(learner, name):
+    indices, values, words = BAD_SINGLE_ROWS[name]
+    before = state_of(learner)
+    for call in (
+        lambda: learner.ask_row(indices, values),
+        lambda: learner.tell_row(indices, values, ["a"], [0.5]),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
+    assert state_of(learner) == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "costs", "words"),
+    [
+        (["z"], [0.5], "Unknown label 'z'"),
+        ([0], [0.5], "Unknown label 0"),
+        ([None], [0.5], "Unknown label None"),
+        (["a", "a"], [0.5, 0.5], "name each label once"),
+        (["a", "b"], [0.5], "one number per label, 2"),
+        (["a"], [1.5], r"cost of label 'a' .*must lie in \[0, 1\], got 1.5"),
+        (["a"], ["x"], "cost must be an array of numbers"),
+        (["a"], 0.5, "cost"),
+        ([], [0.5], "one number per label, 0"),
+    ],
+    ids=str,
+)
+def test_bad_answers_about_a_single_row(learner, labels, costs, words):
+    before = state_of(learner)
+    with pytest.raises(InputError, match=words):
+        learner.tell_row([1], [1.0], labels, costs)
+    assert state_of(learner) == before
+
+
+# -- strange, but right
+
+
+def test_nothing_asked_on_a_single_row_closes_its_round(learner):
+    learner.tell_row([0], [1.0], [], [])
+    learner.tell_row([], [], learner.classes_[:0], [])
+    assert learner.round_ == 6
+
+
+def test_no_rows_are_no_work(learner):
+    before = state_of(learner)
+    for nothing in (np.zeros((0, 3)), sparse.csr_array((0, 3))):
+        assert learner.ask(nothing).mask.shape == (0, 3)
+        assert learner.predict(nothing).shape == (0,)
+        assert learner.predict_cost(nothing).shape == (0, 3)
+        learner.tell(nothing, np.zeros((0, 3)))
+        with pytest.raises(InputError, match=r"0 sample\(s\)"):
+            learner.partial_fit(nothing, [])
+        with pytest.raises(InputError, match=r"0 sample\(s\)"):
+            learner.score(nothing, [])
+    assert state_of(learner) == before
+
+
+def test_a_row_of_unknown_costs_only_closes_a_round(learner):
+    predicted = learner.predict_cost(np.eye(3))
+    learner.tell(ROW, [[NAN] * 3])
+    np.testing.assert_array_equal(learner.predict_cost(np.eye(3)), predicted)
+    assert (learner.round_, learner.costs_queried_) == (5, 9)
+
+
+def test_an_example_without_any_candidate_asks_and_learns_nothing_and_has_no_prediction(learner):
+    nobody = [[False] * 3]
+    assert not learner.ask(ROW, candidates=nobody).mask.any()
+    predicted = learner.predict_cost(np.eye(3))
+    learner.tell(ROW, COST, candidates=nobody)
+    np.testing.assert_array_equal(learner.predict_cost(np.eye(3)), predicted)
+    with pytest.raises(InputError, match="candidates must leave at least one label, row 0 has none"):
+        learner.predict(ROW, candidates=nobody)
+
+
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_columns_given_twice_unsorted_or_as_zeros_mean_their_sum(index_type):
+    odd = csr([1.0, 2.0, 0.0, 3.0], np.array([2, 0, 1, 2], index_type))
+    odd.indptr = odd.indptr.astype(index_type)
+    given = odd.indices.copy(), odd.data.copy()
+    one = CoalClassifier(classes=["a", "b"]).tell(odd, [[0.0, 1.0]])
+    other = CoalClassifier(classes=["a", "b"]).tell([[2.0, 0.0, 4.0]], [[0.0, 1.0]])
+    np.testing.assert_array_equal(one.predict_cost(np.eye(3)), other.predict_cost(np.eye(3)))
+    np.testing.assert_array_equal(odd.indices, given[0])  # the user's matrix is the user's
+    np.testing.assert_array_equal(odd.data, given[1])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_every_kind_of_sparse_matrix_is_rows(kind):
+    X = sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]).asformat(kind)
+    one = CoalClassifier(classes=["a", "b"]).tell(X, [[0.0, 1.0], [1.0, 0.0]])
+    other = CoalClassifier(classes=["a", "b"]).tell(X.toarray(), [[0.0, 1.0], [1.0, 0.0]])
+    assert state_of(one) == state_of(other)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int8, np.uint64, np.bool_])
+def test_numbers_of_every_type_are_values(dtype):
+    X = np.array([[1, 0, 1], [0, 1, 0]])
+    one = CoalClassifier(classes=["a", "b"]).tell(X.astype(dtype), np.eye(2))
+    other = CoalClassifier(classes=["a", "b"]).tell(X.astype(np.float32), np.eye(2))
+    assert state_of(one) == state_of(other)
+    if dtype != np.float16:  # of which there are no sparse matrices
+        again = CoalClassifier(classes=["a", "b"]).tell(sparse.csr_array(X.astype(dtype)), np.eye(2))
+        assert state_of(again) == state_of(other)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 5000])
+def test_any_number_of_labels(n_labels):
+    learner = CoalClassifier(classes=range(n_labels), warm_up=1)
+    cost = np.linspace(1, 0, n_labels)[None] if n_labels > 1 else np.array([[0.5]])
+    learner.tell(ROW, cost).tell(ROW, cost)
+    assert learner.predict(ROW)[0] == n_labels - 1
+    assert learner.ask(ROW).mask.shape == (1, n_labels)
+    curve = simulate(learner, ROW * 5, np.repeat(cost, 5, axis=0))
+    assert curve.rounds[-1] == 7
+    if n_labels == 1:
+        assert not learner.ask(ROW).mask.any()  # nothing to choose from
+
+
+@given(st.permutations([1e-30, 1e30, 1.0, -1e30, 1e-38, 3e38]))
+def test_values_far_apart_in_one_feature_leave_a_sound_learner(values):
+    X = np.array(values)[:, None]
+    learner = CoalClassifier(classes=["a", "b"]).tell(X, np.tile([[0.2, 0.9]], (6, 1)))
+    predicted = learner.predict_cost(X)
+    assert np.isfinite(predicted).all()
+    ranges = learner.cost_range(X)
+    assert np.all((ranges.lowest >= 0) & (ranges.highest <= 1) & (ranges.width >= 0))
+    assert learner.predict([[1.0]])[0] == "a"
+
+
+def test_values_too_small_for_single_precision_are_zeros():
+    one = CoalClassifier(classes=["a", "b"]).tell([[1e-300, 1.0]], [[0.0, 1.0]])
+    other = CoalClassifier(classes=["a", "b"]).tell([[0.0, 1.0]], [[0.0, 1.0]])
+    assert state_of(one) == state_of(other)
+
+
+def test_unknown_costs_may_be_none(learner):
+    learner.tell(ROW, [[None, 0.5, 1]])
+    assert learner.costs_queried_ == 9 + 2
+
+
+def test_late_is_yes_or_no_however_it_is_spelled(learner):
+    for late in (1, np.True_, True):
+        learner.tell(ROW, COST, late=late)
+    assert learner.round_ == 4
+
+
+junk = st.one_of(
+    st.none(),
+    st.text(max_size=3),
+    st.floats(),
+    st.integers(),
+    st.lists(st.floats(), max_size=4),
+    st.lists(st.lists(st.floats(width=32), min_size=3, max_size=3), min_size=1, max_size=2),
+    st.lists(st.lists(st.one_of(st.none(), st.text(max_size=2), st.booleans()), max_size=3), max_size=2),
+)
+
+
+@given(junk, junk, junk)
+def test_whatever_is_thrown_at_it_the_learner_learns_it_or_says_no(rows, cost, asked):
+    learner = CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))
+    before = state_of(learner)
+    learned = False
+    with suppress(CoalfaceError):
+        learner.tell(rows, cost, asked=asked)
+        learned = True
+    assert learned or state_of(learner) == before
+    assert all(np.isfinite(array).all() for array in learner.regressors_.arrays().values())
+
+
+@pytest.mark.parametrize("cost", [[[0.0, 1.0], [1.0]], [0.0, 1.0], [["x"]], 3.0, np.zeros((1, 0))], ids=str)
+def test_costs_that_cannot_name_the_labels(cost):
+    with pytest.raises(InputError, match="cost"):
+        CoalClassifier().partial_fit(ROW, cost=cost)
+    with pytest.raises(InputError, match="cost"):
+        simulate(CoalClassifier(), ROW, cost)
