@@ -264,3 +264,21 @@ def test_labels_that_json_cannot_hold_are_refused_before_anything_is_asked():
     learner = CoalClassifier(classes=np.array(["2020-01-01", "2021-01-01"], "datetime64[D]"))
     with pytest.raises(InputError, match="labels"):
         learner.record_to(MemoryLedger())
+
+
+def test_the_chance_of_an_audit_is_recorded_also_where_rows_are_told_one_by_one():
+    X, cost = dense_problem(5, 3, 200)
+    by_row, by_batch = MemoryLedger(), MemoryLedger()
+    one, other = (
+        CoalClassifier(classes=list("abc"), warm_up=2, mellowness=0.001, audit_rate=0.5).record_to(ledger)
+        for ledger in (by_row, by_batch)
+    )
+    for row, costs in zip(X, cost, strict=True):
+        columns = np.flatnonzero(row)
+        labels = one.ask_row(columns, row[columns])
+        one.tell_row(columns, row[columns], labels, [costs["abc".index(label)] for label in labels])
+    ask_and_tell(other, X, cost)
+    assert [entry.answers for entry in by_row] == [entry.answers for entry in by_batch]
+    audits = [answer for entry in by_row for answer in entry.answers if answer.audit]
+    assert len(audits) > 20
+    assert all(0 < answer.propensity < 1 for answer in audits)

@@ -1,6 +1,7 @@
 """What a run cost and what it was worth, checkpoint by checkpoint."""
 
 import json
+import operator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -48,12 +49,12 @@ class Curve:
         try:
             values = json.loads(text)
             kept: dict[str, Any] = {field.name: values[field.name] for field in fields(cls)}
-        except (ValueError, KeyError, TypeError) as problem:
+            for name in ("test_cost", "at_doublings"):
+                kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
+            for name in ("budgets", "costs_queried", "examples_queried", "rounds"):
+                kept[name] = np.array([operator.index(value) for value in kept[name]], np.int64)
+        except (ValueError, KeyError, TypeError, OverflowError) as problem:
             raise FileFormatError(f"This is not a curve written by Curve.to_json: {problem!r}.") from None
-        for name in ("test_cost", "at_doublings"):
-            kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
-        for name in ("budgets", "costs_queried", "examples_queried", "rounds"):
-            kept[name] = np.array(kept[name], np.int64)
         return cls(**kept)
 
     def __str__(self) -> str:

@@ -83,16 +83,19 @@ class Queries:
         return "\n".join(lines)
 
     def limited_to(self, max_costs: int) -> "Queries":
-        """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals."""
+        """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals.
+
+        Audits come first, lest a recorded chance lie.
+        """
         surplus = self.costs_asked - max_costs
         if surplus <= 0:
             return self
         asked = np.flatnonzero(self.mask)
-        widest_first = asked[np.argsort(-self.ranges.width.ravel()[asked], kind="stable")]
-        dropped = np.unravel_index(widest_first[max_costs:], self.mask.shape)
-        mask, codes = self.mask.copy(), self.reason_codes.copy()
-        mask[dropped], codes[dropped] = False, OVER_LIMIT
-        return replace(self, mask=mask, reason_codes=codes)
+        order = np.lexsort((-self.ranges.width.ravel()[asked], ~self.audit.ravel()[asked]))
+        dropped = np.unravel_index(asked[order][max_costs:], self.mask.shape)
+        mask, codes, propensity = self.mask.copy(), self.reason_codes.copy(), self.propensity.copy()
+        mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
+        return replace(self, mask=mask, reason_codes=codes, propensity=propensity)
 
     def __len__(self) -> int:
         return len(self.mask)

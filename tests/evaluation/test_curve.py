@@ -1,0 +1,80 @@
+"""A curve as a value: its area and its JSON."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coalface import CoalClassifier, Curve, simulate
+from coalface.errors import FileFormatError
+
+from ..problems import dense_problem
+
+
+def curve(test_cost, at_doublings, **others):
+    n = len(test_cost)
+    return Curve(
+        budgets=np.arange(1, n + 1),
+        costs_queried=np.arange(1, n + 1) * 10,
+        examples_queried=np.arange(1, n + 1),
+        rounds=np.arange(1, n + 1) * 5,
+        test_cost=np.array(test_cost, float),
+        at_doublings=np.array(at_doublings, float),
+        seconds=0.5,
+        **others,
+    )
+
+
+costs = st.floats(-1e6, 1e6)
+
+
+@given(st.lists(costs, min_size=1, max_size=5), st.lists(costs, min_size=2, max_size=8), st.booleans())
+def test_a_curve_survives_being_written_as_json(test_cost, at_doublings, interrupted):
+    one = curve(test_cost, at_doublings, interrupted=interrupted)
+    other = Curve.from_json(one.to_json())
+    for name in ("budgets", "costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert getattr(one, name).dtype.kind == getattr(other, name).dtype.kind
+    assert (one.seconds, one.interrupted, one.auc) == (other.seconds, other.interrupted, other.auc)
+    assert json.loads(one.to_json())["auc"] == one.auc
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
+def test_the_area_is_the_sum_of_trapezoids(heights):
+    assert curve([0.5], heights).auc == pytest.approx(np.trapezoid(heights), abs=1e-12)
+    performance = 1 - np.array(heights)
+    assert curve([0.5], heights).auc_published == pytest.approx(np.trapezoid(performance), abs=1e-9)
+
+
+@given(st.floats(0, 1), st.integers(2, 9))
+def test_a_run_that_never_asks_does_not_win(cost, n):
+    asks_nothing, learns = curve([cost], [cost] * n), curve([cost / 2], [cost] + [cost / 2] * (n - 1))
+    assert learns.auc <= asks_nothing.auc
+
+
+def test_without_test_data_the_costs_are_null_in_json():
+    X, cost = dense_problem(1, 2, 30)
+    one = simulate(CoalClassifier(), X, cost)
+    values = json.loads(one.to_json())
+    assert set(values["test_cost"]) == {None}
+    assert values["auc"] is None
+    assert np.isnan(Curve.from_json(one.to_json()).auc)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"budgets": []}', "null"])
+def test_other_texts_are_refused(text):
+    with pytest.raises(FileFormatError, match="not a curve"):
+        Curve.from_json(text)
+
+
+def test_damaged_numbers_are_refused():
+    values = json.loads(curve([0.5], [0.5, 0.5]).to_json())
+    for name, value in (("test_cost", ["x"]), ("budgets", None), ("rounds", [0.5]), ("at_doublings", 3)):
+        with pytest.raises(FileFormatError, match="not a curve"):
+            Curve.from_json(json.dumps({**values, name: value}))
+
+
+def test_in_words():
+    assert str(curve([0.5, 0.25], [0.5, 0.5])) == "20 costs on 2 of 10 examples, test cost 0.2500"
