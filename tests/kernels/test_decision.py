@@ -69,3 +69,23 @@ def test_warm_up_and_passive_say_so():
     learner = CoalClassifier(classes=["a", "b"], warm_up=3)
     assert set(learner.ask([[1.0]] * 3).reasons.ravel()) == {"warm-up"}
     assert set(learner.set_params(rule="passive").ask([[1.0]] * 3).reasons.ravel()) == {"the rule asks for every label"}
+
+
+def test_a_range_as_wide_as_the_threshold_is_narrow_enough():
+    learner = CoalClassifier(classes=["a", "b"], warm_up=0, sensitivity="seen-only", width_scale=2.0)
+    learner.tell([[1.0, 0.0]] * 3, [[0.5, 0.5]] * 3)
+    unseen = [[0.0, 1.0]]  # full ranges, of width 1
+    assert learner.round_ == 4  # where the threshold is 2 / sqrt(4)
+    assert not learner.ask(unseen).mask.any()
+    assert learner.set_params(width_scale=1.99).ask(unseen).mask.all()
+
+
+def test_a_label_that_can_just_equal_the_guaranteed_cost_is_a_contender():
+    learner = CoalClassifier(
+        classes=["new", "worst"], warm_up=0, sensitivity="seen-only", mellowness=0.0, fit_intercept=False
+    )
+    learner.tell([[1.0]], [[np.nan, 1.0]])
+    queries = learner.ask([[5.0]])
+    assert queries.ranges.lowest.tolist() == [[0.0, 1.0]]
+    assert queries.ranges.highest.tolist() == [[1.0, 1.0]]
+    assert queries.mask.tolist() == [[True, False]]

@@ -145,3 +145,16 @@ def test_a_killed_writer_has_lost_nothing_it_acknowledged(tmp_path, lines_before
     kept = [seen.round for seen in JsonLinesLedger(path)]
     assert kept == list(range(len(kept)))
     assert len(kept) >= count
+
+
+def test_what_was_appended_is_forced_to_disk_before_append_comes_back(ledger, monkeypatch):
+    forced = []
+    real = os.fsync
+
+    def fsync(handle):
+        forced.append(ledger.path.read_bytes().count(b"\n"))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    ledger.append([entry(4), entry(5)])
+    assert forced == [6]
