@@ -1,6 +1,7 @@
 """Which costs to ask for, and why; and chance that depends on nothing but its arguments."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,8 +72,9 @@ def test_warm_up_and_passive_say_so():
     assert set(learner.set_params(rule="passive").ask([[1.0]] * 3).reasons.ravel()) == {"the rule asks for every label"}
 
 
-def test_a_range_as_wide_as_the_threshold_is_narrow_enough():
-    learner = CoalClassifier(classes=["a", "b"], warm_up=0, sensitivity="seen-only", width_scale=2.0)
+@pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
+def test_a_range_as_wide_as_the_threshold_is_narrow_enough(rule):
+    learner = CoalClassifier(classes=["a", "b"], rule=rule, warm_up=0, sensitivity="seen-only", width_scale=2.0)
     learner.tell([[1.0, 0.0]] * 3, [[0.5, 0.5]] * 3)
     unseen = [[0.0, 1.0]]  # full ranges, of width 1
     assert learner.round_ == 4  # where the threshold is 2 / sqrt(4)
@@ -85,7 +87,11 @@ def test_a_label_that_can_just_equal_the_guaranteed_cost_is_a_contender():
         classes=["new", "worst"], warm_up=0, sensitivity="seen-only", mellowness=0.0, fit_intercept=False
     )
     learner.tell([[1.0]], [[np.nan, 1.0]])
-    queries = learner.ask([[5.0]])
-    assert queries.ranges.lowest.tolist() == [[0.0, 1.0]]
-    assert queries.ranges.highest.tolist() == [[1.0, 1.0]]
-    assert queries.mask.tolist() == [[True, False]]
+    worst = learner.ask([[5.0]])
+    assert worst.ranges.lowest.tolist() == [[0.0, 1.0]]
+    assert worst.ranges.highest.tolist() == [[1.0, 1.0]]
+    assert worst.mask.tolist() == [[True, False]]
+    best = learner.ask([[-5.0]])  # what was worst is now certain to be best, and the new label may equal it
+    assert best.ranges.lowest.tolist() == [[0.0, 0.0]]
+    assert best.ranges.highest.tolist() == [[1.0, 0.0]]
+    assert best.mask.tolist() == [[True, False]]
