@@ -232,9 +232,9 @@ def test_saving_while_another_thread_learns_gives_a_state_the_learner_was_in(tmp
     seen = []
     while thread.is_alive():
         learner.save(tmp_path / "model")
-        again = CoalClassifier.load(tmp_path / "model")
-        again.n_features_in_ = 4000
-        seen.append(again.round_ == 1 or state_of(again) == states[again.round_])
+        for again in (CoalClassifier.load(tmp_path / "model"), copy.deepcopy(learner)):
+            again.n_features_in_ = 4000
+            seen.append(again.round_ == 1 or state_of(again) == states[again.round_])
     thread.join()
     assert all(seen)
     assert state_of(learner) == states[401]

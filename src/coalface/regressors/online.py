@@ -25,7 +25,8 @@ from coalface.kernels.state import (
     new_scratch,
 )
 
-_SPARE = 1 / 32  # room made in advance, as a share of the slots in use
+_LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # room made in advance, as a share of the slots in use
+_INDEX_BYTES = 16  # of a slot beside its cells
 _PER_SLOT = ("cells", "units", "features")
 
 
@@ -56,7 +57,7 @@ class OnlineRegressors:
         used = int(model.counters[SLOTS_USED])
         needed = used + n_features
         if needed > model.features.shape[0]:
-            slots = needed + int(used * _SPARE)
+            slots = needed + int(used * self._spare)
             for name in _PER_SLOT:
                 array = getattr(model, name)
                 array.resize((slots, *array.shape[1:]), refcheck=False)
@@ -64,6 +65,12 @@ class OnlineRegressors:
             table = np.zeros(needed * 3 // 2 + 8, np.int32)  # two thirds full now, three quarters at most
             fill_table(table, model.features, used)
             self.model = model._replace(table=table)
+
+    @property
+    def _spare(self) -> float:
+        """As much as keeps the model within 1.2 times its cells: few labels leave less, beside the index."""
+        index_share = _INDEX_BYTES / (12.0 * lanes_for(self.n_labels))
+        return min(_MOST_SPARE, max(_LEAST_SPARE, 0.17 - index_share))
 
     @property
     def nbytes(self) -> int:
@@ -101,7 +108,9 @@ class OnlineRegressors:
         return regressors
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"n_labels": self.n_labels, "arrays": self.arrays()}
+        with self.lock:  # copies: a row learned meanwhile would move the arrays under the reader
+            arrays = {name: array.copy() for name, array in self.arrays().items()}
+        return {"n_labels": self.n_labels, "arrays": arrays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(OnlineRegressors.from_arrays(state["n_labels"], state["arrays"]).__dict__)
