@@ -5,7 +5,7 @@ Run ``make bench``, or ``python -m benchmarks --help`` for the options.
 ======================  ==============================================================================
 ``problems``            the data: generated in the paper's shapes, and real data under $COALFACE_DATA
 ``machine``             one core, fresh processes, wall and CPU seconds, copy bandwidth, peak memory
-``vw``                  Vowpal Wabbit on the same data: files, command lines, the fastest of its ways
+``vw``                  Vowpal Wabbit on the same data: files, command lines, its driver on a cache
 ``vw_worker``           the process that Vowpal Wabbit is timed in
 ``interleaved``         ours, theirs, ours, theirs: a ratio with its range
 ``memory_worker``       the process that the memory of simulate is measured in

@@ -16,7 +16,7 @@ def prediction_figures(problem: Problem, files: vw.Files, repeats: int, progress
     compile_kernels(problem, "passive")
     learner = learner_for(problem, "passive")
     simulate(learner, problem.train.X, problem.train.cost)
-    theirs = vw.Predicting(files, vw.train(problem, files, "passive"))
+    theirs = vw.Driver.predicting(files, vw.train(problem, files, "passive"))
 
     def ours() -> Seconds:
         return timed(lambda: learner.predict(problem.train.X))[0]

@@ -41,7 +41,7 @@ class Problem:
 def problems(quick: bool = False) -> list[Problem]:
     """All problems that can be had here, the real ones first."""
     folder = os.environ.get("COALFACE_DATA")
-    rows = (4_000, 1_500) if quick else (22_155, 10_000)
+    rows = (4_000, 1_500) if quick else (22_155, 20_000)
     real = []
     if folder:
         if Path(folder, "rcv1v2_subset").is_dir():

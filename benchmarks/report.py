@@ -15,7 +15,7 @@ _VERSIONS = ("coalface", "vowpalwabbit", "numba", "numpy", "scipy", "scikit-lear
 _SHOWN = {
     "our_examples_per_second": "{:,.0f}/s",
     "vw_examples_per_second": "VW {:,.0f}/s",
-    "vw_way": "({})",
+    "ratio_to_learning_thread": "{:.1f} if its reading were free",
     "wall_ratio": "by wall {:.1f}",
     "our_costs_asked": "asked {:,}",
     "vw_costs_asked": "VW {:,}",

@@ -46,7 +46,7 @@ def simulation_figures(problem: Problem, files: vw.Files, repeats: int, progress
 
 def _rule_figures(problem: Problem, files: vw.Files, rule: str, repeats: int) -> Iterator[Figure]:
     trained = vw.train(problem, files, rule)
-    theirs = vw.Learning(files, trained)
+    theirs = vw.Driver.learning(files, trained)
     learners: list[CoalClassifier] = []
 
     def ours() -> Seconds:

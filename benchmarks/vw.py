@@ -1,8 +1,7 @@
 """Vowpal Wabbit on the same data and settings, in processes of its own on the same core.
 
-It is timed in the ways a user has, and the fastest counts: its C++ driver reading a cache, start-up taken
-off (measured on one example), counting the learning thread only, as if its parser were free; and a loop
-over examples that were parsed and set up beforehand.
+What counts is its C++ driver reading a cache, start-up taken off (measured on one example). Two threads share
+the core there, one reading and one learning; the seconds of the learning one alone are reported as well.
 """
 
 import json
@@ -87,36 +86,30 @@ def train(problem: Problem, files: Files, rule: str) -> Trained:
     return Trained(args, cache, model, int(asked[1]) if asked else problem.train.cost.size, test_cost)
 
 
-class Learning:
-    """Learning the training lines, timed in the fastest way."""
+class Driver:
+    """VW's own loop over cached lines, timed without its start-up."""
 
-    def __init__(self, files: Files, trained: Trained) -> None:
-        driver = [*trained.args, "--quiet", "-d", f"{files.train}", "--cache_file", f"{trained.cache}"]
-        loop = {"way": "learn", "args": [*trained.args, "--quiet"], "data": f"{files.train}"}
-        start = [*trained.args, "--quiet", "-d", f"{files.one}"]
-        self._ways = _Ways(driver, start, loop)
+    def __init__(self, args: list[str], lines: Path, cache: Path, one_line: Path) -> None:
+        self._request = {"args": [*args, "--quiet", "-d", f"{lines}", "--cache_file", f"{cache}"]}
+        self._start = _start_up([*args, "--quiet", "-d", f"{one_line}"])
+        self.peak_bytes = 0
 
-    def seconds(self) -> tuple[Seconds, str]:
-        return self._ways.fastest()
+    @classmethod
+    def learning(cls, files: Files, trained: Trained) -> "Driver":
+        """Learns the training lines."""
+        return cls(trained.args, files.train, trained.cache, files.one)
 
-    @property
-    def peak_bytes(self) -> int:
-        return self._ways.peak_bytes
+    @classmethod
+    def predicting(cls, files: Files, trained: Trained) -> "Driver":
+        """Predicts the training lines without their costs, from the saved model."""
+        args, cache = ["-t", "-i", f"{trained.model}"], files.folder / "unlabelled.cache"
+        _command([*args, "--quiet", "-d", f"{files.unlabelled}", "-k", "--cache_file", f"{cache}"])
+        return cls(args, files.unlabelled, cache, files.one_unlabelled)
 
-
-class Predicting:
-    """Predicting the training lines without their costs, from the saved model."""
-
-    def __init__(self, files: Files, trained: Trained) -> None:
-        args = ["-t", "-i", f"{trained.model}", "--quiet"]
-        cache = files.folder / "unlabelled.cache"
-        _command([*args, "-d", f"{files.unlabelled}", "-k", "--cache_file", f"{cache}"])
-        driver = [*args, "-d", f"{files.unlabelled}", "--cache_file", f"{cache}"]
-        loop = {"way": "predict", "args": args, "data": f"{files.unlabelled}"}
-        self._ways = _Ways(driver, [*args, "-d", f"{files.one_unlabelled}"], loop)
-
-    def seconds(self) -> tuple[Seconds, str]:
-        return self._ways.fastest()
+    def seconds(self) -> Seconds:
+        seconds, peak = _worker(self._request)
+        self.peak_bytes = max(self.peak_bytes, peak)
+        return seconds.less(self._start)
 
 
 class Parsing:
@@ -128,35 +121,13 @@ class Parsing:
         self._start = _start_up([*args, f"{files.one}"])
 
     def seconds(self) -> float:
-        spent, _ = _worker({"way": "driver", "args": self._args})
+        spent, _ = _worker({"args": self._args})
         spent = spent.less(self._start)
         return max(spent.cpu - spent.thread, 1e-6)
 
 
-class _Ways:
-    """The C++ driver on a cache, and a loop over parsed examples: both the first time, then the faster one."""
-
-    def __init__(self, driver: list[str], start: list[str], loop: dict[str, Any]) -> None:
-        self._start = _start_up(start)
-        self._requests = {"driver": {"way": "driver", "args": driver}, "loop": loop}
-        self.peak_bytes = 0
-
-    def fastest(self) -> tuple[Seconds, str]:
-        spent = {way: self._seconds(way) for way in self._requests}
-        best = min(spent, key=lambda way: spent[way].thread)
-        self._requests = {best: self._requests[best]}
-        return spent[best], best
-
-    def _seconds(self, way: str) -> Seconds:
-        seconds, peak = _worker(self._requests[way])
-        if way == "driver":
-            self.peak_bytes = max(self.peak_bytes, peak)
-            return seconds.less(self._start)
-        return seconds
-
-
 def _start_up(args: list[str]) -> Seconds:
-    runs = [_worker({"way": "driver", "args": args})[0] for _ in range(3)]
+    runs = [_worker({"args": args})[0] for _ in range(3)]
     return Seconds(*(median(getattr(run, clock) for run in runs) for clock in ("wall", "cpu", "thread")))
 
 

@@ -67,7 +67,7 @@ class _Trial:
         known = learner._resolve_classes(classes, cost)
         scale = CostScale.of(learner.cost_bounds)
         self.costs = check_cost(cost, len(rows), known, scale)
-        self.given = scale.within(cost)
+        self.given, self.scale = cost, scale
         allowed = None if candidates is None else check_mask(candidates, (len(rows), len(known)), "candidates")
         self.order = _checked_order(order, len(rows))
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
@@ -140,7 +140,7 @@ class _Trial:
                 self.learner.round_ - len(picked),
                 self.learner.classes_,
                 self.run_.rows.take(picked),
-                np.where(asked, self.given[picked], np.nan),
+                np.where(asked, self.scale.within(np.asarray(self.given)[picked]), np.nan),
                 asked,
                 self.run_.propensity[span],
                 None if candidates is None else candidates[picked],

@@ -7,9 +7,10 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 ``state``               what the kernels share: the learner's arrays, settings, scratch
 ``features``            feature number -> slot, a hash table that only holds what was seen
 ``regression``          predict, measure and update all labels in one pass over a row
+``prefetch``            a hint to the processor
 ``costrange``           how far each cost may still lie from its prediction
 ``decision``            which costs to ask for, and why
 ``online``              the entry points: predict, ask, tell, simulate
-``vw_text``             the parser of VW's cost-sensitive text
+``vw_text``, ``words``  the parser of VW's cost-sensitive text: lines; numbers, hashes and names
 ======================  =================================================================
 """
