@@ -38,7 +38,7 @@ def pull_weight(gap: ArrayLike, sensitivity: ArrayLike, loss_slack: ArrayLike) -
     on the scale of summed losses.
 
     >>> float(pull_weight(1.0, 0.5, 100.0)), round(float(pull_weight(1.0, 0.5, 0.125)), 4)
-    (2.0, 0.3746)
+    (2.0, 0.3712)
     """
     gaps, rates, slacks = np.broadcast_arrays(
         np.asarray(gap, np.float32), np.asarray(sensitivity, np.float32), np.asarray(loss_slack, np.float32)
