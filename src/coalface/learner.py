@@ -3,7 +3,7 @@
 ``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back on the way out.
 """
 
-import os
+from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -16,23 +16,24 @@ from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
 from coalface.data.labels import label_array
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
-from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownLabelError
-from coalface.files import read_bundle, write_bundle
-from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, Settings
-from coalface.ledger import Ledger
-from coalface.ledger.record import check_recordable, entries_for, replayed_rows
+from coalface.errors import CoalfaceError, InputError, UnknownLabelError
+from coalface.keeping import Kept
+from coalface.kernels.state import Settings
+from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import Queries, rounds
 from coalface.queries.collapse import warn_if_collapsed
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
 from coalface.regressors.settings import settings_for, whole_number
 
+_BEGINNING = RLock()
+
 
 class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
     """The learner does not know its labels yet."""
 
 
-class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A cost-sensitive classifier that asks only for costs that can still matter (COAL, online).
 
     Parameters are explained in ``docs/parameters.md``.
@@ -85,7 +86,7 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
         ['no', 'yes']
         """
-        if getattr(self, "_ledger", None) is not None:
+        if hasattr(self, "_recorder"):
             raise InputError("fit forgets what the ledger remembers; use partial_fit, or fit a clone of this learner.")
         fresh = type(self)(**self.get_params(deep=False))
         fresh.partial_fit(
@@ -162,7 +163,8 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        queries = self._decide(rows, None) if self._audits_are_recorded() else None
+        audits_are_recorded = self.audit_rate > 0 and hasattr(self, "_recorder")
+        queries = self._decide(rows, None) if audits_are_recorded else None
         as_decided = queries is not None and np.array_equal(queries.mask, asked)
         return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
 
@@ -199,82 +201,6 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"cost must be known for the predicted labels, row {np.argmax(np.isnan(paid))} is not.")
         return -float(scale.from_unit(paid.astype(np.float64).mean()))
 
-    @property
-    def round_(self) -> int:
-        """The round at which the next example is decided, from 1."""
-        return self._counter(ROUND)
-
-    @property
-    def costs_queried_(self) -> int:
-        """Single costs asked for so far."""
-        return self._counter(COSTS_QUERIED)
-
-    @property
-    def examples_queried_(self) -> int:
-        """Examples with at least one cost asked for so far."""
-        return self._counter(EXAMPLES_QUERIED)
-
-    # -- keeping -------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
-        self._ready()
-        check_recordable(self.classes_)
-        meta: dict[str, Any] = {
-            "params": self._plain_params(),
-            "width": getattr(self, "n_features_in_", None),
-        }
-        if hasattr(self, "feature_names_in_"):
-            meta["feature_names"] = self.feature_names_in_.tolist()
-        with self.regressors_.lock:  # a row learned meanwhile would move the arrays under the writer
-            write_bundle(path, "model", meta, {"classes_": self.classes_, **self.regressors_.arrays()})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The learner that ``save`` wrote."""
-        meta, arrays = read_bundle(path, "model")
-        try:
-            learner = cls(**meta["params"])
-            learner.classes_ = label_array(arrays.pop("classes_"))
-            learner._settings(len(learner.classes_))
-            width = meta["width"]
-        except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"{path} was not saved by CoalClassifier.save: {problem}.") from None
-        learner.regressors_ = OnlineRegressors.from_arrays(len(learner.classes_), arrays)
-        if width is not None:
-            learner.n_features_in_ = width
-        if "feature_names" in meta:
-            learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-        return learner
-
-    def record_to(self, ledger: Ledger) -> Self:
-        """Write every question and answer from now on to an empty ledger, before it is learned."""
-        self._ready()
-        if self.round_ != 1 or self.regressors_.model.answered.any() or self.costs_queried_:
-            raise InputError(
-                f"A ledger must see a learner from its first round, this one is at round {self.round_} with "
-                f"{self.costs_queried_} costs asked for."
-            )
-        check_recordable(self.classes_)
-        ledger.begin({"params": self._plain_params(), "classes": self.classes_.tolist()})
-        self._ledger = ledger
-        return self
-
-    @classmethod
-    def from_ledger(cls, ledger: Ledger) -> Self:
-        """The learner that the ledger's entries make, bit for bit; it goes on recording there."""
-        if ledger.header is None:
-            raise InputError("This ledger is empty; attach it to a new learner with learner.record_to(ledger).")
-        try:
-            learner = cls(**{**ledger.header["params"], "classes": ledger.header["classes"]})
-            learner._ready()
-        except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"The header of this ledger was not written by record_to: {problem}.") from None
-        for rows, cost, asked, candidates, late in replayed_rows(ledger, learner.classes_):
-            learner._tell(None, rows, learner.classes_, cost, asked, candidates, late=late)
-        learner._ledger = ledger
-        return learner
-
     # -- inside --------------------------------------------------------------------------------
 
     def _tell(
@@ -297,16 +223,25 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         mask = ~np.isnan(unit) if mask is None else check_mask(mask, shape, "asked")
         check_width(rows, self)
         names = check_feature_names(self, X)
-        if not hasattr(self, "regressors_"):
-            self._begin(classes)
-        if getattr(self, "_ledger", None) is not None:
-            chance = asked.propensity if isinstance(asked, Queries) else None
-            given = CostScale.of(self.cost_bounds).within(cost)
-            self._ledger.append(entries_for(self.round_, classes, rows, given, mask, chance, allowed, late=late))
-        self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
-        if names is not None:
-            self.feature_names_in_ = names
-        rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)
+        self._begin(classes)
+        recorder = self._recorder_in_use()
+        with one_at_a_time(self.regressors_.lock, recorder):
+            if recorder is not None:
+                audit, chance = (asked.audit, asked.propensity) if isinstance(asked, Queries) else (None, None)
+                recorder.write(
+                    self.round_,
+                    classes,
+                    rows,
+                    CostScale.of(self.cost_bounds).within(cost),
+                    mask,
+                    audit=audit,
+                    propensity=chance,
+                    candidates=allowed,
+                    names=names,
+                    late=late,
+                )
+            self._note_columns(rows, names)
+            rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)
         self._warn_if_collapsed()
         return self
 
@@ -321,19 +256,21 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
-        if not hasattr(self, "regressors_"):
-            self._begin(classes)
-        self.n_features_in_ = rows.width
-        record = getattr(self, "_ledger", None) is not None
+        self._begin(classes)
+        record = self._recorder_in_use() is not None
         return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
 
-    def _audits_are_recorded(self) -> bool:
-        """Whether somebody will want to know with which chance a cost was asked for."""
-        return getattr(self, "_ledger", None) is not None and self.audit_rate > 0
+    def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
+        self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
+        if names is not None:
+            self.feature_names_in_ = names
 
     def _begin(self, classes: NDArray[Any]) -> None:
-        self.classes_ = classes
-        self.regressors_ = OnlineRegressors(len(classes))
+        """Start with these labels, unless the learner has begun."""
+        with _BEGINNING:  # two threads must not begin it twice
+            if not hasattr(self, "regressors_"):
+                self.classes_ = classes
+                self.regressors_ = OnlineRegressors(len(classes))
 
     def _codes(self, labels: Any) -> list[int]:
         """The numbers of a few labels, by a dictionary that is made once."""
@@ -382,26 +319,10 @@ class CoalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(self.classes_)
         return first_labels(self.classes if classes is None else classes, cost, self.cost_matrix)
 
-    def _counter(self, which: int) -> int:
-        if not hasattr(self, "regressors_"):
-            return 1 if which == ROUND else 0
-        return int(self.regressors_.model.counters[which])
-
     def _warn_if_collapsed(self) -> None:
         """Say once that the learner has gone silent although its last answers show that it errs."""
         if not hasattr(self, "_warned") and warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
             self._warned = True
-
-    def _plain_params(self) -> dict[str, Any]:
-        """The parameters as JSON values."""
-        params = self.get_params(deep=False)
-        return {name: np.asarray(value).tolist() if value is not None else None for name, value in params.items()}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy does not write to the ledger of the original."""
-        state = dict(super().__getstate__())
-        state.pop("_ledger", None)
-        return state
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect of this estimator."""

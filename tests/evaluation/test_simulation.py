@@ -208,7 +208,7 @@ warm = simulate(learner, X, cost, order=np.arange(5))
 def say(done, total):
     print("playing", flush=True)
 curve = simulate(learner, X, cost, order=np.tile(np.arange(2000), 20), progress=say)
-ledger = learner._ledger
+ledger = learner._recorder.ledger
 again = CoalClassifier.from_ledger(ledger)
 same = all(np.array_equal(a, b) for a, b in zip(again.regressors_.arrays().values(),
                                                 learner.regressors_.arrays().values()))

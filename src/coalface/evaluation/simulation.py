@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.columns import check_feature_names
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
-from coalface.evaluation.interrupts import interrupts_put_off
+from coalface.kernels.state import ASKED_AS_AUDIT, NOT_ASKED
 from coalface.learner import CoalClassifier
-from coalface.ledger.record import entries_for
+from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import rounds
 
 Progress = Callable[[int, int], None]
@@ -74,6 +75,8 @@ class _Trial:
         self.budgets = budgets_for(budgets, len(known), len(self.order))
         self.doublings = 10 * len(known) * 2 ** np.arange(last_doubling(len(self.order)) + 1)
         self.learner = learner
+        self.names = check_feature_names(learner, X)
+        self.recorder = learner._recorder_in_use()
         self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed)
         self.checkpoints: list[tuple[int, int, int, float]] = []
         self.at_doublings: list[float] = []
@@ -120,8 +123,9 @@ class _Trial:
                 return
             ahead = np.concatenate([self.budgets[wanted : wanted + 1], self.doublings[doubling : doubling + 1]])
             began, done = time.perf_counter(), self.run_.done
-            with interrupts_put_off():
+            with one_at_a_time(self.learner.regressors_.lock, self.recorder):
                 self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
+                self.learner._note_columns(self.run_.rows, self.names)
                 self._record(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
@@ -130,21 +134,22 @@ class _Trial:
 
     def _record(self, start: int) -> None:
         """Write what was asked from position ``start`` on to the learner's ledger, if it has one."""
-        ledger = getattr(self.learner, "_ledger", None)
-        if ledger is None or self.run_.done == start:
+        if self.recorder is None or self.run_.done == start:
             return
         span = slice(start, self.run_.done)
-        picked, asked, candidates = self.order[span], self.run_.asked[span], self.run_.candidates
-        ledger.append(
-            entries_for(
-                self.learner.round_ - len(picked),
-                self.learner.classes_,
-                self.run_.rows.take(picked),
-                np.where(asked, self.scale.within(np.asarray(self.given)[picked]), np.nan),
-                asked,
-                self.run_.propensity[span],
-                None if candidates is None else candidates[picked],
-            )
+        picked, how, candidates = self.order[span], self.run_.asked[span], self.run_.candidates
+        asked = how != NOT_ASKED
+        self.recorder.write(
+            self.learner.round_ - len(picked),
+            self.learner.classes_,
+            self.run_.rows.take(picked),
+            np.where(asked, self.scale.within(np.asarray(self.given)[picked]), np.nan),
+            asked,
+            audit=how == ASKED_AS_AUDIT,
+            propensity=self.run_.propensity[span],
+            candidates=None if candidates is None else candidates[picked],
+            names=self.names if start == 0 else None,
+            learned=True,
         )
 
     def _look(self) -> tuple[int, int, int, float]:

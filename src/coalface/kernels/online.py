@@ -23,12 +23,16 @@ from coalface.kernels.regression import (
 )
 from coalface.kernels.state import (
     ADAX,
+    ASKED,
+    ASKED_AS_AUDIT,
+    AUDIT,
     COSTS_QUERIED,
     EXAMPLES_QUERIED,
     F32,
     F64,
     I8,
     I64,
+    NOT_ASKED,
     PASSIVE,
     ROUND,
     SHADOW,
@@ -254,7 +258,7 @@ def simulate_rows(
     start: int,
     stop: int,
     budget: int,
-    asked: Bool,
+    asked: I8,
     propensity: F64,
 ) -> int:
     """Ask, answer and tell for ``order[start:stop]``, until the budget of costs is reached.
@@ -277,7 +281,9 @@ def simulate_rows(
         n_asked = decide(model, settings, scratch, round_number)
         if asked.shape[0] > 0:
             for k in range(settings.n_labels):
-                asked[position, k] = scratch.mask[k]
+                asked[position, k] = NOT_ASKED
+                if scratch.mask[k]:
+                    asked[position, k] = ASKED_AS_AUDIT if scratch.reasons[k] == AUDIT else ASKED
                 propensity[position, k] = scratch.propensity[k]
         if n_asked > 0:
             for k in range(settings.n_labels):

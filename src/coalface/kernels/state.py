@@ -53,6 +53,9 @@ PUBLISHED, NOISE_SCALED = range(2)
     OVER_LIMIT,
 ) = range(9)
 
+# how a simulated run asked for a cost
+NOT_ASKED, ASKED, ASKED_AS_AUDIT = range(3)
+
 
 class Csr(NamedTuple):
     """Examples: the non-zeros of row i stand at indptr[i] to indptr[i + 1]."""

@@ -36,6 +36,7 @@ class Entry:
     values: tuple[float, ...]
     answers: tuple[Answer, ...]
     candidates: tuple[Any, ...] | None = None
+    names: tuple[str, ...] | None = None  # of all columns, where they are named for the first time
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain JSON values; what equals its default is left out."""
@@ -47,6 +48,8 @@ class Entry:
             line["answers"] = [_answer_to_json(answer) for answer in self.answers]
         if self.candidates is not None:
             line["candidates"] = list(self.candidates)
+        if self.names is not None:
+            line["names"] = list(self.names)
         return line
 
     @classmethod
@@ -61,6 +64,7 @@ class Entry:
                 values=tuple(_finite(value) for value in line.get("values", ())),
                 answers=tuple(_answer_from_json(answer) for answer in line.get("answers", ())),
                 candidates=tuple(_label(label) for label in line["candidates"]) if "candidates" in line else None,
+                names=tuple(str(name) for name in line["names"]) if "names" in line else None,
             )
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
             raise FileFormatError(f"not a ledger entry ({problem!r})") from None

@@ -1,7 +1,7 @@
 """Between the learner's arrays and the ledger's entries."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ def entries_for(
     rows: Rows,
     cost: NDArray[Any],
     asked: Mask,
+    audit: Mask | None = None,
     propensity: NDArray[np.float64] | None = None,
     candidates: Mask | None = None,
+    feature_names: NDArray[np.object_] | None = None,
     *,
     late: bool = False,
 ) -> list[Entry]:
-    """One entry per row, in order; a cost asked for with a chance below 1 was an audit."""
+    """One entry per row, in order; new feature names go with the first."""
     names = classes.tolist()
     known = ~np.isnan(cost)
     if candidates is not None:
@@ -34,7 +36,13 @@ def entries_for(
     entries = []
     for i in range(len(rows)):
         answers = tuple(
-            _answer(names[k], cost[i, k], asked[i, k], 1.0 if propensity is None else float(propensity[i, k]))
+            _answer(
+                names[k],
+                cost[i, k],
+                asked=bool(asked[i, k]),
+                audit=audit is not None and bool(audit[i, k]),
+                propensity=1.0 if propensity is None else float(propensity[i, k]),
+            )
             for k in np.flatnonzero(known[i] | asked[i])
         )
         columns, values = rows.row(i) if answers else ((), ())
@@ -47,6 +55,7 @@ def entries_for(
                 values=tuple(float(f"{value:.9g}") for value in values),  # 9 digits give float32 back exactly
                 answers=answers,
                 candidates=None if candidates is None else tuple(classes[candidates[i]].tolist()),
+                names=tuple(feature_names) if feature_names is not None and i == 0 else None,
             )
         )
     return entries
@@ -59,15 +68,24 @@ def check_recordable(classes: NDArray[Any]) -> None:
         raise InputError(f"To be written down, labels must be text or numbers, got {label!r}. Turn them into text.")
 
 
-def _answer(label: Any, cost: Any, asked: Any, propensity: float) -> Answer:
-    audit = bool(asked) and propensity < 1.0
-    return Answer(label, None if np.isnan(cost) else float(cost), bool(asked), audit, propensity if audit else 1.0)
+def _answer(label: Any, cost: Any, *, asked: bool, audit: bool, propensity: float) -> Answer:
+    is_audit = asked and audit
+    return Answer(label, None if np.isnan(cost) else float(cost), asked, is_audit, propensity if is_audit else 1.0)
 
 
-def replayed_rows(
-    ledger: Ledger, classes: NDArray[Any]
-) -> Iterator[tuple[Rows, NDArray[np.float64], Mask, Mask | None, bool]]:
-    """What was told, entry by entry: row, costs, asked, candidates, late."""
+class Told(NamedTuple):
+    """What one entry told the learner."""
+
+    rows: Rows
+    cost: NDArray[np.float64]
+    asked: Mask
+    candidates: Mask | None
+    late: bool
+    names: tuple[str, ...] | None
+
+
+def replayed(ledger: Ledger, classes: NDArray[Any]) -> Iterator[Told]:
+    """What was told, entry by entry."""
     round_number = 1
     for entry in ledger:
         if not entry.late and entry.round != round_number:
@@ -86,4 +104,5 @@ def replayed_rows(
         if entry.candidates is not None:
             candidates = np.zeros((1, len(classes)), np.bool_)
             candidates[0, label_codes(entry.candidates, classes)] = True
-        yield check_row(entry.indices, entry.values, entry.width), cost, asked, candidates, entry.late
+        row = check_row(entry.indices, entry.values, entry.width)
+        yield Told(row, cost, asked, candidates, entry.late, entry.names)

@@ -105,7 +105,7 @@ class Run:
         self.done = 0
         self.order = order
         shape = (len(order), settings.n_labels)
-        self.asked = np.zeros(shape, np.bool_) if record else NO_MASK
+        self.asked = np.zeros(shape if record else (0, 0), np.int8)  # NOT_ASKED, ASKED or ASKED_AS_AUDIT
         self.propensity = np.zeros(shape) if record else NO_NUMBERS
         self.rows, self.costs, self.candidates = rows, costs, candidates
         self._regressors, self._settings = regressors, settings

@@ -1,0 +1,133 @@
+"""Learners that are kept: counted, saved to a file, recorded in a ledger, rebuilt from either, bit for bit."""
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.labels import label_array
+from coalface.errors import FileFormatError, InputError
+from coalface.files import read_bundle, write_bundle
+from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND
+from coalface.ledger import Ledger
+from coalface.ledger.record import check_recordable, replayed
+from coalface.ledger.recorder import Recorder
+from coalface.regressors.online import OnlineRegressors
+
+
+class Kept:
+    """What a learner needs besides learning: its counts, ``save``, ``load``, ``record_to``, ``from_ledger``.
+
+    It is mixed into estimators that make ``classes_`` and ``regressors_`` from their parameters in ``_ready``
+    and learn checked rows in ``_tell``.
+    """
+
+    classes_: NDArray[Any]
+    regressors_: OnlineRegressors
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    _ready: Any
+    _settings: Any
+    _tell: Any
+    get_params: Any
+
+    @property
+    def round_(self) -> int:
+        """The round at which the next example is decided, from 1."""
+        return self._counter(ROUND)
+
+    @property
+    def costs_queried_(self) -> int:
+        """Single costs asked for so far."""
+        return self._counter(COSTS_QUERIED)
+
+    @property
+    def examples_queried_(self) -> int:
+        """Examples with at least one cost asked for so far."""
+        return self._counter(EXAMPLES_QUERIED)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
+        self._ready()
+        check_recordable(self.classes_)
+        meta: dict[str, Any] = {
+            "params": self._plain_params(),
+            "width": getattr(self, "n_features_in_", None),
+        }
+        if hasattr(self, "feature_names_in_"):
+            meta["feature_names"] = self.feature_names_in_.tolist()
+        with self.regressors_.lock:  # a row learned meanwhile would move the arrays under the writer
+            write_bundle(path, "model", meta, {"classes_": self.classes_, **self.regressors_.arrays()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The learner that ``save`` wrote."""
+        meta, arrays = read_bundle(path, "model")
+        try:
+            learner = cls(**meta["params"])
+            learner.classes_ = label_array(arrays.pop("classes_"))
+            learner._settings(len(learner.classes_))
+            width = meta["width"]
+        except (KeyError, TypeError, InputError) as problem:
+            raise FileFormatError(f"{path} was not saved by CoalClassifier.save: {problem}.") from None
+        learner.regressors_ = OnlineRegressors.from_arrays(len(learner.classes_), arrays)
+        if width is not None:
+            learner.n_features_in_ = width
+        if "feature_names" in meta:
+            learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+        return learner
+
+    def record_to(self, ledger: Ledger) -> Self:
+        """Write every question and answer from now on to an empty ledger, before it is learned."""
+        self._ready()
+        if self.round_ != 1 or self.regressors_.model.answered.any() or self.costs_queried_:
+            raise InputError(
+                f"A ledger must see a learner from its first round, this one is at round {self.round_} with "
+                f"{self.costs_queried_} costs asked for."
+            )
+        check_recordable(self.classes_)
+        ledger.begin({"params": self._plain_params(), "classes": self.classes_.tolist()})
+        self._recorder = Recorder(ledger, vars(self))
+        return self
+
+    @classmethod
+    def from_ledger(cls, ledger: Ledger) -> Self:
+        """The learner that the ledger's entries make, bit for bit; it goes on recording there."""
+        if ledger.header is None:
+            raise InputError("This ledger is empty; attach it to a new learner with learner.record_to(ledger).")
+        try:
+            learner = cls(**{**ledger.header["params"], "classes": ledger.header["classes"]})
+            learner._ready()
+        except (KeyError, TypeError, InputError) as problem:
+            raise FileFormatError(f"The header of this ledger was not written by record_to: {problem}.") from None
+        for told in replayed(ledger, learner.classes_):
+            learner._tell(None, told.rows, learner.classes_, told.cost, told.asked, told.candidates, late=told.late)
+            if told.names is not None:
+                learner.feature_names_in_ = np.array(told.names, dtype=object)
+        learner._recorder = Recorder(ledger, vars(learner))
+        return learner
+
+    def _recorder_in_use(self) -> Recorder | None:
+        """The recorder, if there is one, after making sure that it can follow what is learned now."""
+        recorder: Recorder | None = getattr(self, "_recorder", None)
+        if recorder is not None:
+            recorder.check(vars(self))
+        return recorder
+
+    def _plain_params(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        params = self.get_params(deep=False)
+        return {name: np.asarray(value).tolist() if value is not None else None for name, value in params.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy does not write to the ledger of the original."""
+        inherited: Any = super()
+        state: dict[str, Any] = dict(inherited.__getstate__())
+        state.pop("_recorder", None)
+        return state
+
+    def _counter(self, which: int) -> int:
+        if not hasattr(self, "regressors_"):
+            return 1 if which == ROUND else 0
+        return int(self.regressors_.model.counters[which])

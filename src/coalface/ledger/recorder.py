@@ -1,0 +1,72 @@
+"""The learner's pen: what it learns is written down, and the two never drift apart unnoticed."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import InputError
+from coalface.ledger.interrupts import interrupts_put_off
+from coalface.ledger.memory import Ledger
+from coalface.ledger.record import Mask, entries_for
+
+# what decides how an answer is learned; the other parameters only decide what is asked
+_LEARNING = ("cost_bounds", "learning_rate", "accumulator", "fit_intercept")
+
+
+class Recorder:
+    """Writes what one learner is told to one ledger."""
+
+    def __init__(self, ledger: Ledger, params: Mapping[str, Any]) -> None:
+        self.ledger = ledger
+        self._params = {name: params[name] for name in _LEARNING}
+        self._behind = False
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """Refuse to learn what a replay could not learn again."""
+        if self._behind:
+            raise InputError(
+                "The ledger lacks answers that this learner has learned, because writing them failed. Go on from the "
+                "ledger: CoalClassifier.from_ledger(ledger)."
+            )
+        for name, then in self._params.items():
+            if params[name] != then:
+                raise InputError(
+                    f"{name} must stay as it was when the ledger began, {then!r}, got {params[name]!r}. Start a new "
+                    "learner with a new ledger."
+                )
+
+    def write(
+        self,
+        first_round: int,
+        classes: NDArray[Any],
+        rows: Rows,
+        cost: NDArray[Any],
+        asked: Mask,
+        *,
+        audit: Mask | None = None,
+        propensity: NDArray[np.float64] | None = None,
+        candidates: Mask | None = None,
+        names: NDArray[np.object_] | None = None,
+        late: bool = False,
+        learned: bool = False,
+    ) -> None:
+        """One entry per row. If they were ``learned`` already and writing fails, the learner cannot go on."""
+        entries = entries_for(first_round, classes, rows, cost, asked, audit, propensity, candidates, names, late=late)
+        self._behind = learned
+        self.ledger.append(entries)
+        self._behind = False
+
+
+@contextmanager
+def one_at_a_time(lock: RLock, recorder: Recorder | None) -> Iterator[None]:
+    """A block in which no other thread learns and, where a ledger is kept, Ctrl-C waits."""
+    with ExitStack() as held:
+        held.enter_context(lock)
+        if recorder is not None:
+            held.enter_context(interrupts_put_off())
+        yield
