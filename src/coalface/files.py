@@ -1,28 +1,44 @@
-"""Files that are never half-written, and one file for many arrays.
+"""Files that are never half-written nor changed by two at once, and one file for many arrays.
 
 A bundle is: 8 bytes of magic, the format version, the length of a JSON header, the header, the arrays
 one after another, and the SHA-256 of all that.
 """
 
+import errno
 import hashlib
 import json
 import os
+import secrets
+import stat
 import struct
-import tempfile
+import sys
+import time
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import FileFormatError
+from coalface.errors import CoalfaceError, FileFormatError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _MAGIC = b"COALFACE"
 _PREFIX = struct.Struct("<8sIQ")  # magic, version, length of the header
 _DIGEST = hashlib.sha256().digest_size
 BUNDLE_VERSION = 1
+_EYEBLINK = 0.05  # seconds between two attempts at a lock
+_TAKEN = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # how systems say that somebody else holds a lock
+
+
+class FileBusyError(CoalfaceError, TimeoutError):
+    """Another process is changing the file; nothing was done."""
 
 
 @contextmanager
@@ -37,19 +53,92 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     target.read_text()
     'hello'
     """
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    target = Path(path).resolve()  # what a link points to is written, the link stays
+    handle, part = _fresh_beside(target)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o666 & ~_umask())  # mkstemp makes private files; a result is an ordinary one
-        Path(name).replace(target)
+        part.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
+
+
+def _fresh_beside(target: Path) -> tuple[int, Path]:
+    """A new file in the folder of ``target``, with its permissions if it exists; errors name the target."""
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"There is no folder {target.parent}", str(target))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(part, flags, 0o666 if mode is None else mode)
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(target)) from None
+    if mode is not None:
+        part.chmod(mode)  # the umask may have taken some of it
+    return handle, part
+
+
+@contextmanager
+def exclusive(path: str | os.PathLike[str], patience: float = 10.0) -> Iterator[None]:
+    """The right to change ``path``, which one process has at a time; others wait, ``patience`` seconds at most.
+
+    It is a lock on the file ``.NAME.lock`` beside it, and ends with the process whatever happens.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, exclusive(Path(folder, "m.coal")):
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['.m.coal.lock']
+    """
+    target = Path(path).resolve()
+    lock = target.with_name(f".{target.name}.lock")
+    deadline = time.monotonic() + patience
+    while (handle := _locked(lock)) is None:
+        if time.monotonic() >= deadline:
+            raise FileBusyError(
+                f"{path} must be changed by one process at a time, another held it for {patience:g} seconds. "
+                "Try again when that one is done."
+            )
+        time.sleep(_EYEBLINK)
+    try:
+        yield
+    finally:
+        if os.name == "posix":  # elsewhere an open file stays
+            lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(lock: Path) -> int | None:
+    """The open and locked file, or None if somebody else has it."""
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    with suppress(FileNotFoundError):
+        # The one before us may have removed the file between our opening and locking it.
+        if _lock(handle, lock) and os.path.samestat(os.fstat(handle), lock.stat()):
+            return handle
+    os.close(handle)
+    return None
+
+
+def _lock(handle: int, lock: Path) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno in _TAKEN:
+            return False
+        warnings.warn(
+            f"{lock.parent} cannot hold locks ({problem.strerror}). Let only one process at a time change files there.",
+            stacklevel=4,
+        )
+    return True
 
 
 def sync_folder(folder: Path) -> None:
@@ -114,9 +203,3 @@ def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
 
 def _bytes(array: NDArray[Any]) -> memoryview | bytes:
     return memoryview(array.data).cast("B") if array.size and array.dtype.kind != "U" else array.tobytes()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -57,25 +57,32 @@ def test_windows_line_ends_quotes_and_empty_lines_change_nothing(read):
     np.testing.assert_array_equal(dataset.cost, [[np.nan]])
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "words"),
-    [
-        ("x,cost:a\n1,0\n1\n", {}, "line 3: every line must have 2 cells .* got 1"),
-        ("x,cost:a\n1,0\nred,0\n", {}, "line 3, column 'x': a cell must be a finite number, got 'red'"),
-        ("x,cost:a\n,0\n", {}, "line 2, column 'x': .* got ''. Correct it"),
-        ("x,cost:a\n1,nan\n", {}, "line 2, column 'cost:a': .* got 'nan'. Leave it empty"),
-        ("x,cost:a\n1e39,0\n", {}, "line 2, column 'x': .* got '1e39'"),
-        ("x,kind\n1,a\n", {}, "must have either columns named 'cost:LABEL' or a label column"),
-        ("x,kind\n1,a\n", {"label": "sort"}, "has no column 'sort'. Its columns are 'x', 'kind'"),
-        ("x,cost:a\n1,0\n", {"label": "x"}, "must have either columns"),
-        ("x,x,cost:a\n1,1,0\n", {}, "columns must have distinct names, got 'x'"),
-        ("x,cost:a\n", {}, "must hold at least one example"),
-        ("", {}, "must have either columns"),
-        ("x,cost:a\n1,0\n", {"classes": ["b"]}, r"one cost column for each of \['b'\], got \['a'\]"),
-        (b"x,cost:a\n\xff,0\n", {}, "not CSV in UTF-8"),
-        (gzip.compress(b"x,cost:a\n" + b"1,0\n" * 99)[:-9], {}, "truncated"),
-    ],
-)
+BAD_TABLES = {
+    "a cell missing": ("x,cost:a\n1,0\n1\n", {}, "line 3: every line must have 2 cells .* got 1"),
+    "a word": ("x,cost:a\n1,0\nred,0\n", {}, "line 3, column 'x': a cell must be a finite number, got 'red'"),
+    "an empty cell": ("x,cost:a\n,0\n", {}, "line 2, column 'x': .* got ''. Correct it"),
+    "a word that may be left out": ("x,cost:a\nred,0\n", {}, r"or pass ignore=\['x'\] to leave the column out"),
+    "a word that may be the label": ("x,kind\n1,red\n", {"classes": ["red"]}, r"label='kind' .* ignore=\['kind'\]"),
+    "a cost that is nan": ("x,cost:a\n1,nan\n", {}, "line 2, column 'cost:a': .* got 'nan'. Leave it empty"),
+    "too large": ("x,cost:a\n1e39,0\n", {}, "line 2, column 'x': .* got '1e39'"),
+    "no costs": (
+        "x,kind\n1,a\n",
+        {},
+        "either columns named 'cost:LABEL' or a label column, got 'x', 'kind'. Pass label=",
+    ),
+    "no such label column": ("x,kind\n1,a\n", {"label": "sort"}, "has no column 'sort'. Its columns are 'x', 'kind'"),
+    "costs and a label": ("x,cost:a\n1,0\n", {"label": "x"}, "must have either columns .* both 'cost:a' and label='x'"),
+    "a name twice": ("x,y,y,cost:a\n1,1,1,0\n", {}, "columns must have distinct names, got 'y'"),
+    "no name": ("x,,cost:a\n1,1,0\n", {}, "columns must have distinct names, got ''"),
+    "no example": ("x,cost:a\n", {}, "must hold at least one example"),
+    "nothing": ("", {}, "must begin with a line of column names, got an empty file"),
+    "other labels": ("x,cost:a\n1,0\n", {"classes": ["b"]}, r"one cost column for each of \['b'\], got \['a'\]"),
+    "not UTF-8": (b"x,cost:a\n\xff,0\n", {}, "not CSV in UTF-8"),
+    "truncated": (gzip.compress(b"x,cost:a\n" + b"1,0\n" * 99, mtime=0)[:-9], {}, "truncated"),
+}
+
+
+@pytest.mark.parametrize(("text", "options", "words"), BAD_TABLES.values(), ids=BAD_TABLES)
 def test_a_bad_table_is_named_with_line_and_column(read, text, options, words):
     with pytest.raises(FileFormatError, match=words) as caught:
         read(text, **options)

@@ -194,8 +194,12 @@ class CostDataset:
                 f"test_fraction must leave examples on both sides of the split of {len(self)} examples, "
                 f"got {test_fraction}. Pass a number between 0 and 1, such as 0.2."
             )
+        try:
+            order = np.random.default_rng(random_state).permutation(len(self))
+        except (TypeError, ValueError):
+            raise InputError(f"random_state must be a whole number from 0 on, got {random_state!r}.") from None
         is_test = np.zeros(len(self), dtype=bool)
-        is_test[np.random.default_rng(random_state).permutation(len(self))[:n_test]] = True
+        is_test[order[:n_test]] = True
         return self.subset(~is_test), self.subset(is_test)
 
     def statistics(self) -> DatasetStatistics:

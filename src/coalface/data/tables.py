@@ -9,6 +9,7 @@ import gzip
 import io
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -134,23 +135,25 @@ def _rows(source: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
 def _layout(
     source: Path, header: list[str], label: str | None, ignore: Sequence[str], *, costs_needed: bool
 ) -> _Layout:
-    shown = ", ".join(repr(title) for title in header[:20])
+    if not header:
+        raise FileFormatError(f"{source} must begin with a line of column names, got an empty file. Check the file.")
+    shown, titles, ignored = ", ".join(repr(title) for title in header[:20]), set(header), set(ignore)
     for title in [*ignore, *([label] if label else [])]:
-        if title not in header:
+        if title not in titles:
             raise FileFormatError(f"{source} has no column {title!r}. Its columns are {shown}.")
-    repeated = [title for place, title in enumerate(header) if title in header[:place] or not title]
-    if repeated:
+    if len(titles) < len(header) or "" in titles:
+        repeated = "" if "" in titles else Counter(header).most_common(1)[0][0]
         raise FileFormatError(
-            f"{source}, line 1: columns must have distinct names, got {repeated[0]!r}. Rename the column."
+            f"{source}, line 1: columns must have distinct names, got {repeated!r}. Rename the column."
         )
-    costs = [place for place, title in enumerate(header) if title.startswith(COST_PREFIX)]
-    costs = [place for place in costs if header[place] not in ignore]
+    costs = [place for place, title in enumerate(header) if title.startswith(COST_PREFIX) and title not in ignored]
     if bool(costs) == (label is not None) and (costs or costs_needed):
+        both = f"both {header[costs[0]]!r} and label={label!r}. Leave one of them out" if costs else ""
+        neither = f"{shown}. Pass label= to name the column of the true label"
         raise FileFormatError(
-            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {shown} "
-            f"and label={label!r}. Pass label= to name the column of the true label."
+            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}."
         )
-    others = {*ignore, label, *(header[place] for place in costs)}
+    others = {*ignored, label, *(header[place] for place in costs)}
     features = [place for place, title in enumerate(header) if title not in others]
     return _Layout(header, features, costs, header.index(label) if label else None)
 
@@ -174,13 +177,20 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
         except ValueError:
             number = np.nan
         if not abs(number) <= LARGEST:
-            remedy = "Leave it empty if it is unknown" if is_cost else "Correct it, or pass ignore=[...]"
+            title = layout.header[place]
+            remedy = "Leave it empty if it is unknown" if is_cost else _remedy(title, layout)
             raise FileFormatError(
-                f"{source}, line {line}, column {layout.header[place]!r}: a cell must be a finite number, "
-                f"got {cell[:40]!r}. {remedy}."
+                f"{source}, line {line}, column {title!r}: a cell must be a finite number, got {cell[:40]!r}. {remedy}."
             )
         numbers.append(number)
     return numbers
+
+
+def _remedy(title: str, layout: _Layout) -> str:
+    """What to do about a feature that is no number; it may well be the label, if no other column is."""
+    if layout.label is not None or layout.costs:
+        return f"Correct it, or pass ignore=[{title!r}] to leave the column out"
+    return f"Correct it, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
 
 
 def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:
@@ -192,7 +202,8 @@ def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> li
         raise FileFormatError(
             f"{source} must have one cost column for each of {wanted[:20]}, got {found[:20]}. Check classes."
         )
-    return [found.index(text) for text in wanted]
+    column = {text: place for place, text in enumerate(found)}
+    return [column[text] for text in wanted]
 
 
 def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
