@@ -8,6 +8,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coalface.errors import InputError, in_one_line
+from coalface.kernels.features import is_clean
 from coalface.kernels.state import Csr
 
 sparse: Any = scipy.sparse  # its stubs are stricter than what users pass
@@ -71,7 +72,13 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
 
 
 def check_row(indices: Any, values: Any, n_features: int) -> Rows:
-    """One row given as its non-zeros, columns in any order but each at most once."""
+    """One row given as its non-zeros, columns in any order but each at most once.
+
+    >>> check_row([7, 2], [0.5, 1.0], n_features=4).columns, check_row([7], [0.5], n_features=4).width
+    (array([2, 7], dtype=int32), 8)
+    """
+    if type(indices) is np.ndarray and type(values) is np.ndarray and _is_clean(indices, values):
+        return Rows(np.array([0, len(indices)]), indices, values, max(n_features, int(indices[-1]) + 1))
     columns = np.asarray(indices)
     try:
         with np.errstate(over="ignore"):
@@ -103,6 +110,13 @@ def check_row(indices: Any, values: Any, n_features: int) -> Rows:
         np.ascontiguousarray(numbers),
         max(n_features, last + 1),
     )
+
+
+def _is_clean(columns: NDArray[Any], values: NDArray[Any]) -> bool:
+    """Whether a row can be used as it is, found out at a tenth of the price of the checks one by one."""
+    typed = columns.dtype == np.int32 and values.dtype == np.float32
+    shaped = columns.ndim == 1 and len(columns) > 0 and columns.shape == values.shape
+    return typed and shaped and columns.flags.c_contiguous and values.flags.c_contiguous and is_clean(columns, values)
 
 
 def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.state import (
+    F32,
     I32,
     INVERSE_SCALE,
     SLOTS_USED,
@@ -54,6 +55,17 @@ def enter(table: I32, feature: int, slot: int) -> None:
         if place == size:
             place = 0
     table[place] = slot
+
+
+@kernel
+def is_clean(columns: I32, values: F32) -> bool:
+    """Whether a row's columns increase from 0 on and its values are finite."""
+    last = -1
+    for j in range(columns.shape[0]):
+        if columns[j] <= last or not np.isfinite(values[j]):
+            return False
+        last = columns[j]
+    return last < 2147483647
 
 
 @kernel

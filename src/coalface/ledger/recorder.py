@@ -1,7 +1,7 @@
 """The learner's pen: what it learns is written down, and the two never drift apart unnoticed."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any
 
@@ -62,11 +62,12 @@ class Recorder:
         self._behind = False
 
 
-@contextmanager
-def one_at_a_time(lock: RLock, recorder: Recorder | None) -> Iterator[None]:
+def one_at_a_time(lock: RLock, recorder: Recorder | None) -> AbstractContextManager[Any]:
     """A block in which no other thread learns and, where a ledger is kept, Ctrl-C waits."""
-    with ExitStack() as held:
-        held.enter_context(lock)
-        if recorder is not None:
-            held.enter_context(interrupts_put_off())
+    return lock if recorder is None else _undisturbed(lock)
+
+
+@contextmanager
+def _undisturbed(lock: RLock) -> Iterator[None]:
+    with lock, interrupts_put_off():
         yield
