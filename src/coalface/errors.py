@@ -8,6 +8,8 @@
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
+    CollapseWarning (UserWarning)      a learner has stopped asking although its answers show that it errs
+
 Every message names the thing, the rule, the value found and the remedy, on one line.
 """
 

@@ -48,7 +48,15 @@ class Kept:
         return self._counter(EXAMPLES_QUERIED)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
+        """Write the whole state to one file, atomically; ``load`` goes on exactly from there.
+
+        >>> from coalface import CoalClassifier
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]]).save(f"{folder}/model.coalface")
+        ...     CoalClassifier.load(f"{folder}/model.coalface").round_
+        2
+        """
         self._ready()
         check_recordable(self.classes_)
         meta: dict[str, Any] = {
@@ -93,7 +101,14 @@ class Kept:
 
     @classmethod
     def from_ledger(cls, ledger: Ledger) -> Self:
-        """The learner that the ledger's entries make, bit for bit; it goes on recording there."""
+        """The learner that the ledger's entries make, bit for bit; it goes on recording there.
+
+        >>> from coalface import CoalClassifier, MemoryLedger
+        >>> ledger = MemoryLedger()
+        >>> learner = CoalClassifier(["walk", "fly"]).record_to(ledger).tell([[1.0]], [[0.2, 0.9]])
+        >>> (CoalClassifier.from_ledger(ledger).predict_cost([[1.0]]) == learner.predict_cost([[1.0]])).all()
+        np.True_
+        """
         if ledger.header is None:
             raise InputError("This ledger is empty; attach it to a new learner with learner.record_to(ledger).")
         try:

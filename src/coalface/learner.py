@@ -103,6 +103,10 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Learn all the given costs: class labels (0/1 costs, or those of ``cost_matrix``) or ``cost``.
 
         ``classes`` names the labels on the first call, in the order of the columns of ``cost``.
+
+        >>> learner = CoalClassifier().partial_fit([[1.0, 0.0]], cost=[[0.2, 0.9]], classes=["walk", "fly"])
+        >>> learner.partial_fit([[0.0, 1.0]], ["fly"]).costs_queried_
+        4
         """
         require_target(y, cost)
         rows = check_rows(X, allow_empty=False)
@@ -115,6 +119,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """The costs worth asking for, with reasons; nothing changes.
 
         ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
+
+        >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
+        >>> print(queries.reason(0))
+        round 1: asks for 2 of 2 costs
+          ask walk  predicted   0.000  range 0.000 to 1.000  warm-up
+          ask fly   predicted   0.000  range 0.000 to 1.000  warm-up
         """
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
@@ -140,20 +150,33 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ``asked`` says which costs were asked for: what ``ask`` gave back, or a boolean array, or by default
         the known ones. Asked and NaN means that nobody could tell. ``late`` answers belong to examples
         already decided: they are learned and counted as costs, but close no round.
+
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, np.nan]])
+        >>> _ = learner.tell([[1.0, 0.0]], [[np.nan, 0.9]], late=True)
+        >>> learner.round_, learner.costs_queried_, learner.examples_queried_
+        (2, 2, 1)
         """
         self._ready()
         rows = check_rows(X)
         return self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late))
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """The labels to ask about for one sparse example, without the explanations: for services."""
+        """The labels to ask about for one sparse example, without the explanations: for services.
+
+        >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
+        ['walk', 'fly']
+        """
         self._ready()
         rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
         found = rounds.ask(self.regressors_, self._settings(), rows, None)
         return np.asarray(self.classes_[found.mask[0]])
 
     def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
-        """Learn the costs of some labels of one sparse example and close its round: for services."""
+        """Learn the costs of some labels of one sparse example and close its round: for services.
+
+        >>> CoalClassifier(["walk", "fly"]).tell_row([3, 17], [1.0, 0.5], ["fly"], [0.9]).round_
+        2
+        """
         self._ready()
         rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
         codes, given = self._codes(labels), as_cost_array([costs])[0]
@@ -171,7 +194,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     # -- using what was learned ----------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example."""
+        """The label with the least predicted cost, per example.
+
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
+        >>> learner.predict([[1.0]]).tolist(), learner.predict([[1.0]], candidates=[[False, True]]).tolist()
+        (['walk'], ['fly'])
+        """
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows)
         best, _ = rounds.predict(self.regressors_, self._settings(), rows, allowed, with_costs=False)
@@ -180,17 +208,30 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.asarray(self.classes_[best])
 
     def predict_cost(self, X: Any) -> NDArray[np.float64]:
-        """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``."""
+        """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``.
+
+        >>> CoalClassifier(["walk", "fly"]).tell([[1.0]] * 50, [[0.2, 0.9]] * 50).predict_cost([[1.0]]).round(1)
+        array([[0.2, 0.9]])
+        """
         rows = self._rows(X)
         _, predicted = rounds.predict(self.regressors_, self._settings(), rows, None, with_costs=True)
         return CostScale.of(self.cost_bounds).from_unit(predicted)
 
     def cost_range(self, X: Any) -> CostRanges:
-        """What each cost may still be, were the example decided now; never outside ``cost_bounds``."""
+        """What each cost may still be, were the example decided now; never outside ``cost_bounds``.
+
+        >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
+        array([[1., 1.]])
+        """
         return self.ask(X).ranges
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
-        """Minus the mean cost of the predictions, from class labels or from known costs."""
+        """Minus the mean cost of the predictions, from class labels or from known costs.
+
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
+        >>> learner.score([[1.0]], cost=[[0.25, 0.5]]), learner.score([[1.0]], ["fly"])
+        (-0.25, -1.0)
+        """
         rows = self._rows(X, allow_empty=False)
         given = self._costs_given(rows, self.classes_, y, cost)
         scale = CostScale.of(self.cost_bounds)

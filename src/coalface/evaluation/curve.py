@@ -17,6 +17,14 @@ class Curve:
 
     ``at_doublings`` holds the test cost when the budgets 10 K 2^(q-1) were first reached, q = 1, 2, ...,
     a budget never reached carrying the run's final cost: the common axis on which runs are compared.
+
+    >>> from coalface import CoalClassifier, simulate
+    >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
+    >>> curve = simulate(CoalClassifier(), X, cost, X_test=X, cost_test=cost)
+    >>> print(curve)
+    20 costs on 10 of 40 examples, test cost 0.0000
+    >>> curve.auc, Curve.from_json(curve.to_json()).auc
+    (0.0, 0.0)
     """
 
     budgets: NDArray[np.int64]

@@ -34,7 +34,13 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Queries:
-    """For each example and label: asked or not, why, and the range of the cost; all arrays are (n, K)."""
+    """For each example and label: asked or not, why, and the range of the cost; all arrays are (n, K).
+
+    >>> from coalface import CoalClassifier
+    >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0], [0.0, 1.0]])
+    >>> queries.mask.tolist(), queries.labels(0).tolist(), queries.reasons[1, 0].item()
+    ([[True, True], [True, True]], ['walk', 'fly'], 'warm-up')
+    """
 
     mask: NDArray[np.bool_]
     ranges: CostRanges
