@@ -5,8 +5,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import coalface
 from coalface import CoalClassifier, read_dataset, simulate
 from coalface.cli import main
 from coalface.cli.app import app
+from coalface.files import exclusive
 
 LABELS = ["billing", "other", "refund"]
 
@@ -33,6 +36,7 @@ def calls(tmp_path, monkeypatch):
     (tmp_path / "calls.csv").write_text("\n".join(["a,b,c,d,kind", *labelled[:150]]) + "\n")
     (tmp_path / "test.csv").write_text("\n".join(["a,b,c,d,kind", *labelled[150:]]) + "\n")
     (tmp_path / "new.csv").write_text("\n".join(["a,b,c,d", *lines[150:]]) + "\n")
+    (tmp_path / "empty.csv").touch()
     return tmp_path
 
 
@@ -112,25 +116,38 @@ def test_the_shell_completes_verbs():
         ("nonsense", "nonsense"),
         ("simulate", "DATA"),
         ("simulate missing.csv", "There is no file or folder missing.csv"),
-        ("simulate calls.csv", "label"),
-        ("simulate calls.csv --label kind --rule greedy", "rule must be one of 'coal'"),
+        ("simulate calls.csv", "Pass --label to name"),
+        ("simulate calls.csv --label kind --cost-bounds 1 0", "--cost-bounds must be finite"),
+        ("simulate calls.csv --label kind --seed -1", "--seed"),
+        ("simulate calls.csv --label kind --test test.csv --seed -1", "--seed"),
+        ("demo --seed -1", "--seed"),
+        ("simulate calls.csv --label kind --rule greedy", "--rule must be one of 'coal'"),
         ("simulate calls.csv --label kind --mellowness much", "--mellowness"),
-        ("simulate calls.csv --label kind --mellowness -1", "mellowness must be"),
-        ("simulate calls.csv --label kind --cost-bounds 0 0.5", "must lie in [0, 0.5]"),
-        ("simulate calls.csv --label kind --test-fraction 7", "test_fraction must"),
+        ("simulate calls.csv --label kind --mellowness -1", "--mellowness must be"),
+        (
+            "simulate calls.csv --label kind --cost-bounds 0 0.5",
+            "must lie in [0, 0.5], got 1.0. Make the model with --cost-bounds LOW HIGH",
+        ),
+        ("simulate calls.csv --label kind --test-fraction 7", "--test-fraction must"),
         ("simulate calls.csv --label kind --budgets 10,many", "--budgets must be"),
-        ("simulate calls.csv --label kind --budgets tripling", "budgets must be one of 'doubling'"),
+        ("simulate calls.csv --label kind --budgets tripling", "--budgets must be one of 'doubling'"),
         ("simulate calls.csv --label kind --report lost/run.html", "--report must lie in a folder that exists"),
         ("simulate calls.csv --label kind --reader ignore", "--reader must be NAME=VALUE"),
         ("simulate calls.csv --label kind --reader bits=4", "no option 'bits'"),
+        ("simulate calls.csv --format excel", "Pass --format or rename"),
         ("train --model m.coal", "--classes"),
+        ("train --classes a,,b --model m.coal", "--classes must be names with a comma between them, got 'a,,b'"),
+        ("train --classes a,b,a --model m.coal", "--classes must be distinct, got 'a' twice"),
+        ("train calls.csv --model m.coal --reader classes=a,", "--reader classes must be names"),
         ("train calls.csv --label kind --model lost/m.coal", "--model must lie in a folder that exists"),
         ("train calls.csv --label kind --model missing.coal --continue", "There is no model missing.coal"),
         ("predict calls.csv new.csv", "calls.csv is not a coalface model"),
         ("ask missing.coal new.csv", "There is no model missing.coal"),
         ("tell missing.coal -", "There is no model missing.coal"),
-        ("data info new.csv", "label"),
-        ("data convert calls.csv calls.xyz --label kind", "calls.xyz"),
+        ("data info new.csv", "got 'a', 'b', 'c', 'd'. Pass --label to name the column of the true label"),
+        ("data info empty.csv", "empty.csv must begin with a line of column names, got an empty file"),
+        ("data convert calls.csv calls.xyz --label kind", "Pass --to or rename"),
+        ("data convert calls.csv lost/calls.vw --label kind", "lost/calls.vw: There is no folder"),
         ("demo --permutations 0", "permutations must be at least 1"),
     ],
 )
@@ -202,6 +219,26 @@ def test_ctrl_c_prints_what_there_is_and_exits_with_130(calls, capsys, monkeypat
     assert CoalClassifier.load("sim.coal").round_ == result["rounds"][-1] + 1
 
 
+def test_a_model_of_simulate_reads_its_training_data_though_the_test_data_had_more_features(calls, capsys):
+    (calls / "train.vw").write_text("cat:0 dog:1 | purrs\ncat:1 dog:0 | barks\n" * 20)
+    (calls / "test.vw").write_text("cat:0 dog:1 | purrs unseen rare\n")
+    assert run(capsys, "simulate train.vw --test test.vw --save s.coal")[0] == 0
+    code, out, _ = run(capsys, "predict s.coal train.vw")
+    assert code == 0
+    assert [line["label"] for line in json_lines(out)] == ["cat", "dog"] * 20
+    lines = json_lines(run(capsys, "ask s.coal test.vw --max-costs 2")[1])
+    assert run(capsys, "predict s.coal test.vw")[0] == 0
+    assert [line["row"] for line in lines] == [0]
+
+
+def test_numbered_features_of_the_test_data_may_be_fewer_or_more(calls, capsys):
+    (calls / "train.svm").write_text("1 1:1\n2 5:1\n" * 20)
+    for features in ("1:1", "1:1 9:1"):
+        (calls / "test.svm").write_text(f"1 {features}\n1 2:1\n")
+        assert run(capsys, "simulate train.svm --test test.svm --save s.coal")[0] == 0
+        assert run(capsys, "predict s.coal train.svm")[0] == 0
+
+
 # -- train and predict ---------------------------------------------------------------------------------------------
 
 
@@ -261,6 +298,33 @@ def test_an_existing_model_is_not_overwritten_and_can_go_on(calls, capsys):
     assert "--continue" in err
     assert run(capsys, f"{command} --continue")[0] == 0
     assert CoalClassifier.load("m.coal").round_ == 301
+
+
+def test_training_reads_the_data_once(calls, capsys, monkeypatch):
+    read = []
+
+    def counted(path, *args, **options):
+        read.append(path.name)
+        return read_dataset(path, *args, **options)
+
+    monkeypatch.setattr("coalface.data.readers.read_dataset", counted)
+    for more in ("", " --continue"):
+        assert run(capsys, f"train calls.csv --label kind --model m.coal{more}")[0] == 0
+    assert read == ["calls.csv"] * 2
+
+
+def test_a_label_column_in_the_way_is_told_how_to_be_passed(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    code, _, err = run(capsys, "predict m.coal test.csv")
+    assert code == 2
+    assert "pass --label kind if it is the true label, or --reader ignore=kind to leave it out" in err
+    for remedy in ("--label kind", "--reader ignore=kind"):
+        assert run(capsys, f"predict m.coal test.csv {remedy}")[1] == run(capsys, "predict m.coal new.csv")[1]
+
+
+def test_spaces_between_the_labels_do_not_belong_to_them(calls):
+    assert main(["train", "--classes", "refund, billing", "--model", "m.coal"]) == 0
+    assert CoalClassifier.load("m.coal").classes_.tolist() == ["refund", "billing"]
 
 
 # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -417,6 +481,21 @@ def test_nobody_could_tell_counts_as_asked_and_teaches_nothing(empty_model, caps
         ({"round": 1}, "round 1 must be told once"),
         ({"features": {"a": float("nan")}}, "the feature 'a' must be a finite number"),
         ({"features": None}, '"features" must be an object'),
+        (
+            {"costs": {"billing": 0, "other": 0, "refund": 10**400}},
+            "the cost of 'refund' must be a finite number, got 1000",
+        ),
+        ({"ask": ["refund", "refund"]}, "\"ask\" must hold 'refund' once"),
+        ({"candidates": ["billing", "other"]}, "\"candidates\" must hold 'refund', which is asked about or answered"),
+        ({"candidates": LABELS, "costs": dict.fromkeys([*LABELS, "cat"], 0)}, "\"candidates\" must hold 'cat'"),
+        ({"features": None, "indices": [1], "values": [1]}, '"features" must be an object'),
+        ({"indices": [1], "values": [1]}, '"features" and "indices" must not both be there'),
+        ({"indices": [3, 1, 3], "values": [1, 1, 1]}, '"indices" must hold 3 once'),
+        ({"indices": [10**30], "values": [1]}, "an index must be a whole number from 0 on and below 2147483647"),
+        ({"audit": ["refund"]}, '"audit" and "propensity" must name the same labels'),
+        ({"audit": ["cat"], "propensity": {"cat": 0.5}}, "\"ask\" must hold 'cat'"),
+        ({"audit": ["refund"], "propensity": {"refund": 0}}, "the propensity of 'refund' must be above 0"),
+        ({"audit": ["refund"], "propensity": {"refund": 2}}, "at most 1, got 2.0"),
     ],
 )
 def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, changes, said):
@@ -428,17 +507,121 @@ def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, chang
     code, out, err = run(capsys, "tell m.coal answers.jsonl")
     assert (code, out, empty_model.read_bytes()) == (2, "", before)
     assert said in err
+    assert "ine 2: " in err or "row 1" in err
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "7", '{"ask": []}', '{"round": 1, "ask": ["refund"], "costs": {"refund": 1}}']
+    "text",
+    [
+        "{",
+        "[]",
+        "7",
+        '{"ask": []}',
+        '{"round": 1, "ask": ["refund"], "costs": {"refund": 1}}',
+        '{"round": 1, "round": 2, "ask": []}',
+        '{"round": 1, "ask": ["refund"], "features": {"a": 1}, "costs": {"refund": 1, "refund": 0}}',
+        pytest.param("[" * 200_000, id="nested"),
+        pytest.param(f'{{"round": 1{"0" * 5000}, "ask": []}}', id="long number"),
+    ],
 )
 def test_a_line_that_is_no_answer_is_named(empty_model, capsys, text):
     (empty_model.parent / "answers.jsonl").write_text(text)
     code, _, err = run(capsys, "tell m.coal answers.jsonl")
     assert code == 2
     assert "answers.jsonl, line 1: " in err
+    assert err.count("\n") == 1
+
+
+def test_a_mistyped_round_is_named_and_not_filled_up_to(empty_model, capsys):
+    before = empty_model.read_bytes()
+    (empty_model.parent / "answers.jsonl").write_text('{"round": 1, "ask": []}\n{"round": 1000000000, "ask": []}\n')
+    code, _, err = run(capsys, "tell m.coal answers.jsonl --fill-gaps")
+    assert (code, empty_model.read_bytes()) == (2, before)
+    assert "Line 2: --fill-gaps closes 1,000,000 rounds at most, but round 1000000000" in err
+
+
+def test_late_lines_without_any_answer_are_refused(empty_model, capsys):
+    (empty_model.parent / "answers.jsonl").write_text('{"round": 1, "ask": []}\n')
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+    code, _, err = run(capsys, "tell m.coal answers.jsonl --late")
+    assert code == 2
+    assert "--late answers must have costs in some line" in err
+
+
+def test_a_line_separator_inside_a_label_does_not_end_the_line(calls, capsys):
+    main(["train", "--classes", "a\u2028b,c", "--model", "m.coal"])
+    line = {"round": 1, "ask": ["a\u2028b"], "features": {"x": 1}, "costs": {"a\u2028b": 1}}
+    (calls / "answers.jsonl").write_text(json.dumps(line, ensure_ascii=False), encoding="utf-8")
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+
+
+def test_audits_and_their_chances_travel_with_the_lines(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal --audit-rate 1 --mellowness 0")
+    lines = json_lines(run(capsys, "ask m.coal new.csv")[1])
+    X = read_dataset("test.csv", label="kind").X
+    queries = CoalClassifier.load("m.coal")
+    queries.__dict__.pop("feature_names_in_")
+    queries = queries.ask(X)
+    assert queries.audit.any()
+    for i, line in enumerate(lines):
+        audited = queries.classes[queries.audit[i]].tolist()
+        assert line.get("audit", []) == audited
+        assert line.get("propensity", {}) == dict(zip(audited, queries.propensity[i, queries.audit[i]], strict=True))
+        assert ("audit" in line) == bool(audited)
+    (calls / "answers.jsonl").write_text("".join(answered(lines)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+
+
+SLOW_TELL = """
+import sys, time
+from coalface.cli import main, models
+load = models.Model.load
+def slow(path):
+    model = load(path)
+    time.sleep(0.3)
+    return model
+models.Model.load = slow
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_answers_told_by_two_processes_at_once_are_all_learned(empty_model, capsys):
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
+    run(capsys, "tell m.coal answers.jsonl")
+    first = CoalClassifier.load(empty_model).costs_queried_
+    late = {"round": 1, "ask": [], "features": {"a": 1.0}}
+    (empty_model.parent / "0.jsonl").write_text(json.dumps({**late, "costs": {"refund": 1}}))
+    (empty_model.parent / "1.jsonl").write_text(json.dumps({**late, "costs": {"refund": 1, "other": 0}}))
+    commands = [["tell", "m.coal", f"{number}.jsonl", "--late"] for number in range(2)]
+    processes = [subprocess.Popen([sys.executable, "-c", SLOW_TELL, *command]) for command in commands]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    assert CoalClassifier.load(empty_model).costs_queried_ == first + 3
+
+
+@pytest.mark.parametrize(
+    "command", ["tell m.coal answers.jsonl", "train calls.csv --label kind --model m.coal --continue"]
+)
+def test_a_model_that_somebody_else_holds_is_busy_and_stays_as_it_is(empty_model, capsys, monkeypatch, command):
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
+    before = empty_model.read_bytes()
+    with exclusive(empty_model):
+        monkeypatch.setattr("coalface.files.exclusive", partial(exclusive, patience=0))
+        code, out, err = run(capsys, command)
+    assert (code, out, empty_model.read_bytes()) == (2, "", before)
+    assert err.startswith("coalface: m.coal must be changed by one process at a time")
+    assert err.count("\n") == 1
+
+
+def test_many_names_are_matched_in_time(calls, capsys):
+    names = [f"f{number}" for number in range(20_000)]
+    (calls / "wide.csv").write_text(
+        ",".join([*names, "kind"]) + "\n" + "\n".join(",".join(["1"] * 20_000 + [kind]) for kind in "ab")
+    )
+    began = time.process_time()
+    assert run(capsys, "train wide.csv --label kind --model m.coal")[0] == 0
+    assert run(capsys, "predict m.coal wide.csv --label kind")[0] == 0
+    assert time.process_time() - began < 5
 
 
 # -- data ----------------------------------------------------------------------------------------------------------

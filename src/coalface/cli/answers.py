@@ -1,15 +1,17 @@
 """Answers told to a model: all of them or none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.cli.answer_lines import AnswerLine
 from coalface.cli.models import Model
-from coalface.cli.question_lines import AnswerLine
-from coalface.data.labels import label_codes, label_texts
-from coalface.errors import InputError
+from coalface.data.labels import label_texts
+from coalface.errors import InputError, UnknownLabelError
+
+_LARGEST_GAP = 1_000_000  # rounds; more is a mistyped number
 
 
 def tell_answers(model: Model, answers: Sequence[AnswerLine], *, late: bool, fill_gaps: bool) -> None:
@@ -22,19 +24,29 @@ def tell_answers(model: Model, answers: Sequence[AnswerLine], *, late: bool, fil
         return
     _check_rounds(answers, model.learner.round_, late=late, fill_gaps=fill_gaps)
     told = [line for line in answers if line.costs] if late else _with_gaps(answers, model.learner.round_)
-    labels = np.array(label_texts(model.learner.classes_))
-    cost = np.full((len(told), len(labels)), np.nan)
+    if not told:
+        raise InputError("--late answers must have costs in some line, got none. Add them, or leave out --late.")
+    column = {text: place for place, text in enumerate(label_texts(model.learner.classes_))}
+    cost = np.full((len(told), len(column)), np.nan)
     asked = np.zeros(cost.shape, np.bool_)
     candidates = np.ones(cost.shape, np.bool_)
     for i, line in enumerate(told):
-        cost[i, label_codes(line.costs, labels)] = [np.nan if c is None else c for c in line.costs.values()]
-        asked[i, label_codes(line.costs if late else line.ask, labels)] = True
+        known = _columns(line, line.costs, column)
+        cost[i, known] = [np.nan if c is None else c for c in line.costs.values()]
+        asked[i, known if late else _columns(line, line.ask, column)] = True
         if line.candidates is not None:
             candidates[i] = False
-            candidates[i, label_codes(line.candidates, labels)] = True
+            candidates[i, _columns(line, line.candidates, column)] = True
     X, names = _examples(model, told)
     model.learner.tell(X, cost, asked, late=late, candidates=None if candidates.all() else candidates)
     model.feature_names = names
+
+
+def _columns(line: AnswerLine, names: Iterable[str], column: dict[str, int]) -> list[int]:
+    try:
+        return [column[name] for name in names]
+    except KeyError as unknown:
+        raise InputError(f"Line {line.number}: {UnknownLabelError(unknown.args[0], column)}") from None
 
 
 def _check_rounds(answers: Sequence[AnswerLine], next_round: int, *, late: bool, fill_gaps: bool) -> None:
@@ -57,6 +69,14 @@ def _check_rounds(answers: Sequence[AnswerLine], next_round: int, *, late: bool,
             f"Round {missing} is missing: the lines must go on from round {next_round} without a gap. Put in the line "
             "that ask wrote for it, or pass --fill-gaps to close it as if nothing had been asked."
         )
+    earlier = next_round - 1
+    for line in answers:
+        if line.round - earlier > _LARGEST_GAP:
+            raise InputError(
+                f"Line {line.number}: --fill-gaps closes {_LARGEST_GAP:,} rounds at most, but round {line.round} comes "
+                f"next after round {earlier}. Correct the round."
+            )
+        earlier = line.round
 
 
 def _with_gaps(answers: Sequence[AnswerLine], next_round: int) -> list[AnswerLine]:

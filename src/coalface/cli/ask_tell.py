@@ -27,7 +27,8 @@ def ask(
 
     There is a line for every example; "ask" lists the labels whose cost is wanted and is empty where none is. Whoever
     answers adds "costs": {label: number, or null for "can't tell"} to the line. Give all lines to tell, also those
-    without a question: they close their rounds. "round" makes sure that no answer is learned twice.
+    without a question: they close their rounds. "round" makes sure that no answer is learned twice. "audit" lists the
+    labels that were asked about at random, and "propensity" with which chance: keep the lines, the model does not.
     """
     from coalface.cli.models import Model
     from coalface.cli.question_lines import question_lines
@@ -56,15 +57,18 @@ def tell(
     The lines go on from the model's round without a gap, in any order. What was told already is refused, so the same
     file cannot count twice. Lines may be told in several parts, the earlier rounds first.
     """
+    from coalface.cli.answer_lines import answer_lines
     from coalface.cli.answers import tell_answers
-    from coalface.cli.models import Model
-    from coalface.cli.question_lines import answer_lines
+    from coalface.cli.models import Model, require_model
+    from coalface.files import exclusive
 
-    current = Model.load(model)
-    lines = answer_lines(_text_of(answers).splitlines(), str(answers), partial=late)
-    before = current.learner.costs_queried_
-    tell_answers(current, lines, late=late, fill_gaps=fill_gaps)
-    current.save(model)
+    require_model(model)
+    lines = answer_lines(_text_of(answers).split("\n"), str(answers), partial=late)
+    with exclusive(model):  # what another process learns meanwhile would be lost
+        current = Model.load(model)
+        before = current.learner.costs_queried_
+        tell_answers(current, lines, late=late, fill_gaps=fill_gaps)
+        current.save(model)
     learner = current.learner
     typer.echo(
         f"{model}: {learner.costs_queried_ - before:,} costs counted, {learner.costs_queried_:,} in all on "

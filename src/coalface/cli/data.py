@@ -9,6 +9,7 @@ import typer
 from coalface.cli import options
 from coalface.cli.reading import read, reader_options
 from coalface.cli.screen import print_table
+from coalface.errors import InputError
 
 _SHOWN_LABELS = 12
 
@@ -57,5 +58,8 @@ def convert(
     from coalface.data.readers import write_dataset
 
     dataset = read(source, format, reader_options(label, cost_matrix, reader))
-    write_dataset(dataset, target, to)
+    try:
+        write_dataset(dataset, target, to)
+    except InputError as problem:
+        raise InputError(str(problem).replace("format=", "--to")) from None
     typer.echo(f"{target}: {dataset}")

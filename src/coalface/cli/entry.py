@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from coalface.cli.app import app
+from coalface.cli.wording import as_options
 from coalface.errors import CoalfaceError
 
 BAD_INPUT = 2
@@ -54,7 +55,7 @@ def _say(line: str, code: int) -> int:
 def _one_line(problem: Exception) -> str | None:
     """What a person did wrong, in one line; None for what only a programmer could have done wrong."""
     if isinstance(problem, CoalfaceError):
-        return " ".join(str(problem).split())
+        return as_options(" ".join(str(problem).split()))
     if isinstance(problem, OSError) and problem.filename is not None:
         return f"{problem.filename}: {problem.strerror}. Check the path and its permissions."
     if hasattr(problem, "format_message"):  # Typer's own complaints about options and arguments

@@ -21,7 +21,7 @@ def match_features(dataset: CostDataset, model: "Model", *, sparse: bool) -> Cos
     seen, names = model.feature_names, dataset.feature_names
     if seen is None:
         short = sparse and dataset.X.shape[1] < model.width
-        wide = widened(dataset, model.width) if short else dataset
+        wide = _widened(dataset, model.width) if short else dataset
         return wide if model.width == 0 else _renamed(wide, None)
     if names is None:
         if dataset.X.shape[1] != len(seen):
@@ -30,7 +30,8 @@ def match_features(dataset: CostDataset, model: "Model", *, sparse: bool) -> Cos
                 f"{dataset.X.shape[1]}. Use a format with names, such as CSV."
             )
         return _renamed(dataset, seen)
-    missing = [name for name in seen if name not in set(names)]
+    there = set(names)
+    missing = [name for name in seen if name not in there]
     if missing and not sparse:
         shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
         raise InputError(f"The columns that the model learned from must all be there, missing {shown}. Add them.")
@@ -43,10 +44,11 @@ def match_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
     known, found = label_texts(classes), label_texts(dataset.classes)
     if known == found:
         return _with_labels(dataset, classes, dataset.cost, dataset.candidates)
-    strange = [name for name in found if name not in set(known)]
-    if strange:
-        raise UnknownLabelError(strange[0], known)
-    columns = [known.index(name) for name in found]
+    place = {name: column for column, name in enumerate(known)}
+    strange = next((name for name in found if name not in place), None)
+    if strange is not None:
+        raise UnknownLabelError(strange, known)
+    columns = [place[name] for name in found]
     cost = np.full((len(dataset), len(known)), np.nan, np.float32)
     cost[:, columns] = dataset.cost
     candidates = None
@@ -56,7 +58,7 @@ def match_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
     return _with_labels(dataset, classes, cost, candidates)
 
 
-def widened(dataset: CostDataset, width: int) -> CostDataset:
+def _widened(dataset: CostDataset, width: int) -> CostDataset:
     """The dataset with more columns, of zeros, behind its own."""
     return _renumbered(dataset, np.arange(dataset.X.shape[1]), None, width)
 

@@ -10,6 +10,12 @@ from coalface.errors import FileFormatError
 from coalface.learner import CoalClassifier
 
 
+def require_model(path: Path) -> None:
+    """Refuse the name of a model that is not there, before anything else is done."""
+    if not path.is_file():
+        raise FileFormatError(f"There is no model {path}. Make one with: coalface train DATA --model {path}")
+
+
 @dataclass
 class Model:
     """The learner and, if its data had any, the features' names in the order of their columns.
@@ -28,8 +34,7 @@ class Model:
     @classmethod
     def load(cls, path: Path) -> "Model":
         """The model that ``save``, or ``CoalClassifier.save``, wrote."""
-        if not path.is_file():
-            raise FileFormatError(f"There is no model {path}. Make one with: coalface train DATA --model {path}")
+        require_model(path)
         learner = CoalClassifier.load(path)
         names: Any = learner.__dict__.pop("feature_names_in_", None)
         return cls(learner, None if names is None else tuple(str(name) for name in names))

@@ -33,4 +33,4 @@ AuditRate = Annotated[float, typer.Option(help="Chance per example of one extra,
 Accumulator = Annotated[str, typer.Option(help="adax or adagrad.")]
 Sensitivity = Annotated[str, typer.Option(help="shadow, seen-only or derivative.")]
 CostBounds = Annotated[tuple[float, float], typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]

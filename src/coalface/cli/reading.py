@@ -34,6 +34,18 @@ def reader_options(label: str | None, cost_matrix: Path | None, named: Sequence[
     return options
 
 
+def listed(option: str, text: str) -> list[str]:
+    """The names in a list such as ``refund,billing``.
+
+    >>> listed("--classes", "refund, billing")
+    ['refund', 'billing']
+    """
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise InputError(f"{option} must be names with a comma between them, got {text!r}. Name them like a,b,c.")
+    return names
+
+
 def read(path: Path, format: str, options: dict[str, Any]) -> "CostDataset":
     """The dataset of a file or folder."""
     from coalface.data.readers import read_dataset
@@ -48,10 +60,10 @@ def read_like(model: "Model", path: Path, format: str, options: dict[str, Any]) 
     """
     from coalface.cli.matching import match_features, match_labels
 
-    if _is(path, format, "vw", _SPARSE_TEXT[:3]) or _is(path, format, "csv", (".csv",)):
+    sparse = _is(path, format, "vw", _SPARSE_TEXT[:3]) or _is(path, format, "svmlight", _SPARSE_TEXT[3:])
+    if sparse or _is(path, format, "csv", (".csv",)):
         options = {"classes": model.learner.classes_, **options}
     dataset = read(path, format, options)
-    sparse = _is(path, format, "vw", _SPARSE_TEXT[:3]) or _is(path, format, "svmlight", _SPARSE_TEXT[3:])
     return match_labels(match_features(dataset, model, sparse=sparse), model.learner.classes_)
 
 
@@ -63,7 +75,7 @@ def _is(path: Path, format: str, name: str, suffixes: tuple[str, ...]) -> bool:
 
 def _value(name: str, text: str) -> Any:
     if name in _LISTS:
-        return text.split(",")
+        return listed(f"--reader {name}", text)
     if name == "zero_based" and text in ("true", "false"):
         return text == "true"
     if name not in _WHOLE:

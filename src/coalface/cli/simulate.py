@@ -77,8 +77,8 @@ def simulate(
         train, held_out = train.split(test_fraction, seed)
     else:
         model.learner._ready()
+        model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
         held_out = read_like(model, test, format, reading)
-        train = _as_wide_as(train, held_out)
     curve = _run(model, train, held_out, wanted, seed if shuffle else None)
     _show(curve, as_json=as_json)
     if save is not None:
@@ -106,13 +106,6 @@ def _run(model: Any, train: "CostDataset", held_out: "CostDataset", budgets: Any
             candidates=train.candidates,
             progress=progress,
         )
-
-
-def _as_wide_as(train: "CostDataset", held_out: "CostDataset") -> "CostDataset":
-    """The training rows with room for features that only the test rows have."""
-    from coalface.cli.matching import widened
-
-    return widened(train, held_out.X.shape[1]) if train.X.shape[1] < held_out.X.shape[1] else train
 
 
 def _budgets(text: str) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.reading import read, read_like, reader_options
+from coalface.cli.reading import listed, read, read_like, reader_options
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,33 +45,31 @@ def train(
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
+    from coalface.files import exclusive
     from coalface.learner import CoalClassifier
 
     check_folder_of(model, "--model")
-    if model.exists() and not go_on:
-        raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
     if data is None and classes is None:
         raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
-    if go_on:
-        current = Model.load(model)
-    else:
-        current = Model(
-            CoalClassifier(
-                rule=rule,
-                mellowness=mellowness,
-                learning_rate=learning_rate,
-                warm_up=warm_up,
-                width_scale=width_scale,
-                slack=slack,
-                audit_rate=audit_rate,
-                accumulator=accumulator,
-                sensitivity=sensitivity,
-                cost_bounds=cost_bounds,
-                random_state=seed,
-            )
-        )
-    _learn(current, data, classes, format, reader_options(label, cost_matrix, reader))
-    current.save(model)
+    fresh = CoalClassifier(
+        rule=rule,
+        mellowness=mellowness,
+        learning_rate=learning_rate,
+        warm_up=warm_up,
+        width_scale=width_scale,
+        slack=slack,
+        audit_rate=audit_rate,
+        accumulator=accumulator,
+        sensitivity=sensitivity,
+        cost_bounds=cost_bounds,
+        random_state=seed,
+    )
+    with exclusive(model):
+        if model.exists() and not go_on:
+            raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
+        current = Model.load(model) if go_on else Model(fresh)
+        _learn(current, data, classes, format, reader_options(label, cost_matrix, reader))
+        current.save(model)
     learner = current.learner
     typer.echo(f"{model}: {learner.round_ - 1:,} examples, {len(learner.classes_)} labels, {current.width:,} features")
 
@@ -107,14 +105,15 @@ def _learn(current: "Model", data: Path | None, classes: str | None, format: str
 
     learner, new = current.learner, not hasattr(current.learner, "classes_")
     if classes is not None and new:
-        learner.classes = labels_from_text(classes.split(","))
+        learner.classes = labels_from_text(listed("--classes", classes))
     if data is None:
         learner._ready()
         return
     if new and learner.classes is None:
         dataset = read(data, format, reading)
         learner.classes = dataset.classes
-    learner._ready()
-    dataset = read_like(current, data, format, reading)
+    else:
+        learner._ready()
+        dataset = read_like(current, data, format, reading)
     learner.partial_fit(dataset.X, cost=dataset.cost, candidates=dataset.candidates)
     current.feature_names = dataset.feature_names or current.feature_names
