@@ -228,7 +228,8 @@ def _apply_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> No
             total = squares[k] + gradient[k] * square
             weight[k] += step[k] * (value / np.sqrt(max(total, _TINY)))
             squares[k] = total
-            inverse_scale[k] = min(inverse_scale[k], inverse)
+            if inverse < inverse_scale[k]:  # seldom: most cache lines need not be written back
+                inverse_scale[k] = inverse
 
 
 @inlined
