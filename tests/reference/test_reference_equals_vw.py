@@ -55,9 +55,7 @@ def run_as_wheel(wheel, X, costs, **settings):
 def run_passively(X, costs, **settings):
     """The reference as a learner of all costs; like csoaa, it clips to the costs met so far."""
     everything = np.ones(costs.shape, bool)
-    return run_reference(
-        X, costs, learned=everything, mellowness=1.0, rule="passive", label_range=(0, 0), **settings
-    )
+    return run_reference(X, costs, learned=everything, mellowness=1.0, rule="passive", label_range=(0, 0), **settings)
 
 
 def disagreements(reference, wheel):
@@ -94,9 +92,7 @@ def assert_same_run(reference, wheel, *, rtol, listed=...):
 @pytest.mark.parametrize(
     ("mellowness", "real_costs"), [(0.001, True), (0.01, False), (0.01, True), (0.1, False), (1.0, True)]
 )
-def test_every_query_and_prediction_is_the_wheels(
-    accumulator, n_labels, decades, rtol, mellowness, real_costs
-):
+def test_every_query_and_prediction_is_the_wheels(accumulator, n_labels, decades, rtol, mellowness, real_costs):
     seed = round(1000 * mellowness) + n_labels
     X, costs = noisy_problem(seed, n_labels, decades=decades, real_costs=real_costs)
     wheel = run_cs_active(X, costs, mellowness=mellowness, accumulator=accumulator)
