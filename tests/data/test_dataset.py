@@ -124,3 +124,9 @@ def test_a_broken_field_is_named_with_rule_and_value(arguments, words):
 def test_a_true_label_outside_the_classes_is_unknown():
     with pytest.raises(UnknownLabelError, match="'cow'"):
         CostDataset.from_labels([[1]], ["cow"], classes=["cat", "dog"])
+
+
+@pytest.mark.parametrize("seed", [-1, "seven"])
+def test_a_split_by_what_is_no_seed_is_refused(seed):
+    with pytest.raises(InputError, match="random_state must be a whole number from 0 on, got"):
+        CostDataset.from_labels(np.eye(4), list("abab")).split(0.5, seed)
