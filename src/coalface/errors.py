@@ -6,6 +6,7 @@
     ├── InputError (ValueError)        a value, shape, option or label breaks a rule
     │   └── UnknownLabelError          a label that the learner does not know
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
+    ├── FileBusyError                  another process is changing the file
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show that it errs
@@ -48,6 +49,10 @@ class UnknownLabelError(InputError):
 
 class FileFormatError(CoalfaceError, ValueError):
     """A file cannot be read as what it should be; nothing was loaded."""
+
+
+class FileBusyError(CoalfaceError, TimeoutError):
+    """Another process is changing the file; nothing was done."""
 
 
 class CollapseWarning(UserWarning):

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import CoalfaceError, FileFormatError
+from coalface.errors import FileBusyError, FileFormatError
 
 if sys.platform == "win32":
     import msvcrt
@@ -35,10 +35,6 @@ _DIGEST = hashlib.sha256().digest_size
 BUNDLE_VERSION = 1
 _EYEBLINK = 0.05  # seconds between two attempts at a lock
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # how systems say that somebody else holds a lock
-
-
-class FileBusyError(CoalfaceError, TimeoutError):
-    """Another process is changing the file; nothing was done."""
 
 
 @contextmanager

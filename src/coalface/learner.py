@@ -19,6 +19,7 @@ from coalface.data.targets import first_labels, given_costs, labels_of, require_
 from coalface.errors import CoalfaceError, InputError, UnknownLabelError
 from coalface.keeping import Kept
 from coalface.kernels.state import Settings
+from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import Queries, rounds
 from coalface.queries.collapse import warn_if_collapsed
@@ -269,17 +270,9 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         with one_at_a_time(self.regressors_.lock, recorder):
             if recorder is not None:
                 audit, chance = (asked.audit, asked.propensity) if isinstance(asked, Queries) else (None, None)
+                given = CostScale.of(self.cost_bounds).within(cost)
                 recorder.write(
-                    self.round_,
-                    classes,
-                    rows,
-                    CostScale.of(self.cost_bounds).within(cost),
-                    mask,
-                    audit=audit,
-                    propensity=chance,
-                    candidates=allowed,
-                    names=names,
-                    late=late,
+                    entries_for(self.round_, classes, rows, given, mask, audit, chance, allowed, names, late=late)
                 )
             self._note_columns(rows, names)
             rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)

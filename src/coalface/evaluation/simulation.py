@@ -15,6 +15,7 @@ from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
 from coalface.kernels.state import ASKED_AS_AUDIT, NOT_ASKED
 from coalface.learner import CoalClassifier
+from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import rounds
 
@@ -139,7 +140,7 @@ class _Trial:
         span = slice(start, self.run_.done)
         picked, how, candidates = self.order[span], self.run_.asked[span], self.run_.candidates
         asked = how != NOT_ASKED
-        self.recorder.write(
+        entries = entries_for(
             self.learner.round_ - len(picked),
             self.learner.classes_,
             self.run_.rows.take(picked),
@@ -148,9 +149,9 @@ class _Trial:
             audit=how == ASKED_AS_AUDIT,
             propensity=self.run_.propensity[span],
             candidates=None if candidates is None else candidates[picked],
-            names=self.names if start == 0 else None,
-            learned=True,
+            feature_names=self.names if start == 0 else None,
         )
+        self.recorder.write(entries, learned=True)
 
     def _look(self) -> tuple[int, int, int, float]:
         learner = self.learner

@@ -1,18 +1,14 @@
 """The learner's pen: what it learns is written down, and the two never drift apart unnoticed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from coalface.data.rows import Rows
 from coalface.errors import InputError
+from coalface.ledger.entry import Entry
 from coalface.ledger.interrupts import interrupts_put_off
 from coalface.ledger.memory import Ledger
-from coalface.ledger.record import Mask, entries_for
 
 # what decides how an answer is learned; the other parameters only decide what is asked
 _LEARNING = ("cost_bounds", "learning_rate", "accumulator", "fit_intercept")
@@ -40,23 +36,8 @@ class Recorder:
                     "learner with a new ledger."
                 )
 
-    def write(
-        self,
-        first_round: int,
-        classes: NDArray[Any],
-        rows: Rows,
-        cost: NDArray[Any],
-        asked: Mask,
-        *,
-        audit: Mask | None = None,
-        propensity: NDArray[np.float64] | None = None,
-        candidates: Mask | None = None,
-        names: NDArray[np.object_] | None = None,
-        late: bool = False,
-        learned: bool = False,
-    ) -> None:
-        """One entry per row. If they were ``learned`` already and writing fails, the learner cannot go on."""
-        entries = entries_for(first_round, classes, rows, cost, asked, audit, propensity, candidates, names, late=late)
+    def write(self, entries: Iterable[Entry], *, learned: bool = False) -> None:
+        """Append entries. If they were ``learned`` already and that fails, the learner cannot go on."""
         self._behind = learned
         self.ledger.append(entries)
         self._behind = False
