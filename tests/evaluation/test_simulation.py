@@ -323,8 +323,11 @@ def test_a_learner_that_is_silent_because_it_is_right_does_not_warn():
 def test_late_answers_do_not_make_a_learner_look_collapsed():
     learner = CoalClassifier(classes=["a", "b"], mellowness=1e-6).tell([[1.0]], [[0.0, 1.0]])
     learner.tell([[1.0]] * 600, np.full((600, 2), np.nan))
-    learner.tell([[1.0]], [[1.0, 0.0]], late=True)  # second thoughts, and against it
-    learner.tell([[1.0]], [[np.nan, np.nan]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner.tell([[1.0]], [[1.0, 0.0]], late=True)  # second thoughts, and against it
+        learner.tell([[1.0]], [[np.nan, np.nan]])
+    assert caught == []
 
 
 # -- refusals

@@ -1,0 +1,313 @@
+"""``coalface ask`` and ``coalface tell``: every answer is learned, and once."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier, read_dataset
+from coalface.cli import main
+from coalface.cli.matching import match_features, match_labels
+from coalface.cli.models import Model
+from coalface.files import exclusive
+from tests.cli.commands import LABELS, answered, json_lines, run
+
+
+def test_asking_answering_and_telling_equals_the_library(empty_model, capsys):
+    before = empty_model.read_bytes()
+    code, out, _ = run(capsys, "ask m.coal new.csv")
+    assert (code, empty_model.read_bytes()) == (0, before)
+    questions = json_lines(out)
+    X = read_dataset("test.csv", label="kind").X
+    learner = CoalClassifier(classes=LABELS, warm_up=3)
+    queries = learner.ask(X)
+    assert [line["ask"] for line in questions] == [queries.labels(i).tolist() for i in range(50)]
+    assert [line["round"] for line in questions] == list(range(1, 51))
+
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(questions)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+    cost = np.where(queries.mask, [[len(label) % 2 for label in LABELS]], np.nan)
+    learner.tell(X, cost, queries)
+    told = CoalClassifier.load(empty_model)
+    assert (told.round_, told.costs_queried_, told.examples_queried_) == (
+        learner.round_,
+        learner.costs_queried_,
+        learner.examples_queried_,
+    )
+    np.testing.assert_array_equal(
+        json_lines(run(capsys, "predict m.coal new.csv")[1])[7]["label"], learner.predict(X)[7]
+    )
+    assert told.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+
+
+def test_a_line_without_a_question_is_short_and_closes_its_round(empty_model, capsys):
+    lines = json_lines(run(capsys, "ask m.coal new.csv --max-costs 0")[1])
+    assert lines[4] == {"row": 4, "round": 5, "ask": []}
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(lines)))
+    run(capsys, "tell m.coal answers.jsonl")
+    model = CoalClassifier.load(empty_model)
+    assert (model.round_, model.costs_queried_) == (51, 0)
+
+
+def test_explain_gives_a_range_and_a_reason_for_every_label(empty_model, capsys):
+    for line in json_lines(run(capsys, "ask m.coal new.csv --max-costs 4 --explain")[1]):
+        assert set(line["ranges"]) == set(line["reasons"]) == set(line["predicted"]) == set(LABELS)
+        assert all(low <= high for low, high in line["ranges"].values())
+
+
+def test_a_column_that_was_zero_so_far_may_come_up_later(empty_model, capsys):
+    (empty_model.parent / "zero.csv").write_text("a,b,rare\n1,2,0\n2,1,0\n")
+    lines = json_lines(run(capsys, "ask m.coal zero.csv")[1])
+    assert lines[0]["features"] == {"a": 1.0, "b": 2.0}
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(lines)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+    (empty_model.parent / "later.csv").write_text("rare,b,a\n7,2,1\n")
+    later = json_lines(run(capsys, "ask m.coal later.csv")[1])
+    assert later[0]["features"] == {"a": 1.0, "b": 2.0, "rare": 7.0}
+
+
+def test_a_model_that_numbers_its_features_asks_with_numbers(calls, capsys):
+    np.savez("calls.npz", X=np.eye(4), y=np.array(["x", "y", "x", "y"]))
+    run(capsys, "train calls.npz --model m.coal")
+    lines = json_lines(run(capsys, "ask m.coal new.csv")[1])
+    assert lines[0]["indices"] == [0, 1, 2, 3]
+    (calls / "answers.jsonl").write_text("".join(answered(lines)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+
+
+def test_data_without_names_goes_by_position_if_it_has_as_many_features(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    new = read_dataset("test.csv", label="kind").X.toarray()
+    for width, code in ((4, 0), (3, 2)):
+        np.savez("new.npz", X=new[:, :width], y=np.array(["other"] * 50))
+        assert run(capsys, "predict m.coal new.npz")[0] == code
+    np.savez("new.npz", X=new, y=np.array(["other"] * 50))
+    assert run(capsys, "predict m.coal new.npz")[1] == run(capsys, "predict m.coal new.csv")[1]
+
+
+def asked(empty_model, capsys):
+    return json_lines(run(capsys, "ask m.coal new.csv")[1])
+
+
+def test_the_same_answers_cannot_be_told_twice(empty_model, capsys):
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
+    run(capsys, "tell m.coal answers.jsonl")
+    once = empty_model.read_bytes()
+    code, _, err = run(capsys, "tell m.coal answers.jsonl")
+    assert (code, empty_model.read_bytes()) == (2, once)
+    assert "Round 1 was told already: the model is at round 51" in err
+
+
+def test_answers_in_parts_and_in_any_order_give_the_same_model_as_at_once(empty_model, capsys, monkeypatch):
+    lines = answered(asked(empty_model, capsys))
+    start = empty_model.read_bytes()
+    for number, part in enumerate((lines[:20][::-1], lines[20:][::-1])):
+        (empty_model.parent / f"{number}.jsonl").write_text("".join(part))
+        assert run(capsys, f"tell m.coal {number}.jsonl")[0] == 0
+    in_parts = empty_model.read_bytes()
+    empty_model.write_bytes(start)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(lines)))
+    assert run(capsys, "tell m.coal -")[0] == 0
+    assert empty_model.read_bytes() == in_parts
+
+
+def test_a_missing_line_is_noticed_and_can_be_filled(empty_model, capsys):
+    lines = answered(asked(empty_model, capsys))
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines[:9] + lines[10:]))
+    before = empty_model.read_bytes()
+    code, _, err = run(capsys, "tell m.coal answers.jsonl")
+    assert (code, empty_model.read_bytes()) == (2, before)
+    assert "Round 10 is missing" in err
+    assert run(capsys, "tell m.coal answers.jsonl --fill-gaps")[0] == 0
+    assert CoalClassifier.load(empty_model).round_ == 51
+
+
+def test_late_answers_are_counted_but_close_no_round(empty_model, capsys):
+    lines = answered(asked(empty_model, capsys))
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines))
+    run(capsys, "tell m.coal answers.jsonl")
+    first = CoalClassifier.load(empty_model)
+    late = {**json.loads(lines[0]), "costs": {"refund": 1.0}}
+    (empty_model.parent / "late.jsonl").write_text(json.dumps(late))
+    assert run(capsys, "tell m.coal late.jsonl --late")[0] == 0
+    model = CoalClassifier.load(empty_model)
+    assert (model.round_, model.examples_queried_) == (first.round_, first.examples_queried_)
+    assert model.costs_queried_ == first.costs_queried_ + 1
+
+
+def test_answers_to_rounds_to_come_are_not_late(empty_model, capsys):
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
+    code, _, err = run(capsys, "tell m.coal answers.jsonl --late")
+    assert code == 2
+    assert "rounds before 1" in err
+
+
+def test_nobody_could_tell_counts_as_asked_and_teaches_nothing(empty_model, capsys):
+    lines = answered(asked(empty_model, capsys), cost_of={}.get)
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+    assert CoalClassifier.load(empty_model).costs_queried_ == sum(len(json.loads(line)["ask"]) for line in lines)
+    for line in json_lines(run(capsys, "predict m.coal new.csv --costs")[1]):
+        assert set(line["costs"].values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"costs": {"refund": 0.5}}, "must answer 'billing', 'other'"),
+        ({"costs": {"billing": 0, "other": 0, "refund": "cheap"}}, "the cost of 'refund' must be a finite number"),
+        ({"costs": {"billing": 0, "other": 0, "refund": 3.5}}, "must lie in [0, 1], got 3.5"),
+        ({"costs": {"billing": 0, "other": 0, "refund": 0, "cat": 1}}, "Unknown label 'cat'"),
+        ({"costs": [1, 2]}, '"costs" must be an object'),
+        ({"ask": ["cat"], "costs": {"cat": 1}}, "Unknown label 'cat'"),
+        ({"round": "two"}, "round must be a whole number"),
+        ({"round": 1}, "round 1 must be told once"),
+        ({"features": {"a": float("nan")}}, "the feature 'a' must be a finite number"),
+        ({"features": None}, '"features" must be an object'),
+        (
+            {"costs": {"billing": 0, "other": 0, "refund": 10**400}},
+            "the cost of 'refund' must be a finite number, got 1000",
+        ),
+        ({"ask": ["refund", "refund"]}, "\"ask\" must hold 'refund' once"),
+        ({"candidates": ["billing", "other"]}, "\"candidates\" must hold 'refund', which is asked about or answered"),
+        ({"candidates": LABELS, "costs": dict.fromkeys([*LABELS, "cat"], 0)}, "\"candidates\" must hold 'cat'"),
+        ({"features": None, "indices": [1], "values": [1]}, '"features" must be an object'),
+        ({"indices": [1], "values": [1]}, '"features" and "indices" must not both be there'),
+        ({"indices": [3, 1, 3], "values": [1, 1, 1]}, '"indices" must hold 3 once'),
+        ({"indices": [10**30], "values": [1]}, "an index must be a whole number from 0 on and below 2147483647"),
+        ({"audit": ["refund"]}, '"audit" and "propensity" must name the same labels'),
+        ({"audit": ["cat"], "propensity": {"cat": 0.5}}, "\"ask\" must hold 'cat'"),
+        ({"audit": ["refund"], "propensity": {"refund": 0}}, "the propensity of 'refund' must be above 0"),
+        ({"audit": ["refund"], "propensity": {"refund": 2}}, "at most 1, got 2.0"),
+    ],
+)
+def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, changes, said):
+    questions = asked(empty_model, capsys)
+    lines = answered(questions)
+    lines[1] = json.dumps({**json.loads(lines[1]), **changes}) + "\n"
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines))
+    before = empty_model.read_bytes()
+    code, out, err = run(capsys, "tell m.coal answers.jsonl")
+    assert (code, out, empty_model.read_bytes()) == (2, "", before)
+    assert said in err
+    assert "ine 2: " in err or "row 1" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "7",
+        '{"ask": []}',
+        '{"round": 1, "ask": ["refund"], "costs": {"refund": 1}}',
+        '{"round": 1, "round": 2, "ask": []}',
+        '{"round": 1, "ask": ["refund"], "features": {"a": 1}, "costs": {"refund": 1, "refund": 0}}',
+        pytest.param("[" * 200_000, id="nested"),
+        pytest.param(f'{{"round": 1{"0" * 5000}, "ask": []}}', id="long number"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_named(empty_model, capsys, text):
+    (empty_model.parent / "answers.jsonl").write_text(text)
+    code, _, err = run(capsys, "tell m.coal answers.jsonl")
+    assert code == 2
+    assert "answers.jsonl, line 1: " in err
+    assert err.count("\n") == 1
+
+
+def test_a_mistyped_round_is_named_and_not_filled_up_to(empty_model, capsys):
+    before = empty_model.read_bytes()
+    (empty_model.parent / "answers.jsonl").write_text('{"round": 1, "ask": []}\n{"round": 1000000000, "ask": []}\n')
+    code, _, err = run(capsys, "tell m.coal answers.jsonl --fill-gaps")
+    assert (code, empty_model.read_bytes()) == (2, before)
+    assert "Line 2: --fill-gaps closes 1,000,000 rounds at most, but round 1000000000" in err
+
+
+def test_late_lines_without_any_answer_are_refused(empty_model, capsys):
+    (empty_model.parent / "answers.jsonl").write_text('{"round": 1, "ask": []}\n')
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+    code, _, err = run(capsys, "tell m.coal answers.jsonl --late")
+    assert code == 2
+    assert "--late answers must have costs in some line" in err
+
+
+def test_a_line_separator_inside_a_label_does_not_end_the_line(calls, capsys):
+    main(["train", "--classes", "a\u2028b,c", "--model", "m.coal"])
+    line = {"round": 1, "ask": ["a\u2028b"], "features": {"x": 1}, "costs": {"a\u2028b": 1}}
+    (calls / "answers.jsonl").write_text(json.dumps(line, ensure_ascii=False), encoding="utf-8")
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+
+
+def test_audits_and_their_chances_travel_with_the_lines(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal --audit-rate 1 --mellowness 0")
+    lines = json_lines(run(capsys, "ask m.coal new.csv")[1])
+    X = read_dataset("test.csv", label="kind").X
+    queries = CoalClassifier.load("m.coal")
+    queries.__dict__.pop("feature_names_in_")
+    queries = queries.ask(X)
+    assert queries.audit.any()
+    for i, line in enumerate(lines):
+        audited = queries.classes[queries.audit[i]].tolist()
+        assert line.get("audit", []) == audited
+        assert line.get("propensity", {}) == dict(zip(audited, queries.propensity[i, queries.audit[i]], strict=True))
+        assert ("audit" in line) == bool(audited)
+    (calls / "answers.jsonl").write_text("".join(answered(lines)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+
+
+SLOW_TELL = """
+import sys, time
+from coalface.cli import main, models
+load = models.Model.load
+def slow(path):
+    model = load(path)
+    time.sleep(0.3)
+    return model
+models.Model.load = slow
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_answers_told_by_two_processes_at_once_are_all_learned(empty_model, capsys):
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
+    run(capsys, "tell m.coal answers.jsonl")
+    first = CoalClassifier.load(empty_model).costs_queried_
+    late = {"round": 1, "ask": [], "features": {"a": 1.0}}
+    (empty_model.parent / "0.jsonl").write_text(json.dumps({**late, "costs": {"refund": 1}}))
+    (empty_model.parent / "1.jsonl").write_text(json.dumps({**late, "costs": {"refund": 1, "other": 0}}))
+    commands = [["tell", "m.coal", f"{number}.jsonl", "--late"] for number in range(2)]
+    processes = [subprocess.Popen([sys.executable, "-c", SLOW_TELL, *command]) for command in commands]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    assert CoalClassifier.load(empty_model).costs_queried_ == first + 3
+
+
+@pytest.mark.parametrize(
+    "command", ["tell m.coal answers.jsonl", "train calls.csv --label kind --model m.coal --continue"]
+)
+def test_a_model_that_somebody_else_holds_is_busy_and_stays_as_it_is(empty_model, capsys, monkeypatch, command):
+    (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
+    before = empty_model.read_bytes()
+    with exclusive(empty_model):
+        monkeypatch.setattr("coalface.files.exclusive", partial(exclusive, patience=0))
+        code, out, err = run(capsys, command)
+    assert (code, out, empty_model.read_bytes()) == (2, "", before)
+    assert err.startswith("coalface: m.coal must be changed by one process at a time")
+    assert err.count("\n") == 1
+
+
+def test_the_time_to_match_names_does_not_grow_with_their_square(calls):
+    names = [f"f{number}" for number in range(20_000)]
+    costs = [f"cost:{name}" for name in names]
+    (calls / "wide.csv").write_text(",".join([*names, *costs]) + "\n" + ",".join(["1"] * 40_000) + "\n")
+    began = time.process_time()
+    dataset = match_features(read_dataset("wide.csv"), Model(CoalClassifier(), tuple(names[::-1])), sparse=False)
+    matched = match_labels(dataset, np.array([*names[::-1], "another"]))
+    assert time.process_time() - began < 5  # a fiftieth of it is usual; looking through all names for each took longer
+    assert matched.feature_names == tuple(names[::-1])
+    assert matched.cost.shape == (1, 20_001)

@@ -1,0 +1,59 @@
+"""``coalface data`` and ``coalface demo``."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from coalface import read_dataset, simulate
+from tests.cli.commands import LABELS, run
+
+
+def test_data_info_counts_what_is_there(calls, capsys):
+    code, out, _ = run(capsys, "data info calls.csv --label kind --json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["n_examples"], found["n_labels"], found["n_features"], found["known_costs"]) == (150, 3, 4, 1.0)
+    assert found["classes"] == LABELS
+    assert "billing, other, refund" in run(capsys, "data info calls.csv --label kind")[1]
+
+
+@pytest.mark.parametrize("target", ["copy.vw", "copy.npz", "copy.csv", "copy"])
+def test_converted_data_is_the_same_data(calls, capsys, target):
+    assert run(capsys, f"data convert calls.csv {target} --label kind")[0] == 0
+    assert read_dataset(target).fingerprint == read_dataset("calls.csv", label="kind").fingerprint
+
+
+def test_the_demo_prints_two_tables_and_where_its_report_is(calls, capsys):
+    code, out, err = run(capsys, "demo --permutations 1 --report demo.html")
+    assert (code, err) == (0, "")
+    assert out.count("\n  passive  ") == 2
+    assert out.splitlines()[-1] == f"Report: {calls / 'demo.html'}"
+    assert (calls / "demo.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_demo_as_json_holds_the_same_table(calls, capsys):
+    code, out, _ = run(capsys, "demo --permutations 1 --report demo.html --json")
+    found = json.loads(out)
+    assert code == 0
+    assert set(found["tables"]) == {"0/1", "|i-j|/9"}
+    assert found["tables"]["0/1"][0]["costs_asked"] == 12970
+
+
+def test_the_tables_of_the_demo_fit_a_small_terminal(calls, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as if a person looked at it
+    code, out, _ = run(capsys, "demo --permutations 1 --report demo.html")
+    assert code == 0
+    assert "\x1b[" in out
+    assert "…" not in out
+
+
+def test_a_demo_that_is_interrupted_reports_nothing(calls, capsys, monkeypatch):
+    def interrupted(*args, **options):
+        return replace(simulate(*args, **options), interrupted=True)
+
+    monkeypatch.setattr("coalface.demo.runs.simulate", interrupted)
+    code, out, err = run(capsys, "demo --permutations 1 --report demo.html")
+    assert (code, out, err) == (130, "", "coalface: Interrupted.\n")
+    assert not (calls / "demo.html").exists()

@@ -1,0 +1,105 @@
+"""Help, version, and that a mistake is one clear line and changes nothing."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+
+import coalface
+from coalface.cli import main
+from coalface.cli.app import app
+from tests.cli.commands import run, verbs
+
+
+@pytest.mark.parametrize("verb", [(), *verbs(typer.main.get_command(app))], ids=" ".join)
+def test_every_help_has_an_example_of_that_very_verb(verb, capsys):
+    code, out, err = run(capsys, " ".join([*verb, "--help"]))
+    assert (code, err) == (0, "")
+    examples = [line for line in out.splitlines() if line.strip().startswith("Example: coalface")]
+    assert examples
+    assert all(" ".join(("coalface", *verb)) in line for line in examples)
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert run(capsys, "--version") == (0, f"coalface {coalface.__version__}\n", "")
+
+
+def test_no_verb_at_all_shows_the_help(capsys):
+    assert run(capsys, "") == run(capsys, "--help")
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from coalface.cli import main; main(['simulate', '--help']);"
+        "print([name for name in ('numpy', 'scipy', 'sklearn', 'numba', 'matplotlib', 'rich') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_shell_completes_verbs():
+    done = subprocess.run(
+        [sys.executable, "-c", "from coalface.cli import main; main()"],
+        env={**os.environ, "_COALFACE_COMPLETE": "complete_bash", "COMP_WORDS": "coalface sim", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == "simulate"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("nonsense", "nonsense"),
+        ("simulate", "DATA"),
+        ("simulate missing.csv", "There is no file or folder missing.csv"),
+        ("simulate calls.csv", "Pass --label to name"),
+        ("simulate calls.csv --label kind --cost-bounds 1 0", "--cost-bounds must be finite"),
+        ("simulate calls.csv --label kind --seed -1", "--seed"),
+        ("simulate calls.csv --label kind --test test.csv --seed -1", "--seed"),
+        ("demo --seed -1", "--seed"),
+        ("simulate calls.csv --label kind --rule greedy", "--rule must be one of 'coal'"),
+        ("simulate calls.csv --label kind --mellowness much", "--mellowness"),
+        ("simulate calls.csv --label kind --mellowness -1", "--mellowness must be"),
+        (
+            "simulate calls.csv --label kind --cost-bounds 0 0.5",
+            "must lie in [0, 0.5], got 1.0. Make the model with --cost-bounds LOW HIGH",
+        ),
+        ("simulate calls.csv --label kind --test-fraction 7", "--test-fraction must"),
+        ("simulate calls.csv --label kind --budgets 10,many", "--budgets must be"),
+        ("simulate calls.csv --label kind --budgets tripling", "--budgets must be one of 'doubling'"),
+        ("simulate calls.csv --label kind --report lost/run.html", "--report must lie in a folder that exists"),
+        ("simulate calls.csv --label kind --reader ignore", "--reader must be NAME=VALUE"),
+        ("simulate calls.csv --label kind --reader bits=4", "no option 'bits'"),
+        ("simulate calls.csv --format excel", "Pass --format or rename"),
+        ("train --model m.coal", "--classes"),
+        ("train --classes a,,b --model m.coal", "--classes must be names with a comma between them, got 'a,,b'"),
+        ("train --classes a,b,a --model m.coal", "--classes must be distinct, got 'a' twice"),
+        ("train calls.csv --model m.coal --reader classes=a,", "--reader classes must be names"),
+        ("train calls.csv --label kind --model lost/m.coal", "--model must lie in a folder that exists"),
+        ("train calls.csv --label kind --model missing.coal --continue", "There is no model missing.coal"),
+        ("predict calls.csv new.csv", "calls.csv is not a coalface model"),
+        ("ask missing.coal new.csv", "There is no model missing.coal"),
+        ("tell missing.coal -", "There is no model missing.coal"),
+        ("data info new.csv", "got 'a', 'b', 'c', 'd'. Pass --label to name the column of the true label"),
+        ("data info empty.csv", "empty.csv must begin with a line of column names, got an empty file"),
+        ("data convert calls.csv calls.xyz --label kind", "Pass --to or rename"),
+        ("data convert calls.csv lost/calls.vw --label kind", "lost/calls.vw: There is no folder"),
+        ("demo --permutations 0", "permutations must be at least 1"),
+    ],
+)
+def test_a_mistake_is_exit_code_2_and_one_line_that_names_it(calls, capsys, command, said):
+    before = sorted(calls.iterdir())
+    code, out, err = run(capsys, command)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert said in err
+    assert sorted(calls.iterdir()) == before
+
+
+def test_debugging_shows_where_an_error_came_from(monkeypatch):
+    monkeypatch.setenv("COALFACE_DEBUG", "1")
+    with pytest.raises(coalface.errors.FileFormatError):
+        main(["data", "info", "missing.csv"])

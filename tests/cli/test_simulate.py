@@ -1,0 +1,80 @@
+"""``coalface simulate``."""
+
+import json
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+
+from coalface import CoalClassifier, read_dataset, simulate
+from tests.cli.commands import json_lines, run
+
+
+def test_simulate_prints_json_only_and_the_numbers_of_the_library(calls, capsys):
+    code, out, err = run(capsys, "simulate calls.csv --label kind --test test.csv --warm-up 4 --json --seed 3")
+    assert (code, err) == (0, "")
+    train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
+    curve = simulate(
+        CoalClassifier(warm_up=4, random_state=3),
+        train.X,
+        train.cost,
+        X_test=test.X,
+        cost_test=test.cost,
+        order=np.random.default_rng(3).permutation(150),
+        classes=train.classes,
+    )
+    found = json.loads(out)
+    assert found["costs_queried"] == curve.costs_queried.tolist()
+    assert found["test_cost"] == curve.test_cost.tolist()
+    assert found["auc"] == curve.auc
+
+
+def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_wanted(calls, capsys):
+    command = "simulate calls.csv --label kind --rule passive --report run.html --save sim.coal --no-shuffle"
+    code, out, _ = run(capsys, f"{command} --budgets 30,90,10000")
+    assert code == 0
+    assert "\x1b" not in out
+    assert [line.split()[:2] for line in out.splitlines() if line[:4].strip().isdigit()][:2] == [
+        ["30", "10"],
+        ["90", "30"],
+    ]
+    assert "AUC" in out
+    assert "test cost" in (calls / "run.html").read_text()
+    assert CoalClassifier.load(calls / "sim.coal").costs_queried_ == 120 * 3
+
+
+def test_ctrl_c_prints_what_there_is_and_exits_with_130(calls, capsys, monkeypatch):
+    @contextmanager
+    def impatient(_):
+        def progress(done, total):
+            raise KeyboardInterrupt
+
+        yield progress
+
+    monkeypatch.setattr(sys.modules["coalface.cli.simulate"], "progress_bar", impatient)
+    code, out, _ = run(capsys, "simulate calls.csv --label kind --json --save sim.coal")
+    assert code == 130
+    result = json.loads(out)
+    assert result["interrupted"]
+    assert 0 < result["rounds"][-1] < 120
+    assert CoalClassifier.load("sim.coal").round_ == result["rounds"][-1] + 1
+
+
+def test_a_model_of_simulate_reads_its_training_data_though_the_test_data_had_more_features(calls, capsys):
+    (calls / "train.vw").write_text("cat:0 dog:1 | purrs\ncat:1 dog:0 | barks\n" * 20)
+    (calls / "test.vw").write_text("cat:0 dog:1 | purrs unseen rare\n")
+    assert run(capsys, "simulate train.vw --test test.vw --save s.coal")[0] == 0
+    code, out, _ = run(capsys, "predict s.coal train.vw")
+    assert code == 0
+    assert [line["label"] for line in json_lines(out)] == ["cat", "dog"] * 20
+    lines = json_lines(run(capsys, "ask s.coal test.vw --max-costs 2")[1])
+    assert run(capsys, "predict s.coal test.vw")[0] == 0
+    assert [line["row"] for line in lines] == [0]
+
+
+def test_numbered_features_of_the_test_data_may_be_fewer_or_more(calls, capsys):
+    (calls / "train.svm").write_text("1 1:1\n2 5:1\n" * 20)
+    for features in ("1:1", "1:1 9:1"):
+        (calls / "test.svm").write_text(f"1 {features}\n1 2:1\n")
+        assert run(capsys, "simulate train.svm --test test.svm --save s.coal")[0] == 0
+        assert run(capsys, "predict s.coal train.svm")[0] == 0

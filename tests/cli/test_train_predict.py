@@ -1,0 +1,92 @@
+"""``coalface train`` and ``coalface predict``."""
+
+import numpy as np
+
+from coalface import CoalClassifier, read_dataset
+from coalface.cli import main
+from tests.cli.commands import LABELS, json_lines, run
+
+
+def test_train_and_predict_equal_the_library(calls, capsys):
+    assert run(capsys, "train calls.csv --label kind --model m.coal --learning-rate 0.3")[0] == 0
+    code, out, _ = run(capsys, "predict m.coal new.csv --costs")
+    train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
+    learner = CoalClassifier(learning_rate=0.3).partial_fit(train.X, cost=train.cost, classes=train.classes)
+    lines = json_lines(out)
+    assert code == 0
+    assert [line["row"] for line in lines] == list(range(50))
+    assert [line["label"] for line in lines] == learner.predict(test.X).tolist()
+    found = [[line["costs"][name] for name in LABELS] for line in lines]
+    np.testing.assert_allclose(found, learner.predict_cost(test.X), atol=1e-6)
+
+
+def test_columns_of_a_csv_are_found_by_name(calls, capsys):
+    rows = [line.split(",") for line in (calls / "new.csv").read_text().split()]
+    (calls / "turned.csv").write_text("\n".join(",".join(row[::-1]) for row in rows) + "\n")
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    assert run(capsys, "predict m.coal turned.csv") == run(capsys, "predict m.coal new.csv")
+
+
+def test_a_csv_without_one_of_the_columns_is_refused(calls, capsys):
+    rows = [line.split(",") for line in (calls / "new.csv").read_text().split()]
+    (calls / "short.csv").write_text("\n".join(",".join(row[1:]) for row in rows) + "\n")
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    code, out, err = run(capsys, "predict m.coal short.csv")
+    assert (code, out) == (2, "")
+    assert "missing 'a'" in err
+
+
+def test_named_features_of_vw_text_keep_their_meaning_in_another_file(calls, capsys):
+    (calls / "train.vw").write_text("cat:0 dog:1 | purrs\ncat:1 dog:0 | barks\n" * 20)
+    (calls / "turned.vw").write_text("| barks unseen\n| purrs\n")
+    run(capsys, "train train.vw --model m.coal")
+    code, out, _ = run(capsys, "predict m.coal turned.vw")
+    assert code == 0
+    assert [line["label"] for line in json_lines(out)] == ["dog", "cat"]
+
+
+def test_numbered_features_may_be_fewer_than_in_training(calls, capsys):
+    (calls / "train.svm").write_text("1 1:1\n2 9:1\n" * 20)
+    (calls / "short.svm").write_text("1 1:1\n1 2:1\n")
+    run(capsys, "train train.svm --model m.coal")
+    code, out, _ = run(capsys, "predict m.coal short.svm")
+    assert code == 0
+    assert json_lines(out)[0]["label"] == 1
+
+
+def test_an_existing_model_is_not_overwritten_and_can_go_on(calls, capsys):
+    command = "train calls.csv --label kind --model m.coal"
+    run(capsys, command)
+    before = (calls / "m.coal").read_bytes()
+    code, _, err = run(capsys, command)
+    assert (code, (calls / "m.coal").read_bytes()) == (2, before)
+    assert "--continue" in err
+    assert run(capsys, f"{command} --continue")[0] == 0
+    assert CoalClassifier.load("m.coal").round_ == 301
+
+
+def test_training_reads_the_data_once(calls, capsys, monkeypatch):
+    read = []
+
+    def counted(path, *args, **options):
+        read.append(path.name)
+        return read_dataset(path, *args, **options)
+
+    monkeypatch.setattr("coalface.data.readers.read_dataset", counted)
+    for more in ("", " --continue"):
+        assert run(capsys, f"train calls.csv --label kind --model m.coal{more}")[0] == 0
+    assert read == ["calls.csv"] * 2
+
+
+def test_a_label_column_in_the_way_is_told_how_to_be_passed(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    code, _, err = run(capsys, "predict m.coal test.csv")
+    assert code == 2
+    assert "pass --label kind if it is the true label, or --reader ignore=kind to leave it out" in err
+    for remedy in ("--label kind", "--reader ignore=kind"):
+        assert run(capsys, f"predict m.coal test.csv {remedy}")[1] == run(capsys, "predict m.coal new.csv")[1]
+
+
+def test_spaces_between_the_labels_do_not_belong_to_them(calls):
+    assert main(["train", "--classes", "refund, billing", "--model", "m.coal"]) == 0
+    assert CoalClassifier.load("m.coal").classes_.tolist() == ["refund", "billing"]
