@@ -1,9 +1,19 @@
 """Settings that all tests share."""
 
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
+
+from coalface import CoalClassifier
 
 # The first call of a kernel compiles it, so a deadline would judge the compiler; derandomised, a failure repeats.
 settings.register_profile(
     "coalface", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("coalface")
+
+
+@pytest.fixture
+def learner():
+    """A learner of three labels that has seen three examples."""
+    return CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))

@@ -5,6 +5,8 @@ from scipy import sparse
 
 from coalface import CoalClassifier, simulate
 
+ROW, COST = [[1.0, 2.0, 3.0]], [[0.0, 1.0, 0.5]]  # one example for the learner of conftest
+
 
 def dense_problem(seed, n_labels, n=120, n_features=8, *, decades=0.0, real_costs=True):
     """Half-empty rows over so many decades, and costs in [0, 1] that depend on their signs, with noise."""
@@ -65,3 +67,11 @@ def ask_and_tell(learner, X, cost, candidates=None):
         answers = np.where(queries.mask, cost[i : i + 1], np.nan)
         learner.tell(row, answers, asked=queries, candidates=allowed)
     return learner
+
+
+def csr(values, indices, indptr=None, width=3):
+    """A matrix as somebody might put it together by hand, unchecked."""
+    matrix = sparse.csr_array((1, width), dtype=np.float64)
+    matrix.data, matrix.indices = np.asarray(values, np.float64), np.asarray(indices)
+    matrix.indptr = np.array([0, len(indices)]) if indptr is None else np.asarray(indptr)
+    return matrix

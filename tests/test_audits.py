@@ -2,24 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from coalface import CoalClassifier, MemoryLedger, simulate
 
 from .problems import dense_problem
-
-seeds = st.integers(0, 10**6)
-label_counts = st.sampled_from([1, 2, 3, 8, 9])
-mellownesses = st.sampled_from([0.0, 0.001, 0.01, 0.1, 1.0])
-ways = st.fixed_dictionaries(
-    {
-        "accumulator": st.sampled_from(["adax", "adagrad"]),
-        "sensitivity": st.sampled_from(["shadow", "seen-only", "derivative"]),
-        "slack": st.sampled_from(["published", "noise-scaled"]),
-        "mellowness": mellownesses,
-        "fit_intercept": st.booleans(),
-    }
-)
 
 
 def test_every_label_is_audited_as_often_as_its_recorded_chance_says():

@@ -7,23 +7,9 @@ from scipy import sparse
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError, UnknownLabelError
 
-from .problems import state_of
+from .problems import COST, ROW, csr, state_of
 
 NAN, INF = np.nan, np.inf
-ROW, COST = [[1.0, 2.0, 3.0]], [[0.0, 1.0, 0.5]]
-
-
-@pytest.fixture
-def learner():
-    return CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))
-
-
-def csr(values, indices, indptr=None, width=3):
-    """A matrix as somebody might put it together by hand, unchecked."""
-    matrix = sparse.csr_array((1, width), dtype=np.float64)
-    matrix.data, matrix.indices = np.asarray(values, np.float64), np.asarray(indices)
-    matrix.indptr = np.array([0, len(indices)]) if indptr is None else np.asarray(indptr)
-    return matrix
 
 
 BAD_ROWS = {

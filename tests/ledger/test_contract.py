@@ -16,14 +16,7 @@ ENTRIES = [
 
 
 class LedgerContract:
-    """Subclasses say how to make a ledger, and how to look at the same one again."""
-
-    def new(self, folder):
-        raise NotImplementedError
-
-    def again(self, ledger):
-        """The same ledger as somebody else would see it."""
-        raise NotImplementedError
+    """Subclasses say how to make a ledger, ``new(folder)``, and how somebody else sees it, ``again(ledger)``."""
 
     def test_it_is_empty_at_first(self, tmp_path):
         ledger = self.new(tmp_path)
