@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from coalface.data.fields import (
     checked_examples,
     checked_mask,
     checked_names,
+    checked_prices,
     checked_table,
 )
 from coalface.data.labels import label_array, label_codes
@@ -43,6 +44,7 @@ class CostDataset:
     The costs are a full table ``cost`` (n, K) with NaN where unknown, or compact: the column ``truth`` of
     each example's true label and a (K, K) ``cost_matrix`` (row = truth, column = prediction). Either way
     ``dataset.cost`` is the table. ``candidates`` (n, K) says which labels an example may get; None: all.
+    ``price`` (n, K) is what asking for each cost takes, such as a solver's run time; None: all the same.
 
     >>> dataset = CostDataset([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.5, np.nan]], ["cat", "dog"])
     >>> dataset
@@ -57,6 +59,7 @@ class CostDataset:
     truth: NDArray[np.int32] | None
     cost_matrix: NDArray[np.float32] | None
     candidates: NDArray[np.bool_] | None
+    price: NDArray[np.float32] | None
     feature_names: tuple[str, ...] | None
     name: str
 
@@ -69,6 +72,7 @@ class CostDataset:
         truth: ArrayLike | None = None,
         cost_matrix: ArrayLike | None = None,
         candidates: ArrayLike | None = None,
+        price: ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
         name: str = "",
     ) -> None:
@@ -87,6 +91,7 @@ class CostDataset:
             "truth": None if truth is None else checked_codes(truth, n_rows, len(labels)),
             "cost_matrix": None if cost_matrix is None else checked_table(cost_matrix, square, "cost_matrix"),
             "candidates": None if candidates is None else checked_mask(candidates, shape),
+            "price": None if price is None else checked_prices(price, shape),
             "feature_names": checked_names(feature_names, examples.shape[1]),
             "name": name,
         }
@@ -140,7 +145,7 @@ class CostDataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 over examples, labels, costs and candidates, however they are stored.
+        """A SHA-256 over examples, labels, costs, candidates and prices, however they are stored.
 
         The name and the features' names do not count: they change no result.
         """
@@ -157,6 +162,8 @@ class CostDataset:
             digest.update(cost.tobytes())
             if self.candidates is not None:
                 digest.update(self.candidates[rows].tobytes())
+            if self.price is not None:
+                digest.update(b"price" + self.price[rows].astype("<f4").tobytes())
         return digest.hexdigest()
 
     def __len__(self) -> int:
@@ -177,11 +184,12 @@ class CostDataset:
             truth=None if self.truth is None else self.truth[chosen],
             cost_matrix=self.cost_matrix,
             candidates=None if self.candidates is None else self.candidates[chosen],
+            price=None if self.price is None else self.price[chosen],
             feature_names=self.feature_names,
             name=self.name,
         )
 
-    def split(self, test_fraction: float = 0.2, random_state: int = 0) -> tuple["CostDataset", "CostDataset"]:
+    def split(self, test_fraction: float = 0.2, random_state: int = 0) -> "TrainTest":
         """Training and test examples, drawn at random; both keep the order of the file.
 
         >>> dataset = CostDataset.from_labels(np.eye(10), list("aabbaabbab"))
@@ -200,7 +208,7 @@ class CostDataset:
             raise InputError(f"random_state must be a whole number from 0 on, got {random_state!r}.") from None
         is_test = np.zeros(len(self), dtype=bool)
         is_test[order[:n_test]] = True
-        return self.subset(~is_test), self.subset(is_test)
+        return TrainTest(self.subset(~is_test), self.subset(is_test))
 
     def statistics(self) -> DatasetStatistics:
         """How large and how sparse the dataset is.
@@ -233,3 +241,10 @@ class CostDataset:
         from coalface.data.folders import open_folder
 
         return open_folder(folder, verify=verify)
+
+
+class TrainTest(NamedTuple):
+    """What is learned from, and what the result is measured on."""
+
+    train: CostDataset
+    test: CostDataset

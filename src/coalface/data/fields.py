@@ -65,6 +65,17 @@ def checked_mask(values: ArrayLike, shape: tuple[int, int]) -> NDArray[np.bool_]
     return array
 
 
+def checked_prices(values: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Numbers of this shape, finite and not negative."""
+    array = np.asarray(values, dtype=np.float32)
+    if array.shape != shape:
+        raise InputError(f"price must have the shape {shape}, got {array.shape}. One column per label.")
+    if not (np.isfinite(array) & (array >= 0)).all():
+        bad = array[~(np.isfinite(array) & (array >= 0))][0]
+        raise InputError(f"price must be finite and at least 0, got {bad}. Replace such values.")
+    return array
+
+
 def checked_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...] | None:
     """One distinct name per feature, or None."""
     if names is None:
