@@ -82,6 +82,7 @@ def _renumbered(dataset: CostDataset, places: NDArray[Any], names: tuple[str, ..
         truth=dataset.truth,
         cost_matrix=dataset.cost_matrix,
         candidates=dataset.candidates,
+        price=dataset.price,
         feature_names=names,
         name=dataset.name,
     )
