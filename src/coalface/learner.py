@@ -286,12 +286,13 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         unit: NDArray[np.float32],
         order: NDArray[np.int64],
         candidates: NDArray[np.bool_] | None,
+        *,
+        record: bool,
     ) -> rounds.Run:
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
         self._begin(classes)
-        record = self._recorder_in_use() is not None
         return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
 
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:

@@ -17,6 +17,7 @@ class Curve:
 
     ``at_doublings`` holds the test cost when the budgets 10 K 2^(q-1) were first reached, q = 1, 2, ...,
     a budget never reached carrying the run's final cost: the common axis on which runs are compared.
+    ``spent`` is the price of all that was asked, None where asking has no price.
 
     >>> from coalface import CoalClassifier, simulate
     >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
@@ -35,6 +36,7 @@ class Curve:
     at_doublings: NDArray[np.float64]
     seconds: float
     interrupted: bool = False
+    spent: NDArray[np.float64] | None = None
 
     @property
     def auc(self) -> float:
@@ -56,9 +58,11 @@ class Curve:
         """The curve that ``to_json`` wrote."""
         try:
             values = json.loads(text)
-            kept: dict[str, Any] = {field.name: values[field.name] for field in fields(cls)}
-            for name in ("test_cost", "at_doublings"):
-                kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
+            kept: dict[str, Any] = {field.name: values[field.name] for field in fields(cls) if field.name != "spent"}
+            kept["spent"] = values.get("spent")
+            for name in ("test_cost", "at_doublings", "spent"):
+                if kept[name] is not None or name != "spent":
+                    kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
             for name in ("budgets", "costs_queried", "examples_queried", "rounds"):
                 kept[name] = np.array([operator.index(value) for value in kept[name]], np.int64)
         except (ValueError, KeyError, TypeError, OverflowError) as problem:

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.columns import check_feature_names
 from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.fields import checked_prices
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.evaluation.budgets import budgets_for, last_doubling
@@ -34,19 +35,20 @@ def simulate(
     budgets: Any = "doubling",
     candidates: Any = None,
     classes: Any = None,
+    price: Any = None,
     progress: Progress | None = None,
 ) -> Curve:
     """Run ask, answer and tell over the rows in one compiled loop; the learner learns, the curve comes back.
 
-    Equal, bit for bit, to calling ``ask`` and ``tell`` row by row. ``progress(done, total)`` is called
-    now and then. Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
+    Equal, bit for bit, to calling ``ask`` and ``tell`` row by row. ``price`` (n, K) is what asking for each cost
+    takes; the curve then says what was ``spent``. ``progress(done, total)`` is called now and then. Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
 
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
     >>> curve = simulate(CoalClassifier(), X, cost=1.0 - np.eye(2)[y])
     >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
     (100, True)
     """
-    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes)
+    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes, price)
     return trial.run(progress)
 
 
@@ -64,6 +66,7 @@ class _Trial:
         budgets: Any,
         candidates: Any,
         classes: Any,
+        price: Any,
     ) -> None:
         rows = check_rows(X, allow_empty=False)
         known = learner._resolve_classes(classes, cost)
@@ -72,14 +75,17 @@ class _Trial:
         self.given, self.scale = cost, scale
         allowed = None if candidates is None else check_mask(candidates, (len(rows), len(known)), "candidates")
         self.order = _checked_order(order, len(rows))
+        self.price = None if price is None else checked_prices(price, (len(rows), len(known)))
+        self.spent = 0.0
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
         self.budgets = budgets_for(budgets, len(known), len(self.order))
         self.doublings = 10 * len(known) * 2 ** np.arange(last_doubling(len(self.order)) + 1)
         self.learner = learner
         self.names = check_feature_names(learner, X)
         self.recorder = learner._recorder_in_use()
-        self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed)
-        self.checkpoints: list[tuple[int, int, int, float]] = []
+        record = self.recorder is not None or self.price is not None
+        self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed, record=record)
+        self.checkpoints: list[_Look] = []
         self.at_doublings: list[float] = []
 
     def run(self, progress: Progress | None) -> Curve:
@@ -90,10 +96,10 @@ class _Trial:
             interrupted = True
         self.learner._warn_if_collapsed()
         last = self._look()
-        doublings = self.at_doublings + [last[3]] * (len(self.doublings) - len(self.at_doublings))
+        doublings = self.at_doublings + [last.test_cost] * (len(self.doublings) - len(self.at_doublings))
         if not self.checkpoints or self.checkpoints[-1][:3] != last[:3]:
             self.checkpoints.append(last)
-        costs, examples, done, test_cost = zip(*self.checkpoints, strict=True)
+        costs, examples, done, test_cost, spent = zip(*self.checkpoints, strict=True)
         return Curve(
             budgets=self.budgets,
             costs_queried=np.array(costs, np.int64),
@@ -103,6 +109,7 @@ class _Trial:
             at_doublings=np.array(doublings, np.float64),
             seconds=time.perf_counter() - started,
             interrupted=interrupted,
+            spent=None if self.price is None else np.array(spent, np.float64),
         )
 
     def _play(self, progress: Progress | None) -> None:
@@ -118,7 +125,7 @@ class _Trial:
                 seen = self._look()
                 if reached[0] > wanted:
                     self.checkpoints.append(seen)
-                self.at_doublings += [seen[3]] * int(reached[1] - doubling)
+                self.at_doublings += [seen.test_cost] * int(reached[1] - doubling)
                 wanted, doubling = int(reached[0]), int(reached[1])
             if self.run_.done == len(self.order):
                 return
@@ -128,6 +135,7 @@ class _Trial:
                 self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
                 self.learner._note_columns(self.run_.rows, self.names)
                 self._record(done)
+                self._pay(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
             if progress is not None:
@@ -153,10 +161,27 @@ class _Trial:
         )
         self.recorder.write(entries, learned=True)
 
-    def _look(self) -> tuple[int, int, int, float]:
+    def _pay(self, start: int) -> None:
+        """Add the price of what was asked from position ``start`` on."""
+        if self.price is not None:
+            span = slice(start, self.run_.done)
+            asked = self.run_.asked[span] != NOT_ASKED
+            self.spent += float(self.price[self.order[span]][asked].sum(dtype=np.float64))
+
+    def _look(self) -> "_Look":
         learner = self.learner
         test_cost = self.test.cost_of(learner) if self.test else float("nan")
-        return learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost
+        return _Look(learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost, self.spent)
+
+
+class _Look(NamedTuple):
+    """Where a run stands at a checkpoint."""
+
+    costs_queried: int
+    examples_queried: int
+    rounds: int
+    test_cost: float
+    spent: float
 
 
 class _TestSet:
