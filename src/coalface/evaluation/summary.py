@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,21 @@ from coalface.evaluation.curve import Curve
 
 PERCENTILES = (15.0, 50.0, 85.0)  # percentiles of the band's lower edge, its line and its upper edge
 _PER_DOUBLING = 4
-AXES = ("costs_queried", "examples_queried")
+AXES = ("costs_queried", "examples_queried", "spent")
+
+
+class Checkpoints(Protocol):
+    """A run at its checkpoints, the last one its end: a ``Curve``, or anything else with these arrays.
+
+    It may also have ``spent``, what the answers took so far.
+    """
+
+    @property
+    def costs_queried(self) -> NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def examples_queried(self) -> NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def test_cost(self) -> NDArray[np.float64]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,7 @@ class Summary:
     match_saving: float
 
 
-def band_over(curves: Sequence[Curve], axis: str = "costs_queried", start: float = 1.0) -> Band:
+def band_over(curves: Sequence[Checkpoints], axis: str = "costs_queried", start: float = 1.0) -> Band:
     """The median curve of some runs and its band, on a common log2 axis of costs or examples from ``start`` on.
 
     >>> def run(*points: tuple[int, float]) -> Curve:
@@ -59,16 +74,39 @@ def band_over(curves: Sequence[Curve], axis: str = "costs_queried", start: float
     >>> band.asked.round(1).tolist(), band.median.round(3).tolist()
     ([8.0, 9.5, 11.3, 13.5, 16.0], [0.7, 0.6, 0.5, 0.4, 0.3])
     """
+    return band_at(curves, axis, common_axis(curves, axis, start))
+
+
+def band_at(curves: Sequence[Checkpoints], axis: str, asked: NDArray[np.float64]) -> Band:
+    """The median of some runs and its band where ``asked`` costs or examples were asked for."""
+    values = read_off(curves, axis, asked)
+    lower, upper = np.percentile(values, PERCENTILES[::2], axis=0)
+    return Band(asked, lower, np.median(values, axis=0), upper)
+
+
+def common_axis(curves: Sequence[Checkpoints], axis: str, start: float = 1.0) -> NDArray[np.float64]:
+    """Quarter doublings from where every run has been looked at to where the longest one ends."""
     if not curves:
         raise InputError("A band needs at least one curve, got none. Simulate at least one run.")
-    if axis not in AXES:
-        raise InputError(f"axis must be one of {', '.join(map(repr, AXES))}, got {axis!r}.")
+    known = [name for name in AXES if getattr(curves[0], name, None) is not None]
+    if axis not in known:
+        raise InputError(f"axis must be one of {', '.join(map(repr, known))}, got {axis!r}.")
     first = max(start, *(float(getattr(curve, axis)[0]) for curve in curves))
     last = max(first, *(float(getattr(curve, axis)[-1]) for curve in curves))
-    asked = _quarter_doublings(first, last)
-    values = np.array([_read_off(curve, axis, asked) for curve in curves])
-    lower, median, upper = np.percentile(values, PERCENTILES, axis=0)
-    return Band(asked, lower, median, upper)
+    return _quarter_doublings(first, last)
+
+
+def read_off(curves: Sequence[Checkpoints], axis: str, asked: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The test costs of the runs, a row per run, where ``asked`` costs or examples were asked for.
+
+    Between two checkpoints they are interpolated in log2; a run that ended earlier carries its final test cost.
+    """
+    least = min(1.0, float(asked[0]))  # nothing asked for has no place on a log axis; prices may be below 1
+    rows = []
+    for curve in curves:
+        seen = np.maximum(np.asarray(getattr(curve, axis), np.float64), least)
+        rows.append(np.interp(np.log2(asked), np.log2(seen), curve.test_cost))
+    return np.array(rows)
 
 
 def questions_needed(band: Band, test_cost: float) -> float:
@@ -80,16 +118,24 @@ def questions_needed(band: Band, test_cost: float) -> float:
     >>> questions_needed(Band(np.array([10.0, 20.0, 40.0, 80.0]), line, line, line), 0.2).__round__(2)
     56.57
     """
-    above = np.flatnonzero(~(band.median <= test_cost))
-    if len(above) == 0:
-        return float(band.asked[0])
-    last = int(above[-1])
-    if last == len(band.asked) - 1:
-        return float("nan")
-    left, right = band.median[last], band.median[last + 1]
-    share = (left - test_cost) / (left - right)
-    low, high = np.log2(band.asked[last : last + 2])
-    return float(2 ** (low + share * (high - low)))
+    return float(last_crossings(band.asked, band.median[None, :], np.array([test_cost]))[0])
+
+
+def last_crossings(
+    asked: NDArray[np.float64], medians: NDArray[np.float64], test_costs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What ``questions_needed`` says, for many medians (a row each) and as many test costs at once."""
+    above = ~(medians <= test_costs[:, None])
+    last = len(asked) - 1 - np.argmax(above[:, ::-1], axis=1)  # the last point above, where there is one
+    rows, left, right = np.arange(len(medians)), last, np.minimum(last + 1, len(asked) - 1)
+    fall = medians[rows, left] - medians[rows, right]
+    crossed = above.any(axis=1) & ~above[:, -1]
+    share = (medians[rows, left] - test_costs) / np.where(crossed, fall, 1.0)
+    place = np.log2(asked)
+    needed = 2 ** (place[left] + np.where(crossed, share, 0.0) * (place[right] - place[left]))
+    needed[~above.any(axis=1)] = asked[0]
+    needed[above[:, -1]] = np.nan
+    return np.asarray(needed)
 
 
 def summarize(runs: Mapping[str, Sequence[Curve]], baseline: str = "passive") -> list[Summary]:
@@ -127,12 +173,8 @@ def summarize(runs: Mapping[str, Sequence[Curve]], baseline: str = "passive") ->
 def _quarter_doublings(first: float, last: float) -> NDArray[np.float64]:
     steps = np.arange(int(np.floor(np.log2(last / first) * _PER_DOUBLING + 1e-9)) + 1)
     asked = first * 2 ** (steps / _PER_DOUBLING)
-    return asked if np.isclose(asked[-1], last) else np.append(asked, last)
-
-
-def _read_off(curve: Curve, axis: str, asked: NDArray[np.float64]) -> NDArray[np.float64]:
-    seen = np.maximum(np.asarray(getattr(curve, axis), np.float64), 1.0)
-    return np.interp(np.log2(asked), np.log2(seen), curve.test_cost)
+    # The axis ends exactly where the longest run does: its final test cost must not be missed by a rounding error.
+    return np.append(asked[:-1] if np.isclose(asked[-1], last) else asked, last)
 
 
 def _median_of(curves: Sequence[Curve], field: str) -> float:

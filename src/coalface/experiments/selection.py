@@ -1,0 +1,76 @@
+"""Which learning rate each line gets: on each dataset the one with the least median AUC over the permutations."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coalface.experiments.findings import Findings, Run
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The learning rate of one line on one dataset, and what it was chosen from.
+
+    ``rates`` grow; ``aucs`` are their median AUCs over ``permutations`` runs each. ``runs`` are those at the
+    chosen ``rate``, by permutation.
+    """
+
+    data: str
+    line: str
+    rule: str
+    rates: tuple[float, ...]
+    aucs: tuple[float, ...]
+    permutations: tuple[int, ...]
+    rate: float
+    runs: tuple[Run, ...]
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the best rate is the least or the largest one tried, so that a better one may lie outside."""
+        return len(self.rates) > 1 and self.rate in (self.rates[0], self.rates[-1])
+
+
+def choose_rates(findings: Findings) -> tuple[Choice, ...]:
+    """A choice for every dataset and line that has runs, in the order of the study.
+
+    Of two rates with the same median AUC the smaller one is taken.
+    """
+    groups: dict[tuple[str, str], list[Run]] = {}
+    for run in findings.runs:
+        groups.setdefault((run.data, run.line), []).append(run)
+    keys = ((data.name, line) for data in findings.data for line in findings.lines)
+    return tuple(_choice(groups[key]) for key in keys if key in groups)
+
+
+def best_rate(rates: Sequence[float], aucs: Sequence[float]) -> float:
+    """The rate with the least AUC, the smaller one of several.
+
+    >>> best_rate([0.1, 0.5, 1.0], [2.0, 1.5, 1.5])
+    0.5
+    """
+    return min(zip(rates, aucs, strict=True), key=lambda pair: (math.isnan(pair[1]), pair[1], pair[0]))[0]
+
+
+def _choice(runs: Sequence[Run]) -> Choice:
+    by_rate = _by_rate(runs)
+    aucs = tuple(float(np.median([run.auc for run in group])) for group in by_rate.values())
+    rate = best_rate(tuple(by_rate), aucs)
+    return Choice(
+        data=runs[0].data,
+        line=runs[0].line,
+        rule=runs[0].rule,
+        rates=tuple(by_rate),
+        aucs=aucs,
+        permutations=tuple(len(group) for group in by_rate.values()),
+        rate=rate,
+        runs=tuple(sorted(by_rate[rate], key=lambda run: run.permutation)),
+    )
+
+
+def _by_rate(runs: Iterable[Run]) -> dict[float, list[Run]]:
+    groups: dict[float, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: run.learning_rate):
+        groups.setdefault(run.learning_rate, []).append(run)
+    return groups
