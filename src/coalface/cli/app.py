@@ -8,6 +8,7 @@ from coalface.cli.ask_tell import ask, tell
 from coalface.cli.data import convert, info
 from coalface.cli.demo import demo
 from coalface.cli.simulate import simulate
+from coalface.cli.sweep import report, sweep
 from coalface.cli.train_predict import predict, train
 
 
@@ -53,6 +54,13 @@ app.command(
         "coalface simulate train.vw --test test.vw --rule passive --json",
     )
 )(simulate)
+app.command(
+    epilog=_examples(
+        "coalface sweep study.toml --dry-run",
+        "coalface sweep study.toml --out results --workers 4",
+    )
+)(sweep)
+app.command(epilog=_examples("coalface report results"))(report)
 app.command(
     epilog=_examples(
         "coalface train calls.csv --label kind --model calls.coal",

@@ -50,14 +50,27 @@ class Curve:
 
     def to_json(self) -> str:
         """The curve as JSON; NaN (no test data) becomes null."""
+        return json.dumps(self.to_values(), allow_nan=False)
+
+    def to_values(self) -> dict[str, Any]:
+        """The curve as plain values that JSON knows."""
         values = {name: _plain(value) for name, value in asdict(self).items()}
-        return json.dumps({**values, "auc": _plain(np.array(self.auc))}, allow_nan=False)
+        return {**values, "auc": _plain(np.array(self.auc))}
 
     @classmethod
     def from_json(cls, text: str) -> "Curve":
         """The curve that ``to_json`` wrote."""
         try:
-            values = json.loads(text)
+            return cls.from_values(json.loads(text))
+        except ValueError as problem:
+            if isinstance(problem, FileFormatError):
+                raise
+            raise _not_a_curve(problem) from None
+
+    @classmethod
+    def from_values(cls, values: Any) -> "Curve":
+        """The curve of plain values."""
+        try:
             kept: dict[str, Any] = {field.name: values[field.name] for field in fields(cls) if field.name != "spent"}
             kept["spent"] = values.get("spent")
             for name in ("test_cost", "at_doublings", "spent"):
@@ -65,8 +78,8 @@ class Curve:
                     kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
             for name in ("budgets", "costs_queried", "examples_queried", "rounds"):
                 kept[name] = np.array([operator.index(value) for value in kept[name]], np.int64)
-        except (ValueError, KeyError, TypeError, OverflowError) as problem:
-            raise FileFormatError(f"This is not a curve written by Curve.to_json: {problem!r}.") from None
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as problem:
+            raise _not_a_curve(problem) from None
         return cls(**kept)
 
     def __str__(self) -> str:
@@ -74,6 +87,10 @@ class Curve:
             f"{self.costs_queried[-1]} costs on {self.examples_queried[-1]} of {self.rounds[-1]} examples, "
             f"test cost {self.test_cost[-1]:.4f}"
         )
+
+
+def _not_a_curve(problem: Exception) -> FileFormatError:
+    return FileFormatError(f"This is not a curve written by Curve.to_json: {problem!r}.")
 
 
 def _plain(value: Any) -> Any:

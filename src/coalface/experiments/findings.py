@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.dataset import CostDataset
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -56,6 +58,22 @@ class DataFacts:
     density: float
     fingerprint: str
     price_unit: str
+
+    @classmethod
+    def of(cls, name: str, train: CostDataset, test: CostDataset, fingerprint: str) -> "DataFacts":
+        """The facts of training and test data."""
+        numbers = train.statistics()
+        return cls(
+            name=name,
+            n_train=numbers.n_examples,
+            n_test=len(test),
+            n_labels=numbers.n_labels,
+            n_features=numbers.n_features,
+            nonzeros_per_row=numbers.nonzeros_per_row,
+            density=numbers.density,
+            fingerprint=fingerprint,
+            price_unit="" if train.price is None else "seconds",
+        )
 
 
 @dataclass(frozen=True)

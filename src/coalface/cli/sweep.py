@@ -1,0 +1,157 @@
+"""``coalface sweep`` and ``coalface report``."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.screen import print_table
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.experiments.study import Study
+    from coalface.experiments.sweep import Progress
+
+_INTERRUPTED, _SOME_FAILED = 130, 1
+_QUIET_SECONDS = 30.0  # between two lines of progress where nobody watches a bar
+
+
+def sweep(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to run; see docs/studies.md.")],
+    out: Annotated[Path | None, typer.Option(help="The folder of the results; a started sweep goes on there.")] = None,
+    executor: Annotated[str, typer.Option(help="threads, processes or dask://HOST:PORT.")] = "threads",
+    workers: Annotated[int | None, typer.Option(min=1, help="How many; by default one per core.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs it takes, and how long.")] = False,
+    report: Annotated[bool, typer.Option(help="Write the report at the end.")] = True,
+    as_json: options.Json = False,
+) -> None:
+    """Run a study: every dataset, line, learning rate and permutation, one result per run.
+
+    Results are kept as they come: after Ctrl-C, a crash or a change of the study, the same command runs only what
+    is missing. The exit code is 1 if some runs failed, 130 after Ctrl-C.
+    """
+    from coalface.experiments.study import Study
+    from coalface.experiments.sweep import run_sweep
+
+    wanted = Study.read(study)
+    if dry_run:
+        _dry_run(wanted, out, executor, workers, as_json=as_json)
+        return
+    if out is None:
+        raise InputError(f"--out must name the folder for the results, such as --out {study.stem}-results.")
+    with _progress(wanted.name) as progress:
+        outcome = run_sweep(wanted, out, executor, workers, progress)
+    page = _write_report(out) if report and outcome.finished_before + outcome.finished else None
+    if as_json:
+        typer.echo(json.dumps({**vars(outcome), "out": str(out), "report": page and str(page)}))
+    else:
+        ended = "Interrupted" if outcome.interrupted else "Finished"
+        typer.echo(
+            f"{ended}: {outcome.finished:,} runs in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were there "
+            f"before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
+        )
+        if page is not None:
+            typer.echo(f"Report: {page.resolve()}")
+    if outcome.interrupted or outcome.failed:
+        raise typer.Exit(_INTERRUPTED if outcome.interrupted else _SOME_FAILED)
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a sweep, or of its tables.")],
+    as_json: options.Json = False,
+) -> None:
+    """The figures and tables of a sweep: one HTML page, an SVG and a CSV file per figure, CSV tables.
+
+    Works while the sweep still runs, and from the tables alone (runs.csv, curves.csv, data.csv, sweep.json).
+    """
+    page = _write_report(folder)
+    typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")
+
+
+def _write_report(folder: Path) -> Path:
+    from coalface.experiments.harvest import findings_of
+    from coalface.experiments.pages import write_report
+    from coalface.experiments.results import FILE, Results, kept_study
+    from coalface.experiments.tables import write_tables
+
+    if (folder / FILE).is_file():
+        write_tables(findings_of(kept_study(folder), Results(folder)), folder)
+    return write_report(folder)
+
+
+def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
+    from coalface.experiments.crews import crew_for
+    from coalface.experiments.estimate import estimates
+    from coalface.experiments.results import FILE, Results
+
+    results = Results(out) if out is not None and (out / FILE).is_file() else None
+    crew = crew_for(executor, workers)
+    crew.close()
+    found = list(estimates(study, results))
+    total = sum(row.cells * (row.seconds_each or 0.0) for row in found) / crew.n_workers
+    unknown = sum(row.cells for row in found if row.seconds_each is None)
+    if as_json:
+        values = {"cells": study.n_cells, "seconds": total, "workers": crew.n_workers, "not_estimated": unknown}
+        typer.echo(json.dumps(values))
+        return
+    rows = [
+        [row.data, row.line, f"{row.cells:,}", "?" if row.seconds_each is None else f"{row.seconds_each:.2f}"]
+        for row in found
+    ]
+    print_table(study.title, ("data", "line", "runs", "seconds each"), rows)
+    typer.echo(f"{study.n_cells:,} runs, about {_duration(total)} with {crew.n_workers} {crew.name}.")
+    if unknown:
+        typer.echo(f"Not in that time: {unknown:,} runs of other learners, whose speed is not known beforehand.")
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} seconds"
+    return f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.1f} hours"
+
+
+@contextmanager
+def _progress(what: str) -> Iterator["Progress"]:
+    """A bar with rate and time left for a person, a line now and then for a log."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    began, first, last_line = time.monotonic(), -1, time.monotonic()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=None, pace="reading the data")
+
+        def progress(done: int, total: int, failed: int) -> None:
+            nonlocal first, last_line
+            first = done - 1 if first < 0 else first
+            pace = _pace(done - first, total - done, time.monotonic() - began)
+            pace += f", {failed} failed" if failed else ""
+            bars.update(task, completed=done, total=total, pace=pace)
+            if not console.is_terminal and time.monotonic() - last_line > _QUIET_SECONDS:
+                last_line = time.monotonic()
+                typer.echo(f"{what}: {done:,} of {total:,} runs, {pace}", err=True)
+
+        yield progress
+
+
+def _pace(done: int, left: int, seconds: float) -> str:
+    """Runs per second and the time left.
+
+    >>> _pace(30, 60, 60.0)
+    '0.5 runs/s, 2 minutes left'
+    """
+    rate = done / max(seconds, 1e-9)
+    return f"{rate:.1f} runs/s, {_duration(left / rate)} left"

@@ -1,0 +1,206 @@
+"""Who runs the cells: threads, processes, a Dask cluster, or any ``concurrent.futures`` executor.
+
+A crew knows how its workers get the data (one copy in memory, files mapped into memory, or sent once) and how to
+stop what is under way. Everything else is the same for all of them.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+from coalface.data.dataset import TrainTest
+from coalface.errors import InputError
+from coalface.experiments.cells import Cell, Record, run_cell, save_problem
+
+NAMES = "threads, processes or dask://HOST:PORT"
+
+
+class Crew(Protocol):
+    """The workers of a sweep."""
+
+    name: str
+    n_workers: int
+
+    def share(self, problem: TrainTest, folder: Path) -> Any:
+        """Make the data reachable for all workers; what comes back travels with every task."""
+        ...
+
+    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
+        """Have a cell run."""
+        ...
+
+    def stop(self) -> None:
+        """Drop what waits, and cut what is under way short where that is possible."""
+        ...
+
+    def close(self) -> None:
+        """Let the workers go."""
+        ...
+
+
+def crew_for(executor: "str | Executor", workers: int | None = None) -> Crew:
+    """The crew of a name, an address or an executor of the caller's.
+
+    >>> crew = crew_for("threads", 2)
+    >>> crew.name, crew.n_workers
+    ('threads', 2)
+    >>> crew.close()
+    """
+    if isinstance(executor, Executor):
+        return ExecutorCrew(executor, workers)
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}.")
+    if executor == "threads":
+        return ThreadCrew(workers or _cores())
+    if executor == "processes":
+        return ProcessCrew(workers or _cores())
+    if isinstance(executor, str) and executor.startswith("dask://") and len(executor) > len("dask://"):
+        return DaskCrew(executor.removeprefix("dask://"))
+    raise InputError(f"executor must be {NAMES}, got {executor!r}.")
+
+
+class ThreadCrew:
+    """Threads of this process over one copy of the data; the compiled loops run side by side."""
+
+    name = "threads"
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        self._stopping = threading.Event()
+        self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="cell")
+
+    def share(self, problem: TrainTest, folder: Path) -> TrainTest:  # noqa: ARG002
+        """The data itself, its costs unfolded once for all threads."""
+        _ = problem.train.cost, problem.test.cost
+        return problem
+
+    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
+        """Have a cell run."""
+        return self._pool.submit(run_cell, shared, cell, self._stopping.is_set)
+
+    def stop(self) -> None:
+        """Cells under way notice within a tenth of a second."""
+        self._stopping.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """Wait for the threads to end."""
+        self._pool.shutdown()
+
+
+class ProcessCrew:
+    """Processes of this machine; the data is mapped into each from the same files."""
+
+    name = "processes"
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        self._context = get_context("spawn")  # a fork would copy locks in whatever state they are
+        self._stopping = self._context.Event()
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self.n_workers, mp_context=self._context, initializer=_enlist, initargs=(self._stopping,)
+        )
+
+    def share(self, problem: TrainTest, folder: Path) -> str:
+        """The folder that each process maps."""
+        return save_problem(problem, folder)
+
+    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
+        """Have a cell run."""
+        try:
+            return self._pool.submit(_run_enlisted, shared, cell)
+        except BrokenExecutor:  # a pool that lost a process is of no more use
+            self._pool = self._new_pool()
+            return self._pool.submit(_run_enlisted, shared, cell)
+
+    def stop(self) -> None:
+        """Cells under way notice within a tenth of a second."""
+        self._stopping.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """Wait for the processes to end."""
+        self._pool.shutdown()
+
+
+_told_to_stop: Callable[[], bool] = bool  # in a process of a crew: whether to stop
+
+
+def _enlist(stopping: Any) -> None:
+    global _told_to_stop  # noqa: PLW0603 - the only way to hand something to a process of a pool
+    _told_to_stop = stopping.is_set
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the sweep decides
+
+
+def _run_enlisted(shared: Any, cell: Cell) -> Record:
+    return run_cell(shared, cell, _told_to_stop)
+
+
+class ExecutorCrew:
+    """An executor of the caller's, on this machine or any other that sees the same files."""
+
+    def __init__(self, executor: Executor, n_workers: int | None = None) -> None:
+        self.name = type(executor).__name__
+        self.n_workers = n_workers or _cores()
+        self._executor = executor
+
+    def share(self, problem: TrainTest, folder: Path) -> Any:
+        """The folder that each worker maps."""
+        return save_problem(problem, folder)
+
+    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
+        """Have a cell run."""
+        return self._executor.submit(run_cell, shared, cell)
+
+    def stop(self) -> None:
+        """What is under way comes to its end; nothing new is begun."""
+
+    def close(self) -> None:
+        """The executor is the caller's, who closes it."""
+
+
+class DaskCrew(ExecutorCrew):
+    """A Dask cluster. Workers map the data where they see our files; to others it is sent once."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("Dask is not installed. Run: pip install 'coalface[dask]'") from None
+        try:
+            self._client = Client(address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError) as problem:
+            raise InputError(
+                f"There is no Dask scheduler at {address} ({' '.join(str(problem).split())}). "
+                "Start one with `dask scheduler` and pass its address."
+            ) from None
+        threads = sum(worker["nthreads"] for worker in self._client.scheduler_info(n_workers=-1)["workers"].values())
+        super().__init__(self._client.get_executor(pure=False), max(threads, 1))
+        self.name = f"dask://{address}"
+
+    def share(self, problem: TrainTest, folder: Path) -> Any:
+        """The folder if every worker sees it; otherwise the data, sent to all of them once."""
+        place = save_problem(problem, folder)
+        seen = self._client.run(partial(os.path.isdir, place))
+        return place if seen and all(seen.values()) else self._client.scatter(problem, broadcast=True, hash=False)
+
+    def stop(self) -> None:
+        """Cancel what waits; what is under way ends unheard."""
+        self._executor.shutdown(wait=False)
+
+    def close(self) -> None:
+        """Leave the cluster as it was."""
+        self._client.close()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

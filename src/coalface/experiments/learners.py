@@ -1,0 +1,100 @@
+"""Everything a line of a study can run: our learner with any of its rules, and what users would pick instead."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.dataset import TrainTest
+from coalface.errors import InputError
+from coalface.evaluation.curve import Curve
+from coalface.evaluation.simulation import simulate
+from coalface.experiments.rivals import RIVALS, run_rival
+from coalface.learner import CoalClassifier
+from coalface.regressors.settings import settings_for
+
+OURS = "coal"
+_GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
+Progress = Callable[[int, int], None]
+
+
+def parameters_of(learner: str) -> tuple[str, ...]:
+    """The settings that a line with this learner may have.
+
+    >>> parameters_of("coal")[:3]
+    ('rule', 'mellowness', 'width_scale')
+    """
+    if learner == OURS:
+        return tuple(name for name in CoalClassifier().get_params() if name not in _GIVEN)
+    if learner not in RIVALS:
+        raise InputError(f"learner must be one of {', '.join([OURS, *RIVALS])}, got {learner!r}")
+    return tuple(RIVALS[learner].parameters)
+
+
+def every_parameter() -> tuple[str, ...]:
+    """The settings that some learner has."""
+    names = [name for learner in (OURS, *RIVALS) for name in parameters_of(learner)]
+    return tuple(dict.fromkeys(names))
+
+
+def is_pair(name: str) -> bool:
+    """Whether a setting is a list by nature."""
+    return name == "cost_bounds"
+
+
+def default_of(learner: str, name: str) -> Any:
+    """What a setting is if nobody says; 0 for a learner without it."""
+    if learner == OURS:
+        return CoalClassifier().get_params()[name]
+    return RIVALS[learner].parameters.get(name, 0.0)
+
+
+def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
+    """Raise an InputError if the learner cannot have these settings."""
+    if learner == OURS:
+        settings_for(n_labels, {**CoalClassifier().get_params(), **settings})
+    else:
+        RIVALS[learner].check(settings, n_labels)
+
+
+def rule_of(learner: str, settings: Mapping[str, Any]) -> str:
+    """The rule of our learner, the name of any other.
+
+    >>> rule_of("coal", {"rule": "passive"}), rule_of("vw", {})
+    ('passive', 'vw')
+    """
+    return str(settings.get("rule", default_of(learner, "rule"))) if learner == OURS else learner
+
+
+def asks_of(learner: str) -> str:
+    """What the learner asks for: "costs" one by one, or "labels"."""
+    return "costs" if learner == OURS else RIVALS[learner].asks
+
+
+def run(
+    learner: str,
+    settings: Mapping[str, Any],
+    problem: TrainTest,
+    order: NDArray[np.int64],
+    budgets: Any,
+    seed: int,
+    progress: Progress | None = None,
+) -> Curve:
+    """One pass over the training rows in this order."""
+    train, test = problem
+    if learner != OURS:
+        return run_rival(learner, settings, train, test, order, budgets, seed, progress)
+    bounds = settings.get("cost_bounds", (0.0, 1.0))
+    return simulate(
+        CoalClassifier(classes=train.classes, random_state=seed, **{**settings, "cost_bounds": tuple(bounds)}),
+        train.X,
+        train.cost,
+        X_test=test.X,
+        cost_test=test.cost,
+        order=order,
+        budgets=budgets,
+        candidates=train.candidates,
+        price=train.price,
+        progress=progress,
+    )
