@@ -62,20 +62,21 @@ class Scenario:
 def read_aslib_npz(path: str | os.PathLike[str], *, name: str | None = None) -> TrainTest:
     """A scenario as one archive, beside a ``summary.json`` that says what its numbers measure.
 
-    Keys: ``X``, ``perf``, ``cost01``, ``cost01_alt`` (logarithmic, or scaled by instance), ``fold``, ``algorithms``,
-    ``features``.
+    Keys: ``X``, ``perf``, ``ok``, ``cost01``, ``cost01_alt`` (logarithmic, or scaled by instance), ``fold``,
+    ``algorithms``, ``features``.
     """
     source = Path(path)
     kind = _kind(source)
-    keys = ("X", "perf", "cost01", "cost01_alt", "fold", "algorithms", "features")
-    X, perf, linear, other, fold, solvers, features = read_arrays(source, *keys)
+    keys = ("X", "perf", "ok", "cost01", "cost01_alt", "fold", "algorithms", "features")
+    X, perf, ok, linear, other, fold, solvers, features = read_arrays(source, *keys)
     by_time = kind == "runtime"
+    by_instance = np.where(ok, other, np.float32(1))
     scenario = Scenario(
         name=f"aslib/{source.stem}" if name is None else name,
         features=X,
         feature_names=tuple(features.tolist()),
         solvers=tuple(solvers.tolist()),
-        cost=linear if by_time and source.stem not in LOG_COSTS else other,
+        cost=by_instance if not by_time else other if source.stem in LOG_COSTS else linear,
         price=perf if by_time else None,
         fold=fold,
     )
@@ -93,7 +94,7 @@ def aslib_sizes(path: Path) -> tuple[int, int, int]:
 
 
 def _kind(source: Path) -> str:
-    """ "runtime" or "solution_quality", of which the archive itself says nothing."""
+    """What the runs measure, "runtime" or "solution_quality"; the archive itself does not say."""
     summary = source.parent / SUMMARY
     try:
         listed = {entry["scenario"]: entry["ptype"] for entry in json.loads(summary.read_text(encoding="utf-8"))}

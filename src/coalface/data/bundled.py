@@ -28,7 +28,7 @@ def load_digits(name: str = "digits") -> TrainTest:
 
 
 def load_table(name: str) -> TrainTest:
-    """ "wine", "breast-cancer" or "iris": standardised measurements, 0/1 costs, 3 in 10 rows for testing.
+    """Standardised measurements of "wine", "breast-cancer" or "iris", 0/1 costs, 3 in 10 rows for testing.
 
     >>> load_table("iris").train.classes
     array(['setosa', 'versicolor', 'virginica'], dtype='<U10')

@@ -26,4 +26,5 @@ def standardised(X: NDArray[Any], train: NDArray[Any]) -> NDArray[np.float64]:
     deviation = values[train].std(axis=0)
     # The mean of equal numbers is rarely that number: what is left is rounding, not spread.
     constant = values[train].max(axis=0) - values[train].min(axis=0) == 0
-    return np.divide(values, deviation, out=np.zeros_like(values), where=~constant)
+    scaled: NDArray[np.float64] = np.divide(values, deviation, out=np.zeros_like(values), where=~constant)
+    return scaled

@@ -1,0 +1,161 @@
+"""Sentences in columns as in CoNLL's shared tasks: one word a line, and a blank line between sentences.
+
+``read_sentences`` gives the words and their tags; ``read_conll`` makes one example of every word.
+"""
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coalface.data.dataset import CostDataset
+from coalface.data.labels import label_array, label_codes
+from coalface.data.token_features import hashed_tokens
+from coalface.errors import FileFormatError, InputError
+
+_NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
+_DOCUMENT = "-DOCSTART-"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words and, of the same number, their tags."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def read_sentences(path: str | os.PathLike[str], *, word: int | None = None, tag: int | None = None) -> list[Sentence]:
+    r"""The sentences of a plain or ``.gz`` file with tabs or blanks between its columns.
+
+    ``word`` and ``tag`` are the numbers of columns, from 0 or, negative, from the right. By default they are the first
+    and the last, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a sentence are
+    comments; CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are left out.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n\nIt PRP\n")
+    ...     read_sentences(Path(folder, "a.conll"))
+    [Sentence(words=('The', 'cat'), tags=('DT', 'NN')), Sentence(words=('It',), tags=('PRP',))]
+    """
+    source = Path(path)
+    universal = source.name.removesuffix(".gz").endswith(".conllu")
+    word = (1 if universal else 0) if word is None else word
+    tag = (3 if universal else -1) if tag is None else tag
+    sentences = []
+    words: list[str] = []
+    tags: list[str] = []
+    for cells in _rows(source, word, tag):
+        if cells is not None:
+            words.append(cells[word])
+            tags.append(cells[tag])
+        elif words:
+            sentences.append(Sentence(tuple(words), tuple(tags)))
+            words, tags = [], []
+    if not sentences:
+        raise FileFormatError(f"{source} must hold at least one sentence, got none. Check the file.")
+    return sentences
+
+
+def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
+    """The columns of every word, and None where a sentence ends."""
+    n_columns, within = 0, False
+    for number, line in enumerate(_lines(source), start=1):
+        cells = line.split("\t") if "\t" in line else line.split()
+        if not cells or cells[0] == _DOCUMENT:
+            within = False
+            yield None
+        elif _is_comment(line, cells, n_columns, within) or (word != 0 and _NOT_A_WORD.fullmatch(cells[0])):
+            continue
+        else:
+            n_columns = n_columns or _checked_width(source, number, cells, word, tag)
+            if len(cells) != n_columns or not (cells[word] and cells[tag]):
+                rule = f"every word must have {n_columns} columns, none of them empty"
+                raise _bad_line(source, number, rule, line, f"It has {len(cells)}")
+            within = True
+            yield cells
+    yield None
+
+
+def _is_comment(line: str, cells: list[str], n_columns: int, within: bool) -> bool:
+    """A '#' in the middle of a sentence, or with all columns behind it, is a word."""
+    if not line.startswith("#") or within:
+        return False
+    return len(cells) != n_columns if n_columns else "\t" not in line
+
+
+def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int) -> int:
+    for name, column in (("word", word), ("tag", tag)):
+        if not -len(cells) <= column < len(cells):
+            raise _bad_line(source, number, f"{name}={column} must be one of its columns", " ".join(cells), "Change it")
+    if word % len(cells) == tag % len(cells):
+        raise InputError(
+            f"{source}: words and tags must be in different columns, both are column {word}. Pass word= or tag=."
+        )
+    return len(cells)
+
+
+def _lines(source: Path) -> list[str]:
+    if not source.is_file():
+        raise FileFormatError(f"There is no file {source}. Check the path.")
+    raw = source.read_bytes()
+    try:
+        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
+    shown = got if len(got) <= 60 else got[:57] + "..."
+    return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
+
+
+def read_conll(
+    path: str | os.PathLike[str],
+    *,
+    word: int | None = None,
+    tag: int | None = None,
+    bits: int = 18,
+    classes: ArrayLike | None = None,
+    name: str | None = None,
+) -> CostDataset:
+    r"""Every word of a file as an example, its tag as the label, with 0/1 costs.
+
+    Features are those of ``hashed_tokens``, in 2**bits columns. Pass the ``classes`` of the training data to read test
+    data like it; by default the labels are the tags of this file in alphabetical order.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n\nIt PRP\n")
+    ...     read_conll(Path(folder, "a.conll"))
+    CostDataset('a', 3 examples, 262144 features, 3 labels)
+    """
+    source = Path(path)
+    sentences = read_sentences(source, word=word, tag=tag)
+    tags = [tag for sentence in sentences for tag in sentence.tags]
+    known = np.unique(tags) if classes is None else label_array(classes)
+    try:
+        truth = label_codes(tags, known)
+    except InputError as error:
+        raise FileFormatError(f"{source}: {error}") from None
+    return CostDataset(
+        hashed_tokens([sentence.words for sentence in sentences], bits),
+        classes=known,
+        truth=truth,
+        cost_matrix=1.0 - np.eye(len(known)),
+        name=source.name.split(".")[0] if name is None else name,
+    )
