@@ -121,9 +121,7 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
         watch(0, 1)
         problem = opened(shared)
         order = np.random.default_rng(cell.permutation).permutation(len(problem.train))
-        curve = learners.run(
-            cell.learner, dict(cell.settings), problem, order, cell.budgets, cell.permutation, watch
-        )
+        curve = learners.run(cell.learner, dict(cell.settings), problem, order, cell.budgets, cell.permutation, watch)
         if curve.interrupted:  # a run that was cut short must not enter a median
             raise Stopped
         record["curve"] = curve.to_values()

@@ -32,7 +32,18 @@ from coalface.experiments import learners
 from coalface.experiments.places import Place, line_of, places
 from coalface.experiments.sources import Source, sources_of
 
-_KEYS = ("name", "title", "text", "permutations", "first_permutation", "budgets", "baseline", "data", "settings", "lines")
+_KEYS = (
+    "name",
+    "title",
+    "text",
+    "permutations",
+    "first_permutation",
+    "budgets",
+    "baseline",
+    "data",
+    "settings",
+    "lines",
+)
 TUNED = "learning_rate"
 
 

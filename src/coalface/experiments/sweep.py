@@ -18,6 +18,7 @@ from coalface.experiments.findings import DataFacts
 from coalface.experiments.results import FILE, Results, Session, keep_study
 from coalface.experiments.study import Study
 from coalface.files import exclusive
+from coalface.ledger.interrupts import interrupts_put_off
 
 _TRIES = 2  # how often a cell that lost its worker is tried again
 _AHEAD = 3  # tasks per worker that wait or run
@@ -103,7 +104,8 @@ class _Sweep:
             self.results.start(self.session)
         try:
             for record in self._records():
-                self.results.add([record])
+                with interrupts_put_off():  # a half-written record would have to be dropped
+                    self.results.add([record])
                 done += 1
                 failed += "error" in record
                 if progress is not None:

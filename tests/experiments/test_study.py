@@ -1,0 +1,132 @@
+"""A study file: what it says, and one line for what is wrong with it."""
+
+import numpy as np
+import pytest
+
+from coalface.data.catalogue import load_known
+from coalface.data.readers import write_dataset
+from coalface.errors import CoalfaceError, FileFormatError
+from coalface.experiments.cells import cells_of, code_of
+from coalface.experiments.places import places
+from coalface.experiments.study import Study
+
+from .studies import small_study
+
+WHOLE = """name = "whole"
+title = "Everything"
+text = "All keys."
+permutations = 3
+first_permutation = 5
+budgets = [100, 200]
+baseline = "coal 0.1"
+data = ["digits", "iris"]
+
+[settings]
+learning_rate = [0.1, 0.3]
+warm_up = 5
+
+[lines.coal]
+mellowness = [0.1, 0.01]
+sensitivity = ["shadow", "derivative"]
+
+[lines.half]
+learner = "random-costs"
+share = 0.5
+"""
+
+
+def test_lists_multiply_into_lines_and_learning_rates_into_cells():
+    study = Study.from_toml(WHOLE.replace("coal 0.1", "half"))
+    names = ["coal 0.1 shadow", "coal 0.1 derivative", "coal 0.01 shadow", "coal 0.01 derivative", "half"]
+    assert [line.name for line in study.lines] == names
+    assert study.lines[1].settings == {"mellowness": 0.1, "sensitivity": "derivative", "warm_up": 5}
+    assert study.lines[1].rates == (0.1, 0.3)
+    assert study.n_cells == 2 * 3 * 5 * 2
+    cells = list(cells_of(study, {"digits": "a", "iris": "b"}, code_of(study)))
+    assert len({cell.key for cell in cells}) == len(cells) == study.n_cells
+    assert {cell.permutation for cell in cells} == {5, 6, 7}
+
+
+def test_what_is_not_said_has_a_default():
+    study = Study.from_toml('data = ["iris"]\n[lines.coal]', name="mine")
+    assert (study.name, study.title, study.baseline, study.budgets) == ("mine", "mine", "coal", "quarter-doubling")
+    assert (study.permutations, study.lines[0].rates) == (range(20), (0.5,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "rule"),
+    [
+        ("permutations = 3", "permutations = 0", 4, "permutations must be a whole number from 1 on, got 0"),
+        ("permutations = 3", "permutations = true", 4, "permutations must be a whole number from 1 on, got True"),
+        ("budgets = [100, 200]", "budgets = [200, 100]", 6, "budgets must be increasing whole numbers"),
+        ('baseline = "coal 0.1"', 'baseline = "x"', 7, "baseline must be one of coal 0.1 shadow, .*, half, got 'x'"),
+        ('["digits", "iris"]', "[]", 8, "data must name at least one dataset"),
+        ('["digits", "iris"]', "[3]", 8, "data must be a list of names, got 3 in it"),
+        ('["digits", "iris"]', '["nothing*"]', 8, "data has no known name like 'nothing\\*'"),
+        ("[0.1, 0.3]", '"fast"', 11, "learning_rate must be a finite number greater than 0 .*, got 'fast'"),
+        ("warm_up = 5", "warm_up = 5.5", 12, "warm_up must be a whole number from 0 on, got 5.5"),
+        ("warm_up = 5", "colour = 5", 12, "settings.colour is not known here; possible are .*mellowness"),
+        ("[0.1, 0.01]", "[0.1, -1]", 15, "mellowness must be a finite number at least 0, got -1"),
+        ('"derivative"', '"guess"', 16, "sensitivity must be one of .*, got 'guess'"),
+        ("share = 0.5", "share = 2.0", 20, "share must be .*, got 2.0"),
+        ("share = 0.5", "mellowness = 0.1", 20, "lines.half.mellowness is not known here; possible are .*share"),
+        ('"random-costs"', '"guess"', 19, "learner must be one of coal, random-costs, .*, got 'guess'"),
+        ("[lines.half]", "[lines.coal]", 18, "must be TOML: Cannot declare"),
+        ("title = ", "titel = ", 2, "titel is not known here; possible are name, title"),
+        ("title = ", "title ", 2, "must be TOML: "),
+    ],
+)
+def test_a_mistake_is_one_line_with_its_place_and_rule(old, new, line, rule):
+    text = WHOLE.replace('baseline = "coal 0.1"', 'baseline = "half"') if "baseline" not in old else WHOLE
+    assert old in text
+    with pytest.raises(FileFormatError, match=rule) as caught:
+        Study.from_toml(text.replace(old, new, 1), file="mine.toml")
+    message = str(caught.value)
+    assert f"line {line}" in message
+    assert message.startswith("mine.toml")
+    assert "\n" not in message
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
+    with pytest.raises(FileFormatError, match=r"none\.toml cannot be read: No such file"):
+        Study.read(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b'title = "\xe9"')
+    with pytest.raises(FileFormatError, match="must be UTF-8"):
+        Study.read(tmp_path / "latin.toml")
+
+
+def test_data_may_be_files_beside_the_study(tmp_path):
+    train, test = load_known("iris")
+    write_dataset(train, tmp_path / "train.npz")
+    write_dataset(test, tmp_path / "test.npz")
+    tables = (
+        '[data.mine]\ntrain = "train.npz"\ntest = "test.npz"\n[data.part]\ntrain = "train.npz"\ntest_fraction = 0.5\n'
+    )
+    (tmp_path / "study.toml").write_text(f"{tables}[lines.coal]\n")
+    mine, part = (source.load() for source in Study.read(tmp_path / "study.toml").sources)
+    assert (mine.train.fingerprint, mine.test.fingerprint) == (train.fingerprint, test.fingerprint)
+    assert len(part.train) + len(part.test) == len(train)
+    assert np.array_equal(part.train.classes, train.classes)
+
+
+@pytest.mark.parametrize(
+    ("table", "rule"),
+    [
+        ('[data.mine]\ntest = "x.npz"\n', "line 1: mine must say train = a file"),
+        ('[data.mine]\ntrain = "x.npz"\ntest_fraction = 2\n', "line 1: mine must have a test_fraction between 0 and 1"),
+    ],
+)
+def test_a_table_of_data_is_checked(table, rule):
+    with pytest.raises(FileFormatError, match=rule):
+        Study.from_toml(f"{table}[lines.coal]\n")
+
+
+def test_data_that_is_not_there_is_an_error_before_anything_runs():
+    with pytest.raises(CoalfaceError, match="nowhere"):
+        small_study(data='["nowhere"]').sources[0].load()
+
+
+def test_places_survive_quoted_names_and_long_texts():
+    found = places('text = """\n[not a table]\n"""\n["lines"."a b"]\n"odd key".x = 1\n')
+    assert found[("lines", "a b")] == 4
+    assert found[("lines", "a b", "odd key", "x")] == 5

@@ -1,0 +1,226 @@
+"""A sweep: every cell once, whoever runs it, whatever happens on the way."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier, simulate
+from coalface.data.catalogue import load_known
+from coalface.errors import FileBusyError, InputError
+from coalface.evaluation.curve import Curve
+from coalface.experiments import sweep as sweeping
+from coalface.experiments.crews import ProcessCrew, crew_for
+from coalface.experiments.harvest import findings_of
+from coalface.experiments.results import FILE, Results
+from coalface.experiments.sweep import run_sweep
+from coalface.files import exclusive
+
+from .studies import lines_of, numbers_of, small_study
+
+
+class AtOnce(Executor):
+    """The plainest executor there is: it runs a task when it gets it."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except BaseException as problem:
+            future.set_exception(problem)
+        return future
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What the small study gives on one thread."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    run_sweep(small_study(), folder, "threads", 1)
+    return numbers_of(folder)
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes", AtOnce()], ids=["threads", "processes", "any"])
+def test_every_executor_finds_the_same_numbers_and_each_cell_once(executor, undisturbed, tmp_path):
+    seen = []
+    outcome = run_sweep(small_study(), tmp_path, executor, 2, lambda *now: seen.append(now))
+    assert (outcome.cells, outcome.finished, outcome.failed, outcome.interrupted) == (12, 12, 0, False)
+    assert seen == [(done, 12, 0) for done in range(1, 13)]
+    assert numbers_of(tmp_path) == undisturbed
+    assert sorted(lines_of(tmp_path)) == sorted(undisturbed)
+
+
+def test_a_cell_is_the_run_that_simulate_makes(undisturbed):
+    record = next(record for record in undisturbed.values() if record["line"] == "coal 0.01")
+    train, test = load_known("iris")
+    expected = simulate(
+        CoalClassifier(classes=train.classes, random_state=record["permutation"], **record["settings"]),
+        train.X,
+        train.cost,
+        X_test=test.X,
+        cost_test=test.cost,
+        order=np.random.default_rng(record["permutation"]).permutation(len(train)),
+        budgets="quarter-doubling",
+    )
+    found = Curve.from_values({**record["curve"], "seconds": 0.0})
+    assert found.costs_queried.tolist() == expected.costs_queried.tolist()
+    assert found.test_cost.tolist() == expected.test_cost.tolist()
+    assert found.auc == expected.auc
+
+
+def test_a_second_sweep_runs_nothing_and_a_wider_study_only_what_is_new(undisturbed, tmp_path):
+    run_sweep(small_study(), tmp_path)
+    size = (tmp_path / FILE).stat().st_size
+    again = run_sweep(small_study(), tmp_path)
+    assert (again.finished_before, again.finished) == (12, 0)
+    assert (tmp_path / FILE).stat().st_size == size
+    wider = run_sweep(small_study(permutations=3), tmp_path)
+    assert (wider.finished_before, wider.finished, wider.cells) == (12, 6, 18)
+    assert undisturbed.items() <= numbers_of(tmp_path).items()
+
+
+def test_a_failing_cell_is_recorded_with_its_error_and_the_rest_goes_on(tmp_path):
+    study = small_study(lines="[lines.coal]\n[lines.narrow]\ncost_bounds = [0.0, 0.5]")
+    outcome = run_sweep(study, tmp_path)
+    assert (outcome.finished, outcome.failed) == (2, 2)
+    errors = set(Results(tmp_path).failed.values())
+    assert len(errors) == 1
+    assert "must lie in [0, 0.5], got 1" in errors.pop()
+    findings = findings_of(study, Results(tmp_path))
+    assert (len(findings.runs), len(findings.failures), findings.missing) == (2, 2, 0)
+    assert findings.failures[0].startswith("iris, narrow (cost_bounds")
+    assert run_sweep(study, tmp_path).failed == 2  # tried again
+
+
+def test_two_sweeps_cannot_write_into_one_folder(tmp_path):
+    with exclusive(tmp_path / FILE), pytest.raises(FileBusyError, match="one process at a time"):
+        run_sweep(small_study(), tmp_path)
+    assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("executor", "workers", "rule"),
+    [
+        ("gpu", None, "executor must be threads, processes or dask://HOST:PORT, got 'gpu'"),
+        ("dask://", None, "executor must be"),
+        ("threads", 0, "workers must be at least 1, got 0"),
+        ("dask://127.0.0.1:1", None, "There is no Dask scheduler at 127.0.0.1:1"),
+    ],
+)
+def test_an_executor_that_cannot_be_is_one_line(executor, workers, rule, monkeypatch):
+    if executor.endswith(":1"):
+        monkeypatch.setattr("distributed.Client.__init__", _refusing)
+    with pytest.raises(InputError, match=rule) as caught:
+        crew_for(executor, workers)
+    assert "\n" not in str(caught.value)
+
+
+def _refusing(*_args, **_kwargs):
+    raise OSError("Timed out trying to connect")
+
+
+def test_ctrl_c_keeps_what_is_finished_and_the_next_sweep_goes_on(undisturbed, tmp_path):
+    def press(done, total, failed):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    outcome = run_sweep(small_study(), tmp_path, "threads", 1, press)
+    assert (outcome.interrupted, outcome.finished) == (True, 5)
+    assert len(numbers_of(tmp_path)) == 5
+    assert run_sweep(small_study(), tmp_path).finished == 7
+    assert numbers_of(tmp_path) == undisturbed
+
+
+def test_cells_under_way_stop_soon_when_the_sweep_stops(tmp_path):
+    crew = crew_for("threads", 1)
+    study = small_study(data='["digits"]', permutations=1, lines="[lines.coal]")
+    cell = next(sweeping.cells_of(study, {"digits": "x"}, {"coal": "y"}))
+    slow = load_known("digits")
+    big = type(slow)(slow.train.subset(np.tile(np.arange(1297), 400)), slow.test)
+    future = crew.submit(crew.share(big, tmp_path), cell)
+    time.sleep(0.3)
+    began = time.perf_counter()
+    crew.stop()
+    with pytest.raises(sweeping.Stopped):
+        future.result(timeout=60)
+    assert time.perf_counter() - began < 5
+
+
+class Fragile(ProcessCrew):
+    """A crew one of whose processes is killed in the middle."""
+
+    kills = 1
+
+    def submit(self, shared, cell):
+        future = super().submit(shared, cell)
+        if self.kills:
+            type(self).kills -= 1
+            threading.Timer(0.05, self._kill_one).start()
+        return future
+
+    def _kill_one(self):
+        for pid in list(self._pool._processes or ()):
+            os.kill(pid, signal.SIGKILL)
+            return
+
+
+def test_a_killed_process_costs_nothing_but_time(undisturbed, tmp_path, monkeypatch):
+    Fragile.kills = 1
+    monkeypatch.setattr(sweeping, "crew_for", lambda *_: Fragile(2))
+    outcome = run_sweep(small_study(), tmp_path)
+    assert (Fragile.kills, outcome.finished, outcome.failed) == (0, 12, 0)
+    assert numbers_of(tmp_path) == undisturbed
+    assert len(lines_of(tmp_path)) == 12
+
+
+class Deadly(AtOnce):
+    """An executor whose workers die of one line."""
+
+    def submit(self, function, shared, cell):
+        if cell.line == "passive":
+            future = Future()
+            future.set_exception(RuntimeError("the worker died"))
+            return future
+        return super().submit(function, shared, cell)
+
+
+def test_a_cell_that_kills_its_workers_is_given_up_alone(tmp_path):
+    outcome = run_sweep(small_study(), tmp_path, Deadly(), 2)
+    assert (outcome.finished, outcome.failed) == (8, 4)
+    assert set(Results(tmp_path).failed.values()) == {"lost its worker 3 times: RuntimeError: the worker died"}
+
+
+RUN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.experiments.studies import small_study
+from coalface.experiments.sweep import run_sweep
+run_sweep(small_study(), Path({out!r}), "threads", 2)
+"""
+
+
+def test_kill_9_at_any_moment_changes_nothing(undisturbed, tmp_path):
+    """The pauses are drawn so that kills hit the start, the middle and the end of the work."""
+    code = RUN.format(root=str(Path(__file__).parents[2]), out=str(tmp_path))
+    pauses = np.random.default_rng(0).uniform(0.0, 0.35, 4)
+    for pause in pauses:
+        process = subprocess.Popen([sys.executable, "-c", code])
+        _wait_for(tmp_path / FILE, process)
+        time.sleep(pause)
+        process.kill()
+        process.wait()
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert numbers_of(tmp_path) == undisturbed
+    assert len(lines_of(tmp_path)) == len(set(lines_of(tmp_path))) == 12
+
+
+def _wait_for(path, process):
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.01)
