@@ -107,7 +107,7 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path):
     with pytest.raises(FileFormatError, match="There is no file or folder"):
         read_dataset(tmp_path / "nothing.vw")
     (tmp_path / "a.xls").write_text("?")
-    with pytest.raises(InputError, match=r"a.xls must be one of vw, svmlight, csv, npz, folder .* got '.xls'"):
+    with pytest.raises(InputError, match=r"a.xls must be one of vw, svmlight, csv, conll, npz, folder .* got '.xls'"):
         read_dataset(tmp_path / "a.xls")
     with pytest.raises(InputError, match=r"must be one of vw, csv, npz, folder .* got 'svmlight'"):
         write_dataset(dataset, tmp_path / "a.svm")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from coalface.cli.ask_tell import ask, tell
-from coalface.cli.data import convert, info
+from coalface.cli.data import convert, fetch, info, list_known
 from coalface.cli.demo import demo
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import report, sweep
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help takes half the time
 )
 data = typer.Typer(
-    help="Look at data and convert it.",
+    help="Look at data, convert it, and fetch it.",
     epilog=_examples("coalface data info calls.csv --label kind"),
     rich_markup_mode=None,
 )
@@ -71,5 +71,9 @@ app.command(epilog=_examples("coalface predict calls.coal new-calls.csv --costs 
 app.command(epilog=_examples("coalface ask calls.coal new-calls.csv --max-costs 200 > questions.jsonl"))(ask)
 app.command(epilog=_examples("coalface tell calls.coal answers.jsonl"))(tell)
 app.add_typer(data, name="data")
-data.command(epilog=_examples("coalface data info calls.csv --label kind"))(info)
-data.command(epilog=_examples("coalface data convert calls.csv calls --label kind"))(convert)
+data.command("list", epilog=_examples("coalface data list"))(list_known)
+data.command(epilog=_examples("coalface data info calls.csv --label kind", "coalface data info digits"))(info)
+data.command(
+    epilog=_examples("coalface data convert calls.csv calls --label kind", "coalface data convert digits digits")
+)(convert)
+data.command(epilog=_examples("coalface data fetch newsgroups20 --into data"))(fetch)

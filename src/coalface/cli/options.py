@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="VW text, svmlight, CSV, npz, or a dataset folder.")]
-Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, npz or folder.")]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="VW text, svmlight, CSV, CoNLL, npz, or a dataset folder.")]
+Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, conll, npz or folder.")]
 Label = Annotated[str | None, typer.Option(help="CSV: the column that holds the true label.")]
 CostMatrix = Annotated[
     Path | None, typer.Option(help="CSV, svmlight: costs by true label (row) and prediction (column), .npy or .csv.")

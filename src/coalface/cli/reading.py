@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
 
 _LISTS = {"ignore", "classes", "feature_names"}
-_WHOLE = {"bits", "n_features", "first_label"}
+_WHOLE = {"bits", "n_features", "first_label", "word", "tag"}
 _SPARSE_TEXT = (".vw", ".txt", ".dat", ".svm", ".svmlight", ".libsvm")
 
 
@@ -61,7 +61,8 @@ def read_like(model: "Model", path: Path, format: str, options: dict[str, Any]) 
     from coalface.cli.matching import match_features, match_labels
 
     sparse = _is(path, format, "vw", _SPARSE_TEXT[:3]) or _is(path, format, "svmlight", _SPARSE_TEXT[3:])
-    if sparse or _is(path, format, "csv", (".csv",)):
+    words = _is(path, format, "conll", (".conll", ".conllu"))
+    if sparse or words or _is(path, format, "csv", (".csv",)):
         options = {"classes": model.learner.classes_, **options}
     dataset = read(path, format, options)
     return match_labels(match_features(dataset, model, sparse=sparse), model.learner.classes_)

@@ -1,12 +1,14 @@
 """Examples, labels and costs: ``CostDataset``, the files it is read from, and label trees.
 
-``read_dataset`` and ``write_dataset`` know every format by its suffix, ``load_known`` knows data by its name;
-``tree_cost_matrix`` turns a hierarchy of labels into costs.
+``read_dataset`` and ``write_dataset`` know every format by its suffix, ``read_train_test`` what holds training and test
+data at once, ``load_known`` data by its name; ``tree_cost_matrix`` turns a hierarchy of labels into costs.
 """
 
 from coalface.data.catalogue import KnownData, known_data, load_known
+from coalface.data.conll import Sentence, read_sentences
 from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
 from coalface.data.readers import read_dataset, write_dataset
+from coalface.data.splits import read_train_test
 from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
 
 __all__ = [
@@ -14,10 +16,13 @@ __all__ = [
     "DatasetStatistics",
     "KnownData",
     "LabelTree",
+    "Sentence",
     "TrainTest",
     "known_data",
     "load_known",
     "read_dataset",
+    "read_sentences",
+    "read_train_test",
     "tree_cost_matrix",
     "tree_costs",
     "write_dataset",

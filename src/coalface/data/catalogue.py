@@ -6,22 +6,24 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from coalface.data.aslib import aslib_sizes, read_aslib_npz
+from coalface.data.aslib import aslib_sizes
+from coalface.data.aslib_folder import is_aslib_folder
 from coalface.data.bundled import load_digits, load_table
-from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.folders import is_dataset_folder
+from coalface.data.dataset import TrainTest
+from coalface.data.fetchers import FETCHERS
+from coalface.data.fetching import is_fetched, open_fetched
 from coalface.data.hierarchies import read_hierarchy_folder
 from coalface.data.images import read_mnist, read_tiny_images
+from coalface.data.splits import read_train_test
 from coalface.errors import InputError
 
 VARIABLE = "COALFACE_DATA"
 _ASLIB = "aslib"
-_SCENARIO = f"{_ASLIB}/SCENARIO"
 
 
 @dataclass(frozen=True)
 class KnownData:
-    """One line of the catalogue; sizes are None where only the data itself could tell them.
+    """One line of the catalogue; sizes are None where only reading all of it could tell them.
 
     ``origin`` is "bundled", "$COALFACE_DATA" or "fetched"; ``remedy`` says how to get what is not there.
     """
@@ -99,6 +101,8 @@ _STORED = {
 def load_known(name: str) -> TrainTest:
     """The training and test data of a name in the catalogue; unknown and absent names are one clear line.
 
+    Data that was fetched comes before data of the same name that somebody laid into $COALFACE_DATA.
+
     >>> load_known("iris").train
     CostDataset('iris', 105 examples, 4 features, 3 labels)
     >>> load_known("digit")
@@ -107,15 +111,17 @@ def load_known(name: str) -> TrainTest:
     """
     if name in _BUNDLED:
         return _BUNDLED[name].load(name)
-    _check_known(name)
+    if not is_known(name):
+        raise _unknown(name)
     root = data_root()
     if root is None:
-        raise InputError(f"The data {name!r} is read from the folder ${VARIABLE}, which is not set. {_remedy()}.")
-    if _fetched(root, name):
-        return TrainTest(*(CostDataset.open(root / name / part) for part in ("train", "test")))
-    if not _path(root, name).exists():
-        raise InputError(f"The data {name!r} must be at {_path(root, name)}, but is not. {_remedy()}.")
-    return _STORED[name].read(_path(root, name)) if name in _STORED else read_aslib_npz(_path(root, name))
+        raise InputError(f"The data {name!r} is read from the folder ${VARIABLE}, which is not set. {_remedy(name)}")
+    if is_fetched(root / name):
+        return open_fetched(root / name)
+    place = _place(root, name)
+    if place is None:
+        raise InputError(f"The data {name!r} is not in the folder {root}, where ${VARIABLE} points to. {_remedy(name)}")
+    return _STORED[name].read(place) if name in _STORED else read_train_test(place)
 
 
 def known_data() -> list[KnownData]:
@@ -126,7 +132,16 @@ def known_data() -> list[KnownData]:
     """
     bundled = [KnownData(name, entry.title, "bundled", True, *entry.sizes) for name, entry in _BUNDLED.items()]
     root = data_root()
-    return [*bundled, *(_stored_line(root, name) for name in _STORED), *_scenario_lines(root)]
+    return [*bundled, *(_line(root, name) for name in {**_STORED, **FETCHERS}), *_scenarios(root)]
+
+
+def is_known(name: str) -> bool:
+    """Whether a name is in the catalogue; any name is that begins with ``aslib/``.
+
+    >>> is_known("rcv1"), is_known("calls.csv")
+    (True, False)
+    """
+    return name in _BUNDLED or name in _STORED or name in FETCHERS or name.startswith(f"{_ASLIB}/")
 
 
 def data_root() -> Path | None:
@@ -135,37 +150,49 @@ def data_root() -> Path | None:
     return Path(folder) if folder else None
 
 
-def _check_known(name: str) -> None:
-    if name in _STORED or (name.startswith(f"{_ASLIB}/") and name != _SCENARIO and "/" not in name[6:]):
-        return
-    names = [known.name for known in known_data()]
-    close = get_close_matches(name, names, n=3)
+def _unknown(name: str) -> InputError:
+    close = get_close_matches(name, [known.name for known in known_data()], n=3)
     hint = f"Did you mean {', '.join(map(repr, close))}?" if close else "`coalface data list` shows all names."
-    raise InputError(f"There is no data named {name!r}. {hint}")
+    return InputError(f"There is no data named {name!r}. {hint}")
 
 
-def _path(root: Path, name: str) -> Path:
-    return root / (_STORED[name].folder if name in _STORED else f"{name}.npz")
+def _place(root: Path, name: str) -> Path | None:
+    """Where the data lies that nobody fetched; None if it is not there."""
+    if name in _STORED:
+        places = [root / _STORED[name].folder]
+    else:
+        places = [] if name in FETCHERS else [root / name, root / f"{name}.npz"]
+    return next((place for place in places if place.exists()), None)
 
 
-def _fetched(root: Path, name: str) -> bool:
-    return all(is_dataset_folder(root / name / part) for part in ("train", "test"))
+def _remedy(name: str) -> str:
+    fetch = f", or run `coalface data fetch {name}`" if name in FETCHERS else ""
+    return f"Set {VARIABLE} to a folder that holds it{fetch}."
 
 
-def _remedy() -> str:
-    return f"Set {VARIABLE} to a folder that holds it"
+def _line(root: Path | None, name: str) -> KnownData:
+    """The line of data that is stored or fetched or neither."""
+    if root is not None and is_fetched(root / name):
+        train, test = open_fetched(root / name)
+        return KnownData(name, FETCHERS[name].title, "fetched", True, len(train), len(test), len(train.classes))
+    if root is not None and _place(root, name) is not None:
+        return KnownData(name, _STORED[name].title, f"${VARIABLE}", True, *_STORED[name].sizes)
+    if name in FETCHERS:
+        return KnownData(
+            name, FETCHERS[name].title, "fetched", False, *FETCHERS[name].sizes, remedy=f"coalface data fetch {name}"
+        )
+    return KnownData(name, _STORED[name].title, f"${VARIABLE}", False, *_STORED[name].sizes, remedy=f"set {VARIABLE}")
 
 
-def _stored_line(root: Path | None, name: str) -> KnownData:
-    entry = _STORED[name]
-    there = root is not None and (_path(root, name).exists() or _fetched(root, name))
-    return KnownData(name, entry.title, f"${VARIABLE}", there, *entry.sizes, remedy="" if there else _remedy())
-
-
-def _scenario_lines(root: Path | None) -> Iterator[KnownData]:
-    title, origin = "which solver to run", f"${VARIABLE}"
-    files = [] if root is None else sorted((root / _ASLIB).glob("*.npz"))
-    for path in files:
-        yield KnownData(f"{_ASLIB}/{path.stem}", title, origin, True, *aslib_sizes(path))
-    if not files:
-        yield KnownData(_SCENARIO, title, origin, False, None, None, None, _remedy())
+def _scenarios(root: Path | None) -> Iterator[KnownData]:
+    """The scenarios that are there, or one line that stands for them."""
+    title, origin = "which solver to run on an instance", f"${VARIABLE}"
+    folder = None if root is None else root / _ASLIB
+    found = {} if folder is None else {path.stem: path for path in folder.glob("*.npz")}
+    if folder is not None and folder.is_dir():
+        found |= {path.name: path for path in folder.iterdir() if is_aslib_folder(path)}
+    for scenario, path in sorted(found.items()):
+        sizes = (None, None, None) if path.is_dir() else aslib_sizes(path)
+        yield KnownData(f"{_ASLIB}/{scenario}", title, origin, True, *sizes)
+    if not found:
+        yield KnownData(f"{_ASLIB}/SCENARIO", title, origin, False, None, None, None, remedy=f"set {VARIABLE}")

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from coalface.data.archives import read_npz, write_npz
+from coalface.data.conll import read_conll
 from coalface.data.dataset import CostDataset
+from coalface.data.splits import holds_train_test
 from coalface.data.svmlight import read_svmlight
 from coalface.data.tables import read_csv, write_csv
 from coalface.data.vw_text import read_vw_text
@@ -21,12 +23,15 @@ _SUFFIXES = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".csv": "csv",
+    ".conll": "conll",
+    ".conllu": "conll",
     ".npz": "npz",
 }
 _READERS: dict[str, Callable[..., CostDataset]] = {
     "vw": read_vw_text,
     "svmlight": read_svmlight,
     "csv": read_csv,
+    "conll": read_conll,
     "npz": read_npz,
     "folder": CostDataset.open,
 }
@@ -41,8 +46,9 @@ _WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
 def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: Any) -> CostDataset:
     r"""The dataset of a file or folder; ``options`` go to the reader of its format.
 
-    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.npz``;
-    all but the last also with ``.gz`` behind it. A folder is one written by ``CostDataset.save``.
+    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.conll``,
+    ``.conllu``, ``.npz``; all but the last also with ``.gz`` behind it. A folder is one written by
+    ``CostDataset.save``. What holds training and test data at once is read by ``read_train_test``.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -53,6 +59,11 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
     source = Path(path)
     if not source.exists():
         raise FileFormatError(f"There is no file or folder {source}. Check the path.")
+    if format == "auto" and holds_train_test(source):
+        raise InputError(
+            f"{source} holds training and test data, but one dataset is wanted. Read it with read_train_test, or "
+            "write both with `coalface data convert`."
+        )
     chosen = _format(source, _READERS, format)
     try:
         return _READERS[chosen](source, **options)

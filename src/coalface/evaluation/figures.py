@@ -3,17 +3,15 @@
 Each figure is a data function (arrays, no matplotlib) and a drawing function (no arithmetic on results).
 """
 
-import io
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.evaluation import inks
+from coalface.evaluation.canvas import DASHES, paper, svg_of
 from coalface.evaluation.curve import Curve
 from coalface.evaluation.inks import Ink
 from coalface.evaluation.summary import Band, band_over
@@ -21,9 +19,7 @@ from coalface.queries import Queries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _AXIS_NAMES = {"costs_queried": "costs asked for", "examples_queried": "examples asked about"}
 _BAR_INKS = {
     "asked": inks.ASKED,
@@ -101,7 +97,7 @@ def doublings(spans: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 def draw_curves(panels: Mapping[str, Sequence[Line]], axis: str = "costs_queried") -> str:
     """Test cost against questions on a log2 axis, a panel per entry of ``panels``, as SVG text."""
-    with _paper((5.4 * len(panels), 3.9), salt=f"curves {axis}") as figure:
+    with paper((5.4 * len(panels), 3.9), salt=f"curves {axis}") as figure:
         all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
             axes.set_title(title, loc="left", fontweight="bold", pad=10)
@@ -113,12 +109,12 @@ def draw_curves(panels: Mapping[str, Sequence[Line]], axis: str = "costs_queried
         handles, names = all_axes[0].get_legend_handles_labels()
         if len(names) > 1:
             figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), handlelength=2.6)
-        return _svg(figure, f"Test cost against {_AXIS_NAMES[axis]}: " + ", ".join(panels))
+        return svg_of(figure, f"Test cost against {_AXIS_NAMES[axis]}: " + ", ".join(panels))
 
 
 def draw_ranges(bars: RangeBars, cost_name: str = "cost") -> str:
     """The ranges of one example as horizontal bars, as SVG text."""
-    with _paper((8.6, 0.4 * len(bars.labels) + 1.3), salt="ranges") as figure:
+    with paper((8.6, 0.4 * len(bars.labels) + 1.3), salt="ranges") as figure:
         axes = figure.subplots()
         places = range(len(bars.labels))
         drawn: set[str] = set()
@@ -147,14 +143,14 @@ def draw_ranges(bars: RangeBars, cost_name: str = "cost") -> str:
         axes.set_ylabel("label")
         axes.grid(axis="y", visible=False)
         figure.legend(loc="outside upper center", ncols=5, handlelength=1.6)
-        return _svg(figure, "The range that each label's cost may still have, for one example")
+        return svg_of(figure, "The range that each label's cost may still have, for one example")
 
 
 def _draw_line(axes: "Axes", line: Line) -> None:
     color, band = inks.marker_of(line.ink), line.band
     if line.dash == 0:
         axes.fill_between(band.asked, band.lower, band.upper, color=color, alpha=0.14, linewidth=0)
-    axes.plot(band.asked, band.median, color=color, linestyle=_DASHES[line.dash % len(_DASHES)], label=line.name)
+    axes.plot(band.asked, band.median, color=color, linestyle=DASHES[line.dash % len(DASHES)], label=line.name)
     axes.plot(band.asked[-1], band.median[-1], "o", color=color, markersize=5)
 
 
@@ -173,54 +169,3 @@ def _scale_axes(axes: "Axes", lines: Sequence[Line]) -> None:
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 1.5, 2, 3, 5, 7)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
-
-
-@contextmanager
-def _paper(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
-    """An empty figure in the house style; nothing of it touches matplotlib's global state."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    text, faint = inks.marker_of(inks.TEXT), inks.marker_of(inks.FAINT)
-    style: Any = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": salt,
-        "font.size": 10,
-        "text.color": text,
-        "axes.labelcolor": text,
-        "xtick.color": faint,
-        "ytick.color": faint,
-        "xtick.labelcolor": text,
-        "ytick.labelcolor": text,
-        "axes.edgecolor": faint,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": faint,
-        "grid.linewidth": 0.6,
-        "lines.linewidth": 2.0,
-        "legend.frameon": False,
-        "figure.constrained_layout.use": True,
-        "figure.constrained_layout.h_pad": 0.09,
-        "figure.constrained_layout.w_pad": 0.1,
-    }
-    with rc_context(style):
-        yield Figure(figsize=size)
-
-
-def _svg(figure: "Figure", description: str) -> str:
-    buffer = io.StringIO()
-    nobody: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(buffer, format="svg", transparent=True, metadata=nobody)
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    head, body = text.split(">", 1)
-    box = re.search(r'viewBox="[^"]+"', head)
-    assert box is not None
-    label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)  # it would style the page
-    body = re.sub(r'<g id="[^"]*"', "<g", body)  # several figures share a page, ids must not
-    body = re.sub(r"font-family: [^;\"]*", "font-family: inherit", body)
-    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    return inks.with_inks(f'<svg {names} {box.group(0)} role="img" aria-label="{label}">{body}').strip()

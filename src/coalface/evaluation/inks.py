@@ -24,6 +24,11 @@ RULES = {
     "passive": Ink("passive", "#5b6670", "#aab4bd"),
     "all-or-none": Ink("all-or-none", "#d55e00", "#f28a3f"),
     "no-domination": Ink("no-domination", "#009e73", "#3ccba0"),
+    "random-costs": Ink("random-costs", "#857a00", "#f0e442"),
+    "vw": Ink("vw", "#b87700", "#e69f00"),
+    "margin": Ink("margin", "#a83f78", "#e08fba"),
+    "cost-embedding": Ink("cost-embedding", "#000000", "#ffffff"),
+    "cost-weighted": Ink("cost-weighted", "#7a3b12", "#d9a27a"),
 }
 ASKED = Ink("asked", "#0072b2", "#56b4e9")
 KNOWN = Ink("known", "#009e73", "#3ccba0")

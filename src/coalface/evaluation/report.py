@@ -40,6 +40,16 @@ tr.marked td { background: var(--card); font-weight: 600; }
 table.pairs { width: auto; }
 table.pairs td { text-align: left; white-space: normal; }
 table.pairs td:first-child { color: var(--quiet); }
+tr.group th { text-align: left; color: var(--text); padding-top: 1.1rem; border-bottom-color: var(--quiet); }
+tr { break-inside: avoid; }
+thead { break-inside: avoid; }
+td strong { color: var(--text); }
+td.best { background: var(--card); box-shadow: inset 0 -2px 0 var(--coal); font-weight: 600; }
+div.notice { border: 1px solid var(--left-out); border-left-width: 4px; border-radius: 4px; padding: .6rem 1rem;
+  margin: 1.2rem 0; break-inside: avoid; }
+div.notice p { margin: .2rem 0; }
+details { margin: .4rem 0; } summary { cursor: pointer; color: var(--quiet); }
+ul.plain { max-width: 52rem; padding-left: 1.2rem; } ul.plain li { margin: .4rem 0; }
 figure { margin: 1.2rem 0; break-inside: avoid; }
 figure svg { width: 100%; height: auto; display: block; }
 div.beside { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: center; }
@@ -48,7 +58,8 @@ figcaption { color: var(--quiet); font-size: .92rem; max-width: 46rem; margin-to
 section { break-inside: auto; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--faint); color: var(--quiet);
   font-size: .88rem; }
-@media print { main { max-width: none; padding: 0; } body { font-size: 11pt; } h2 { break-after: avoid; } }
+@media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; } h2, h3 { break-after: avoid; }
+  div.wide { overflow: visible; } div.wide table { font-size: 7.5pt; } th, td { padding: .25rem .35rem; } }
 """
 
 
@@ -67,6 +78,48 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str =
     )
     below = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f'<div class="wide"><table>{below}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+class Best(str):
+    """The text of a cell that stands out."""
+
+    __slots__ = ()
+
+
+def grouped_table(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[str]]], caption: str = "") -> str:
+    """A table as HTML whose rows stand in groups, each below its name; a lone group needs no name.
+
+    >>> "best>5</td>" in grouped_table(["n"], {"a": [[Best("5")]], "b": []})
+    True
+    """
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in headings)
+    bodies = []
+    for name, rows in groups.items():
+        title = f'<tr class="group"><th scope="rowgroup" colspan="{len(headings)}">{escape(name)}</th></tr>\n'
+        lines = ("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+        bodies.append("<tbody>" + (title if len(groups) > 1 else "") + "\n".join(lines) + "</tbody>")
+    below = f"<caption>{escape(caption)}</caption>" if caption else ""
+    body = "\n".join(bodies)
+    return f'<div class="wide"><table>{below}<thead><tr>{head}</tr></thead>\n{body}</table></div>'
+
+
+def _cell(text: str) -> str:
+    return f"<td{' class=best' if isinstance(text, Best) else ''}>{escape(text)}</td>"
+
+
+def bullets(sentences: Sequence[str]) -> str:
+    """Sentences as a list."""
+    return '<ul class="plain">' + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def notice(*parts: str) -> str:
+    """A box that must not be overlooked, of parts that are HTML already."""
+    return f'<div class="notice" role="note">{"".join(parts)}</div>'
+
+
+def folded(summary: str, part: str) -> str:
+    """A part that opens with a click, below a line that says what it is."""
+    return f"<details><summary>{escape(summary)}</summary>{part}</details>"
 
 
 def pairs(values: Mapping[str, str]) -> str:

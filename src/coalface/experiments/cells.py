@@ -127,7 +127,7 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
         record["curve"] = curve.to_values()
     except Stopped:
         raise
-    except Exception as problem_found:  # noqa: BLE001 - whatever it is, the other cells go on
+    except Exception as problem_found:  # whatever it is, the other cells go on
         kind = "" if isinstance(problem_found, CoalfaceError) else f"{type(problem_found).__name__}: "
         record["error"] = kind + " ".join(str(problem_found).split())
     record["seconds"] = time.perf_counter() - began

@@ -136,7 +136,7 @@ _told_to_stop: Callable[[], bool] = bool  # in a process of a crew: whether to s
 
 
 def _enlist(stopping: Any) -> None:
-    global _told_to_stop  # noqa: PLW0603 - the only way to hand something to a process of a pool
+    global _told_to_stop  # the only way to hand something to a process of a pool
     _told_to_stop = stopping.is_set
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the sweep decides
 

@@ -11,9 +11,9 @@ _TABLE = re.compile(r"\s*\[[^\[\]]+\]\s*(?:#.*)?$")
 
 
 def places(text: str) -> dict[Place, int]:
-    """The line of every table and key.
+    r"""The line of every table and key.
 
-    >>> places('name = "x"\\n[lines.coal]\\nwarm_up = 10\\n')
+    >>> places('name = "x"\n[lines.coal]\nwarm_up = 10\n')
     {('name',): 1, ('lines', 'coal'): 2, ('lines', 'coal', 'warm_up'): 3}
     """
     found: dict[Place, int] = {}

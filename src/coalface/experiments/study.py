@@ -78,9 +78,9 @@ class Study:
 
     @cached_property
     def n_cells(self) -> int:
-        """How many runs the study takes.
+        r"""How many runs the study takes.
 
-        >>> Study.from_toml('data = ["digits"]\\npermutations = 3\\n[lines.coal]\\nmellowness = [0.1, 0.01]').n_cells
+        >>> Study.from_toml('data = ["digits"]\npermutations = 3\n[lines.coal]\nmellowness = [0.1, 0.01]').n_cells
         6
         """
         return len(self.sources) * len(self.permutations) * sum(len(line.rates) for line in self.lines)

@@ -47,13 +47,13 @@ def run_sweep(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run what is missing and keep each result as soon as it is there; ``progress(done, total, failed)``.
+    r"""Run what is missing and keep each result as soon as it is there; ``progress(done, total, failed)``.
 
     A cell that fails is recorded and the others go on. Ctrl-C keeps all finished cells; the outcome says
     ``interrupted``, and the same call goes on from there.
 
     >>> from tempfile import TemporaryDirectory
-    >>> study = Study.from_toml('data = ["digits"]\\npermutations = 1\\n[lines.coal]\\nmellowness = [0.1, 0.01]')
+    >>> study = Study.from_toml('data = ["digits"]\npermutations = 1\n[lines.coal]\nmellowness = [0.1, 0.01]')
     >>> with TemporaryDirectory() as folder:
     ...     first, second = (run_sweep(study, Path(folder)) for _ in range(2))
     >>> first.finished, second.finished_before
@@ -106,8 +106,8 @@ class _Sweep:
             for record in self._records():
                 with interrupts_put_off():  # a half-written record would have to be dropped
                     self.results.add([record])
-                done += 1
-                failed += "error" in record
+                    done += 1
+                    failed += "error" in record
                 if progress is not None:
                     progress(before + done, len(self.cells), failed)
         except KeyboardInterrupt:
