@@ -1,0 +1,83 @@
+"""Whose label to ask for next: scikit-activeml's pool strategies, with the models its users would give them.
+
+Its cost matrices are ours: row = truth, column = prediction.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNKNOWN = -1  # the label of an example that nobody has asked about
+
+
+def logistic_regression() -> Any:
+    """The classifier that scikit-learn's users take first, for standardised features."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=2000)
+
+
+class Strategy(ABC):
+    """Chooses among the rows of a pool (n, features) of standardised examples."""
+
+    def __init__(self, pool: NDArray[np.float64], cost_matrix: NDArray[np.float64], random_state: int) -> None:
+        self.pool, self.cost_matrix, self.random_state = pool, cost_matrix, random_state
+        self.classes = np.arange(len(cost_matrix))
+
+    @abstractmethod
+    def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+        """The ``n`` rows to ask about next, best first; ``labels`` are UNKNOWN where nobody has asked."""
+
+
+class Margin(Strategy):
+    """Asks where the two most probable labels are closest."""
+
+    method, costs = "margin_sampling", False
+
+    def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+        """By the probabilities of logistic regression; at random while only one label has been seen."""
+        from skactiveml.classifier import SklearnClassifier
+        from skactiveml.pool import UncertaintySampling
+
+        known = labels[labels != UNKNOWN]
+        if (known == known[0]).all():  # nothing to tell apart: all would be equally uncertain
+            random = np.random.default_rng([self.random_state, len(known)])
+            return random.choice(np.flatnonzero(labels == UNKNOWN), n, replace=False)
+        query = UncertaintySampling(
+            method=self.method,
+            cost_matrix=self.cost_matrix if self.costs else None,
+            missing_label=UNKNOWN,
+            random_state=self.random_state,
+        )
+        model = SklearnClassifier(logistic_regression(), classes=self.classes, missing_label=UNKNOWN)
+        return np.asarray(query.query(self.pool, labels, clf=model, batch_size=n))
+
+
+class CostMargin(Margin):
+    """Asks where the two least expected costs are closest."""
+
+    costs = True
+
+
+class ExpectedCost(Margin):
+    """Asks where the least expected cost is highest."""
+
+    method, costs = "least_confident", True
+
+
+class CostEmbedding(Strategy):
+    """Asks where the point predicted in an embedding of the costs is farthest from every label's."""
+
+    def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+        """With the library's own regressor and embedding, which it makes anew for every batch."""
+        from skactiveml.pool import CostEmbeddingAL
+
+        query = CostEmbeddingAL(
+            classes=self.classes,
+            cost_matrix=self.cost_matrix,
+            missing_label=UNKNOWN,
+            random_state=self.random_state,
+        )
+        return np.asarray(query.query(self.pool, labels, batch_size=n))
