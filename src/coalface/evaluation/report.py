@@ -8,6 +8,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.metadata import version
+from typing import NamedTuple
 
 from coalface.evaluation.inks import ink_variables
 from coalface.files import atomic_write
@@ -40,10 +41,12 @@ tr.marked td { background: var(--card); font-weight: 600; }
 table.pairs { width: auto; }
 table.pairs td { text-align: left; white-space: normal; }
 table.pairs td:first-child { color: var(--quiet); }
+table.dense { font-size: .88rem; }
+table.dense th, table.dense td { padding: .38rem .5rem; }
 tr.group th { text-align: left; color: var(--text); padding-top: 1.1rem; border-bottom-color: var(--quiet); }
 tr { break-inside: avoid; }
 thead { break-inside: avoid; }
-td strong { color: var(--text); }
+td small { display: block; color: var(--quiet); font-size: .82em; line-height: 1.3; }
 td.best { background: var(--card); box-shadow: inset 0 -2px 0 var(--coal); font-weight: 600; }
 div.notice { border: 1px solid var(--left-out); border-left-width: 4px; border-radius: 4px; padding: .6rem 1rem;
   margin: 1.2rem 0; break-inside: avoid; }
@@ -63,7 +66,18 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--faint)
 """
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", marked: int | None = None) -> str:
+class Cell(NamedTuple):
+    """The text of a cell in a table, with a quiet note below (such as an interval), or standing out."""
+
+    text: str
+    note: str = ""
+    best: bool = False
+
+
+Row = Sequence[str | Cell]
+
+
+def table(headings: Sequence[str], rows: Sequence[Row], caption: str = "", marked: int | None = None) -> str:
     """A table as HTML; the row number ``marked`` stands out.
 
     >>> "<td>a &amp; b</td>" in table(["name"], [["a & b"]])
@@ -71,25 +85,17 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str =
     """
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in headings)
     body = "".join(
-        f"<tr{' class=marked' if place == marked else ''}>"
-        + "".join(f"<td>{escape(text)}</td>" for text in row)
-        + "</tr>"
+        f"<tr{' class=marked' if place == marked else ''}>" + "".join(map(_cell, row)) + "</tr>"
         for place, row in enumerate(rows)
     )
     below = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f'<div class="wide"><table>{below}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
-class Best(str):
-    """The text of a cell that stands out."""
-
-    __slots__ = ()
-
-
-def grouped_table(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[str]]], caption: str = "") -> str:
+def grouped_table(headings: Sequence[str], groups: Mapping[str, Sequence[Row]], caption: str = "") -> str:
     """A table as HTML whose rows stand in groups, each below its name; a lone group needs no name.
 
-    >>> "best>5</td>" in grouped_table(["n"], {"a": [[Best("5")]], "b": []})
+    >>> "best>5</td>" in grouped_table(["n"], {"a": [[Cell("5", best=True)]], "b": []})
     True
     """
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in headings)
@@ -100,11 +106,13 @@ def grouped_table(headings: Sequence[str], groups: Mapping[str, Sequence[Sequenc
         bodies.append("<tbody>" + (title if len(groups) > 1 else "") + "\n".join(lines) + "</tbody>")
     below = f"<caption>{escape(caption)}</caption>" if caption else ""
     body = "\n".join(bodies)
-    return f'<div class="wide"><table>{below}<thead><tr>{head}</tr></thead>\n{body}</table></div>'
+    return f'<div class="wide"><table class="dense">{below}<thead><tr>{head}</tr></thead>\n{body}</table></div>'
 
 
-def _cell(text: str) -> str:
-    return f"<td{' class=best' if isinstance(text, Best) else ''}>{escape(text)}</td>"
+def _cell(content: str | Cell) -> str:
+    text, note, best = content if isinstance(content, Cell) else Cell(content)
+    below = f"<small>{escape(note)}</small>" if note else ""
+    return f"<td{' class=best' if best else ''}>{escape(text)}{below}</td>"
 
 
 def bullets(sentences: Sequence[str]) -> str:

@@ -10,21 +10,22 @@ from coalface.experiments.findings import DataFacts, Findings, Points, Run
 
 @dataclass(frozen=True)
 class Measure:
-    """One way to count: ``axis`` is the field of ``Points`` it reads, ``unit`` what is counted.
+    """One way to count: ``axis`` is the field of ``Points`` it reads; ``less`` and ``more`` are words for tables.
 
     ``labels_are_one``: the true label, told by somebody, counts as one answer instead of as K costs.
     """
 
     name: str
     axis: str
-    unit: str
+    less: str
+    more: str
     labels_are_one: bool = False
 
 
-COSTS = Measure("costs", "costs_queried", "costs")
-EXAMPLES = Measure("examples", "examples_queried", "examples")
-PRICE = Measure("price", "spent", "price")
-ANSWERS = Measure("answers", "costs_queried", "answers", labels_are_one=True)
+COSTS = Measure("costs", "costs_queried", "fewer costs", "more costs")
+EXAMPLES = Measure("examples", "examples_queried", "fewer examples", "more examples")
+PRICE = Measure("price", "spent", "a lower price", "a higher price")
+ANSWERS = Measure("answers", "costs_queried", "fewer answers", "more answers", labels_are_one=True)
 
 
 def measures_for(findings: Findings) -> tuple[Measure, ...]:

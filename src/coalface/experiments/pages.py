@@ -1,0 +1,180 @@
+"""The report of a study, made from its tables and nothing else: one page, its figures, and the numbers behind them.
+
+::
+
+    report.html                       everything on one page
+    figures/NAME.svg, NAME.csv        every figure alone, and its numbers
+    tables/best_rates.csv, savings.csv, mean_savings.csv
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from coalface.evaluation import report
+from coalface.evaluation.canvas import standalone
+from coalface.experiments import page_tables, wording
+from coalface.experiments.analysis import Analysis
+from coalface.experiments.csv_files import write_csv
+from coalface.experiments.figure_data import NAMES, StudyFigure, figures_for
+from coalface.experiments.losses import losses, nothing_lost
+from coalface.experiments.measures import COSTS
+from coalface.experiments.savings import DRAWS, Outcome
+from coalface.experiments.tables import read_tables
+from coalface.files import atomic_write
+
+_MOST_FACTS = 4
+_HOW_SAVINGS_ARE_COUNTED = (
+    "The target is the final test cost of {baseline}, the median over permutations. Costs needed: where a line's "
+    "median curve falls to the target for good (checkpoints at quarter doublings, interpolated in log2, last "
+    "crossing). Savings: what {baseline} itself needs for it, divided by that. Below them are 95 % intervals from "
+    "{draws:,} draws of permutations, the same ones for the line and {baseline}; a draw in which the line never gets "
+    "there counts as no saving at all; the last column says in how many draws it does. All "
+    "other numbers are medians over permutations."
+)
+_HOW_MEANS_ARE_COUNTED = (
+    "Mean: the geometric mean of the savings on the datasets where a line gets as good as {baseline}; 'reached on' "
+    "says how many those are. Median of all: over all datasets, a target never reached being no saving. The 95 % "
+    "intervals come from draws of permutations; the datasets stay the same."
+)
+_HOW_RATES_ARE_CHOSEN = (
+    "The median over permutations of the area under the test cost on a log2 axis of costs asked for; less is better, "
+    "and the best is marked (the smaller rate of two equal ones). As in the paper, rates are chosen on the same runs "
+    "and test rows that are shown, which flatters every line a little, the baseline as well."
+)
+
+
+def write_report(folder: str | os.PathLike[str]) -> Path:
+    """Write the report beside the tables in the folder, and return the path of its page.
+
+    A FileFormatError names the table that is missing or damaged; nothing was written then.
+    """
+    target = Path(folder)
+    analysis = Analysis.of(read_tables(target))
+    figures = [(figure, figure.svg()) for figure in figures_for(analysis)]
+    html = study_page(analysis, figures)
+    _write_figures(target / "figures", figures)
+    _write_tables(target / "tables", analysis)
+    report.write_page(target / "report.html", html)
+    return target / "report.html"
+
+
+def study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -> str:
+    """The page as HTML text: what to remember, figures, savings, losses, learning rates, data, settings."""
+    findings = analysis.findings
+    baseline = findings.baseline
+    parts = [
+        _warnings(analysis),
+        report.facts(facts_of(analysis)) if analysis.outcomes else "",
+        *(report.section(figure.title, report.figure(svg, figure.caption)) for figure, svg in figures),
+    ]
+    if analysis.outcomes:
+        how = _HOW_SAVINGS_ARE_COUNTED.format(baseline=baseline, draws=DRAWS)
+        parts.append(report.section("Savings", page_tables.savings_table(analysis), report.paragraph(how)))
+    if len(analysis.data_names) > 1:
+        how = _HOW_MEANS_ARE_COUNTED.format(baseline=baseline)
+        parts.append(report.section("Savings over all data", page_tables.means_table(analysis), report.paragraph(how)))
+    lost = losses(analysis)
+    parts += [
+        report.section("Where COAL loses", report.bullets(lost) if lost else report.paragraph(nothing_lost(analysis))),
+        report.section("Best learning rates", page_tables.rates_table(analysis), *_about_rates(analysis)),
+        report.section("Data", page_tables.data_table(analysis)),
+        report.section("Settings", report.pairs(findings.settings)),
+        report.section(
+            "Versions and times", report.pairs({**findings.versions, **findings.timings, **_speeds(analysis)})
+        ),
+    ]
+    return report.page(findings.title or findings.name, " ".join(findings.text.split()), *filter(None, parts))
+
+
+def facts_of(analysis: Analysis) -> dict[str, str]:
+    """The few numbers to remember, by what they mean: the largest savings, or their mean over many datasets."""
+    baseline = analysis.findings.baseline
+    best = [one for data in analysis.data_names if (one := analysis.best(data, analysis.shown_lines)) is not None]
+    if len(best) <= _MOST_FACTS:
+        return {_fact(outcome, baseline): wording.factor(outcome.savings[COSTS].factor) for outcome in best}
+    top = max(best, key=lambda one: one.savings[COSTS].factor)
+    facts = {}
+    if (mean := analysis.best_mean()) is not None:
+        interval = wording.factor_interval(mean.interval)
+        facts[
+            f"fewer costs than {baseline} for the same test cost: the mean of {mean.line} over the {mean.n_reached} of "
+            f"{mean.n_data} datasets where it gets there" + (f" (95 % interval {interval})" if interval else "")
+        ] = wording.factor(mean.mean)
+        facts[f"the median of {mean.line} over all datasets, those it never gets there on included"] = wording.factor(
+            mean.median
+        )
+    facts[f"the largest saving: {top.line} on {top.data}"] = wording.factor(top.savings[COSTS].factor)
+    reached = sum(outcome.savings[COSTS].factor > 0 for outcome in best)
+    facts[f"datasets on which some coal line gets as good as {baseline} ends up"] = f"{reached} of {len(best)}"
+    return facts
+
+
+def _fact(outcome: Outcome, baseline: str) -> str:
+    saving = outcome.savings[COSTS]
+    if saving.factor == 0:
+        return f"as good as {baseline} ends up on {outcome.data}: {outcome.line} comes closest"
+    interval = wording.factor_interval(saving.interval)
+    return (
+        f"fewer costs than {baseline} for the same test cost on {outcome.data}: {outcome.line} needs "
+        f"{saving.needed:,.0f} instead of {saving.baseline_needed:,.0f}"
+        + (f" (95 % interval {interval})" if interval else "")
+    )
+
+
+def _warnings(analysis: Analysis) -> str:
+    """What is missing from the study, in a box, or nothing."""
+    findings, parts = analysis.findings, []
+    if findings.missing:
+        parts.append(report.paragraph(f"Not made yet: {wording.counted(findings.missing, 'run')} of this study."))
+    without = [line for line in findings.lines if line not in analysis.rules]
+    if without:
+        parts.append(report.paragraph(f"No finished run has {wording.listed(without)}."))
+    alone = [facts.name for facts in findings.data if facts.name not in analysis.data_names]
+    if alone:
+        parts.append(
+            report.paragraph(
+                f"Nothing is compared on {wording.listed(alone)}: {findings.baseline} has no run there on the same "
+                "permutations as another line."
+            )
+        )
+    if findings.failures:
+        parts.append(report.paragraph(f"Failed and left out: {wording.counted(len(findings.failures), 'run')}."))
+        parts.append(report.folded("Which, and why", report.bullets(findings.failures)))
+    return report.notice(*parts) if parts else ""
+
+
+def _about_rates(analysis: Analysis) -> Iterable[str]:
+    at_edge = [choice for choice in analysis.choices if choice.at_edge]
+    if at_edge:
+        told = [f"{choice.line} on {choice.data} ({wording.rate(choice.rate)})" for choice in at_edge]
+        yield report.notice(
+            report.paragraph(
+                "The best learning rate is the least or the largest one tried, so that a better one may lie outside, "
+                f"for {wording.listed(told, most=12)}."
+            )
+        )
+    yield report.paragraph(_HOW_RATES_ARE_CHOSEN)
+
+
+def _speeds(analysis: Analysis) -> dict[str, str]:
+    return {f"a run of {line}, median": f"{analysis.seconds_per_run(line):.3g} s" for line in analysis.rules}
+
+
+def _write_figures(folder: Path, figures: Sequence[tuple[StudyFigure, str]]) -> None:
+    """Write each figure and its numbers; figures of an earlier report that are no longer there are removed."""
+    folder.mkdir(exist_ok=True)
+    for name in set(NAMES) - {figure.name for figure, _ in figures}:
+        for ending in ("svg", "csv"):
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+    for figure, svg in figures:
+        write_csv(folder / f"{figure.name}.csv", figure.headings, figure.rows())
+        with atomic_write(folder / f"{figure.name}.svg") as file:
+            file.write((standalone(svg) + "\n").encode())
+
+
+def _write_tables(folder: Path, analysis: Analysis) -> None:
+    folder.mkdir(exist_ok=True)
+    write_csv(folder / "best_rates.csv", page_tables.RATE_HEADINGS, page_tables.rate_rows(analysis))
+    write_csv(folder / "savings.csv", page_tables.SAVING_HEADINGS, page_tables.saving_rows(analysis))
+    write_csv(folder / "mean_savings.csv", page_tables.MEAN_HEADINGS, page_tables.mean_rows(analysis))
