@@ -30,12 +30,16 @@ def list_known(as_json: options.Json = False) -> None:
         [
             known.name,
             *("" if size is None else f"{size:,}" for size in (known.n_train, known.n_test, known.n_labels)),
-            known.origin if known.there else known.remedy,
+            known.origin,
+            "yes" if known.there else "no",
             known.title,
         ]
         for known in lines
     ]
-    print_table("Known data", ("name", "train", "test", "labels", "where, or how to get it", "what"), rows)
+    print_table("Known data", ("name", "train", "test", "labels", "where", "here", "what"), rows)
+    for remedy in dict.fromkeys(known.remedy for known in lines if not known.there):
+        names = ", ".join(known.name for known in lines if known.remedy == remedy)
+        typer.echo(f"  To get {names}: {remedy}")
 
 
 def info(
@@ -104,6 +108,8 @@ def fetch(
     folder = root if into is None else into
     if folder is None:
         raise InputError(f"fetch needs a folder to write to. Pass --into DIR, or set {VARIABLE}.")
+    fetching.check_fetch(name, folder)
+    typer.echo(f"Downloading {name}, which may take a while ...", err=True)
     found = fetching.fetch(name, folder)
     for part, dataset in found._asdict().items():
         typer.echo(f"{folder / name / part}: {dataset}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from coalface.errors import FileFormatError
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(\{{.*\}}|\S+)\s*$", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)(?:\s+|(?=\{{))(\{{.*\}}|\S+)\s*$", re.IGNORECASE)
 _CELL = re.compile(rf"""\s*({_QUOTED}|(?:[^\s,'"][^,]*?)?)\s*(,|$)""")
 _NUMERIC = ("numeric", "real", "integer")
 
@@ -100,8 +100,8 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         word = text.split(maxsplit=1)[0].lower() if text else ""
-        if word == "@data" and kinds:
-            return kinds, number
+        if word == "@data":
+            break
         if word == "@attribute":
             name, kind = _attribute(path, number, text)
             if name in kinds:
@@ -110,7 +110,9 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str
         elif word and not word.startswith("%") and word != "@relation":
             rule = "a header must consist of @relation, @attribute and @data"
             raise _bad_line(path, number, rule, text, "Check the file")
-    raise FileFormatError(f"{path} must have @attribute lines and then @data, got {len(kinds)} attributes. Check it.")
+    if not kinds or word != "@data":
+        raise FileFormatError(f"{path} must have attributes and then @data, got {len(kinds)} attributes. Check it.")
+    return kinds, number
 
 
 def _attribute(path: Path, number: int, text: str) -> tuple[str, str | frozenset[str]]:

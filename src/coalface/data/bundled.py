@@ -37,7 +37,7 @@ def load_table(name: str) -> TrainTest:
 
     found = getattr(datasets, "load_" + name.replace("-", "_"))()
     classes = np.array([str(label) for label in found.target_names])
-    names = [str(feature) for feature in found.feature_names]
+    names = [str(feature).replace(" ", "_") for feature in found.feature_names]
     n_test = round(0.3 * len(found.target))
     return _split(name, found.data, found.target, classes, 1.0 - np.eye(len(classes)), n_test, names)
 

@@ -19,6 +19,7 @@ from coalface.errors import InputError
 
 VARIABLE = "COALFACE_DATA"
 _ASLIB = "aslib"
+_SET = f"set {VARIABLE} to a folder that holds it"
 
 
 @dataclass(frozen=True)
@@ -56,45 +57,45 @@ class _Bundled:
 
 
 _BUNDLED = {
-    "digits": _Bundled("handwritten digits, 8 x 8 pixels, 0/1 costs", (1297, 500, 10), load_digits),
-    "digits-distance": _Bundled("the same with costs |i-j|/9", (1297, 500, 10), load_digits),
-    "wine": _Bundled("wines by 13 measurements, 0/1 costs", (125, 53, 3), load_table),
-    "breast-cancer": _Bundled("tumours by 30 measurements, 0/1 costs", (398, 171, 2), load_table),
-    "iris": _Bundled("flowers by 4 measurements, 0/1 costs", (105, 45, 3), load_table),
+    "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), load_digits),
+    "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), load_digits),
+    "wine": _Bundled("wines, 0/1 costs", (125, 53, 3), load_table),
+    "breast-cancer": _Bundled("tumours, 0/1 costs", (398, 171, 2), load_table),
+    "iris": _Bundled("flowers, 0/1 costs", (105, 45, 3), load_table),
 }
 _STORED = {
     "in20": _Stored(
-        "20 classes of images, WordNet costs",
+        "images, costs in the WordNet tree",
         "tinyimagenet",
         (10_000, 1_000, 20),
         lambda folder: read_tiny_images(folder, "in20", "in20"),
     ),
     "in40": _Stored(
-        "40 classes of images, WordNet costs",
+        "images, costs in the WordNet tree",
         "tinyimagenet",
         (20_000, 2_000, 40),
         lambda folder: read_tiny_images(folder, "in40", "in40"),
     ),
     "tiny200": _Stored(
-        "200 classes of images, WordNet costs",
+        "images, costs in the WordNet tree",
         "tinyimagenet",
         (100_000, 10_000, 200),
         lambda folder: read_tiny_images(folder, "all200", "tiny200"),
     ),
     "rcv1": _Stored(
-        "news by topic, costs in the topic tree",
+        "news by topic, tree costs",
         "rcv1v2_subset",
         (22_155, 5_540, 102),
         lambda folder: read_hierarchy_folder(folder, name="rcv1"),
     ),
     "newsgroups20": _Stored(
-        "postings by newsgroup, costs in the tree of names",
+        "postings by newsgroup, tree costs",
         "newsgroups20",
         (11_314, 7_532, 20),
         read_hierarchy_folder,
     ),
-    "clinc150": _Stored("requests by intent, costs by domain", "clinc150", (18_000, 4_500, 150), read_hierarchy_folder),
-    "mnist": _Stored("handwritten digits, 28 x 28 pixels, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
+    "clinc150": _Stored("requests by intent, tree costs", "clinc150", (18_000, 4_500, 150), read_hierarchy_folder),
+    "mnist": _Stored("handwritten digits, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
 }
 
 
@@ -120,7 +121,7 @@ def load_known(name: str) -> TrainTest:
         return open_fetched(root / name)
     place = _place(root, name)
     if place is None:
-        raise InputError(f"The data {name!r} is not in the folder {root}, where ${VARIABLE} points to. {_remedy(name)}")
+        raise _absent(root, name)
     return _STORED[name].read(place) if name in _STORED else read_train_test(place)
 
 
@@ -150,6 +151,12 @@ def data_root() -> Path | None:
     return Path(folder) if folder else None
 
 
+def _absent(root: Path, name: str) -> InputError:
+    if name.startswith(f"{_ASLIB}/") and (root / _ASLIB).is_dir():
+        return _unknown(name)  # there are scenarios, and this is none of them
+    return InputError(f"The data {name!r} is not in the folder {root}, where ${VARIABLE} points to. {_remedy(name)}")
+
+
 def _unknown(name: str) -> InputError:
     close = get_close_matches(name, [known.name for known in known_data()], n=3)
     hint = f"Did you mean {', '.join(map(repr, close))}?" if close else "`coalface data list` shows all names."
@@ -167,7 +174,7 @@ def _place(root: Path, name: str) -> Path | None:
 
 def _remedy(name: str) -> str:
     fetch = f", or run `coalface data fetch {name}`" if name in FETCHERS else ""
-    return f"Set {VARIABLE} to a folder that holds it{fetch}."
+    return f"S{_SET[1:]}{fetch}."
 
 
 def _line(root: Path | None, name: str) -> KnownData:
@@ -181,12 +188,12 @@ def _line(root: Path | None, name: str) -> KnownData:
         return KnownData(
             name, FETCHERS[name].title, "fetched", False, *FETCHERS[name].sizes, remedy=f"coalface data fetch {name}"
         )
-    return KnownData(name, _STORED[name].title, f"${VARIABLE}", False, *_STORED[name].sizes, remedy=f"set {VARIABLE}")
+    return KnownData(name, _STORED[name].title, f"${VARIABLE}", False, *_STORED[name].sizes, remedy=_SET)
 
 
 def _scenarios(root: Path | None) -> Iterator[KnownData]:
     """The scenarios that are there, or one line that stands for them."""
-    title, origin = "which solver to run on an instance", f"${VARIABLE}"
+    title, origin = "which solver to run", f"${VARIABLE}"
     folder = None if root is None else root / _ASLIB
     found = {} if folder is None else {path.stem: path for path in folder.glob("*.npz")}
     if folder is not None and folder.is_dir():
@@ -195,4 +202,4 @@ def _scenarios(root: Path | None) -> Iterator[KnownData]:
         sizes = (None, None, None) if path.is_dir() else aslib_sizes(path)
         yield KnownData(f"{_ASLIB}/{scenario}", title, origin, True, *sizes)
     if not found:
-        yield KnownData(f"{_ASLIB}/SCENARIO", title, origin, False, None, None, None, remedy=f"set {VARIABLE}")
+        yield KnownData(f"{_ASLIB}/SCENARIO", title, origin, False, None, None, None, remedy=_SET)

@@ -68,15 +68,17 @@ def read_sentences(path: str | os.PathLike[str], *, word: int | None = None, tag
 
 def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
     """The columns of every word, and None where a sentence ends."""
+    lines = _lines(source)
+    separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
     n_columns, within = 0, False
-    for number, line in enumerate(_lines(source), start=1):
-        cells = line.split("\t") if "\t" in line else line.split()
+    for number, line in enumerate(lines, start=1):
+        cells = line.split(separator) if line.strip() else []
         if not cells or cells[0] == _DOCUMENT:
             within = False
             yield None
-        elif _is_comment(line, cells, n_columns, within) or (word != 0 and _NOT_A_WORD.fullmatch(cells[0])):
-            continue
-        else:
+        elif within or not _is_comment(cells, n_columns, separator):
+            if word != 0 and _NOT_A_WORD.fullmatch(cells[0]):
+                continue
             n_columns = n_columns or _checked_width(source, number, cells, word, tag)
             if len(cells) != n_columns or not (cells[word] and cells[tag]):
                 rule = f"every word must have {n_columns} columns, none of them empty"
@@ -86,11 +88,11 @@ def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
     yield None
 
 
-def _is_comment(line: str, cells: list[str], n_columns: int, within: bool) -> bool:
-    """A '#' in the middle of a sentence, or with all columns behind it, is a word."""
-    if not line.startswith("#") or within:
+def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool:
+    """Whether a line before a sentence is a comment; a '#' with all columns behind it is a word."""
+    if not cells[0].startswith("#"):
         return False
-    return len(cells) != n_columns if n_columns else "\t" not in line
+    return len(cells) != n_columns if n_columns else separator is None or len(cells) == 1
 
 
 def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int) -> int:

@@ -139,8 +139,8 @@ def _labelled(
 
 
 FETCHERS = {
-    "rcv1": Fetcher("news by topic, costs in the topic tree", (781_265, 23_149, 103), _rcv1),
-    "newsgroups20": Fetcher("postings by newsgroup, costs in the tree of names", (11_314, 7_532, 20), _newsgroups20),
-    "covertype": Fetcher("forest cover by 54 measurements, 0/1 costs", (522_911, 58_101, 7), _covertype),
-    "olivetti": Fetcher("faces by person, 64 x 64 pixels, 0/1 costs", (280, 120, 40), _olivetti),
+    "rcv1": Fetcher("news by topic, tree costs", (781_265, 23_149, 103), _rcv1),
+    "newsgroups20": Fetcher("postings by newsgroup, tree costs", (11_314, 7_532, 20), _newsgroups20),
+    "covertype": Fetcher("forest cover types, 0/1 costs", (522_911, 58_101, 7), _covertype),
+    "olivetti": Fetcher("faces by person, 0/1 costs", (280, 120, 40), _olivetti),
 }

@@ -27,12 +27,8 @@ def fetch(name: str, into: str | os.PathLike[str]) -> TrainTest:
     Traceback (most recent call last):
     coalface.errors.InputError: Only rcv1, newsgroups20, covertype, olivetti can be fetched, got 'iris'. ...
     """
-    if name not in FETCHERS:
-        raise InputError(
-            f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. `coalface data list` shows where the others are."
-        )
+    check_fetch(name, into)
     home = Path(into) / name
-    _check_place(home)
     found = _downloaded(name)
     try:
         for part, dataset in zip(PARTS, found, strict=True):
@@ -54,8 +50,13 @@ def open_fetched(home: Path) -> TrainTest:
     return TrainTest(*(CostDataset.open(home / part) for part in PARTS))
 
 
-def _check_place(home: Path) -> None:
-    """Refuse a place that cannot be written to before anything is downloaded."""
+def check_fetch(name: str, into: str | os.PathLike[str]) -> None:
+    """Refuse a name that cannot be fetched and a place that cannot be written to, before anything is downloaded."""
+    if name not in FETCHERS:
+        raise InputError(
+            f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. `coalface data list` shows where the others are."
+        )
+    home = Path(into) / name
     if is_fetched(home):
         raise InputError(f"{home} holds the data already. Remove that folder to fetch it again.")
     for part in PARTS:
