@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench figure wheel-demo clean
+.PHONY: help install demo test check format bench studies figure wheel-demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,11 @@ format: $(READY)  ## format and fix what can be fixed
 
 bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE_DATA=... for real data)
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.sweep_scaling
+
+studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), into build/studies
+	for study in studies/*.toml; do \
+	  $(BIN)/coalface sweep $$study --out build/studies/$$(basename $$study .toml) || exit; done
 
 figure: $(READY)  ## draw the figure of the README anew
 	$(BIN)/python docs/figure.py
