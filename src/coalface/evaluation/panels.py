@@ -86,7 +86,7 @@ def panel(
     for place, ((name, style, points), curve) in enumerate(zip(runs, curves, strict=True)):
         first, last = curve.asked[[0, -1]]
         near = marks[(marks > first * 0.99) & (marks < last * 1.01)] * 2 ** (place * step)
-        lines.append(PanelLine(name, style, curve, bars=band_at(points, axis, np.clip(near, first, last))))
+        lines.append(PanelLine(name, style, curve, bars=band_at(points, axis, near)))
     return Panel(title, unit, target, tuple(lines), tuple(marks.tolist()))
 
 

@@ -62,7 +62,9 @@ section { break-inside: auto; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--faint); color: var(--quiet);
   font-size: .88rem; }
 @media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; } h2, h3 { break-after: avoid; }
-  div.wide { overflow: visible; } div.wide table { font-size: 7.5pt; } th, td { padding: .25rem .35rem; } }
+  div.wide { overflow: visible; } div.wide table { font-size: 7.5pt; } th, td { padding: .25rem .35rem; }
+  div.wide table.dense { font-size: 6.8pt; } table.dense th, table.dense td { padding: .2rem; }
+  table.dense td:first-child { white-space: normal; } }
 """
 
 

@@ -101,7 +101,7 @@ def read_off(curves: Sequence[Checkpoints], axis: str, asked: NDArray[np.float64
 
     Between two checkpoints they are interpolated in log2; a run that ended earlier carries its final test cost.
     """
-    least = min(1.0, float(asked[0]))  # nothing asked for has no place on a log axis; prices may be below 1
+    least = float(np.min(asked, initial=1.0))  # nothing asked for has no place on a log axis; prices may be below 1
     rows = []
     for curve in curves:
         seen = np.maximum(np.asarray(getattr(curve, axis), np.float64), least)

@@ -54,7 +54,7 @@ def figures_for(analysis: Analysis) -> list[StudyFigure]:
     found = [_curves(analysis, main, measure, measure.name, _title_of(measure)) for measure in analysis.measures]
     if ablated:
         found.append(_curves(analysis, ablated, COSTS, "ablations", "What each half of the rule is worth"))
-    return found
+    return [figure for figure in found if figure.shown]
 
 
 def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:

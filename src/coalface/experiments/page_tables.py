@@ -57,26 +57,22 @@ def savings_table(analysis: Analysis) -> str:
 
 
 def means_table(analysis: Analysis) -> str:
-    """Every line over all datasets."""
+    """Every line over all datasets, for every way of counting."""
     compared = [line for line in analysis.rules if line != analysis.findings.baseline]
-    headings = ["line"]
-    for measure in analysis.measures:
-        headings += [f"{_saving_heading(measure)}: mean", "median of all", "reached on"]
-    rows = []
-    for line in compared:
-        cells: list[str | report.Cell] = [line]
-        for measure in analysis.measures:
-            mean = analysis.mean(line, measure)
-            if mean is None:
-                cells += [""] * 3
-                continue
-            cells += [
+    groups = {
+        _saving_heading(measure): [
+            [
+                mean.line,
                 report.Cell(wording.factor(mean.mean), wording.factor_interval(mean.interval)),
-                wording.factor(mean.median),
                 f"{mean.n_reached} of {mean.n_data}",
+                wording.factor(mean.median),
             ]
-        rows.append(cells)
-    return report.table(headings, rows)
+            for mean in analysis.means
+            if mean.measure == measure and mean.line in compared
+        ]
+        for measure in analysis.measures
+    }
+    return report.grouped_table(["line", "mean where reached", "reached on", "median of all datasets"], groups)
 
 
 def rates_table(analysis: Analysis) -> str:

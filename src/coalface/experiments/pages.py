@@ -33,9 +33,9 @@ _HOW_SAVINGS_ARE_COUNTED = (
     "other numbers are medians over permutations."
 )
 _HOW_MEANS_ARE_COUNTED = (
-    "Mean: the geometric mean of the savings on the datasets where a line gets as good as {baseline}; 'reached on' "
-    "says how many those are. Median of all: over all datasets, a target never reached being no saving. The 95 % "
-    "intervals come from draws of permutations; the datasets stay the same."
+    "Mean: the geometric mean of the savings on the datasets where a line gets as good as {baseline} ends up, and how "
+    "many those are. The median counts all datasets, a target never reached being no saving. The 95 % intervals come "
+    "from draws of permutations; the datasets stay the same."
 )
 _HOW_RATES_ARE_CHOSEN = (
     "The median over permutations of the area under the test cost on a log2 axis of costs asked for; less is better, "

@@ -72,7 +72,7 @@ class Outcome:
 class MeanSaving:
     """One line over all datasets: the geometric mean of its savings on those where it reaches the target.
 
-    ``median`` is over all ``n_data`` of them, a target never reached being a saving of 0.
+    ``median`` is over all ``n_data`` of them, a target never reached being a saving of 0 (the lower one of two).
     """
 
     line: str
@@ -124,7 +124,7 @@ def mean_savings(found: Sequence[Outcome], lines: Sequence[str]) -> tuple[MeanSa
                     measure=measure,
                     mean=float(geometric_means(factors[:, None])[0]),
                     interval=_interval(geometric_means(draws), single=single),
-                    median=float(np.median(factors)),
+                    median=float(np.percentile(factors, 50, method="inverted_cdf")),
                     n_reached=int((factors > 0).sum()),
                     n_data=len(factors),
                 )
