@@ -8,7 +8,7 @@ from coalface.experiments import wording
 from coalface.experiments.analysis import Analysis
 from coalface.experiments.findings import DataFacts
 from coalface.experiments.measures import ANSWERS, COSTS, Measure
-from coalface.experiments.savings import Interval, Outcome
+from coalface.experiments.savings import Interval, MeanSaving, Outcome
 from coalface.experiments.selection import Choice
 
 RATE_HEADINGS = ("data", "line", "rule", "learning_rate", "median_auc", "permutations", "best", "at_edge")
@@ -58,17 +58,11 @@ def savings_table(analysis: Analysis) -> str:
 
 def means_table(analysis: Analysis) -> str:
     """Every line over all datasets, for every way of counting."""
-    compared = [line for line in analysis.rules if line != analysis.findings.baseline]
     groups = {
         _saving_heading(measure): [
-            [
-                mean.line,
-                report.Cell(wording.factor(mean.mean), wording.factor_interval(mean.interval)),
-                f"{mean.n_reached} of {mean.n_data}",
-                wording.factor(mean.median),
-            ]
+            _mean_cells(mean)
             for mean in analysis.means
-            if mean.measure == measure and mean.line in compared
+            if mean.measure == measure and mean.line != analysis.findings.baseline
         ]
         for measure in analysis.measures
     }
@@ -153,6 +147,15 @@ def _one_saving(outcome: Outcome, measure: Measure, *, is_baseline: bool) -> str
         return ""
     saving = outcome.savings[measure]
     return report.Cell(wording.factor(saving.factor), "" if is_baseline else wording.factor_interval(saving.interval))
+
+
+def _mean_cells(mean: MeanSaving) -> report.Row:
+    return [
+        mean.line,
+        report.Cell(wording.factor(mean.mean), wording.factor_interval(mean.interval)),
+        f"{mean.n_reached} of {mean.n_data}",
+        wording.factor(mean.median),
+    ]
 
 
 def _rate_cells(choice: Choice, rates: list[float]) -> report.Row:
