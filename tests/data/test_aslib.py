@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from coalface.data.aslib import read_aslib_npz
-from coalface.data.aslib_folder import read_aslib_folder, read_description
+from coalface.data.aslib_description import read_description
+from coalface.data.aslib_folder import read_aslib_folder
 from coalface.errors import FileFormatError
 from tests.data.scenarios import CUTOFF, SOLVERS, runs_by_hand, write_archive, write_scenario
 
