@@ -25,8 +25,9 @@ def instances(n, test):
     return [f"inst{i:02}" for i in range(n) if (i % 10 >= 8) == test]
 
 
-def test_a_cost_is_the_median_run_time_over_the_cut_off_and_its_price_the_run_time(tmp_path):
-    runs = list(runs_by_hand())
+@pytest.mark.parametrize("n_repetitions", [1, 2, 3])
+def test_a_cost_is_the_median_run_time_over_the_cut_off_and_its_price_the_run_time(tmp_path, n_repetitions):
+    runs = [run for run in runs_by_hand() if run[1] <= n_repetitions]
     train, test = read_aslib_folder(write_scenario(tmp_path / "TOY", runs))
     times = {key: median(v if ok else CUTOFF for v, ok in values) for key, values in by_instance(runs).items()}
     for part, dataset in (((False), train), ((True), test)):
