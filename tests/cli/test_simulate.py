@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from coalface import CoalClassifier, read_dataset, simulate
+from coalface.data.catalogue import load_known
 from tests.cli.commands import json_lines, run
 
 
@@ -78,3 +79,12 @@ def test_numbered_features_of_the_test_data_may_be_fewer_or_more(calls, capsys):
         (calls / "test.svm").write_text(f"1 {features}\n1 2:1\n")
         assert run(capsys, "simulate train.svm --test test.svm --save s.coal")[0] == 0
         assert run(capsys, "predict s.coal train.svm")[0] == 0
+
+
+def test_simulate_takes_known_data_with_its_own_test_part(calls, capsys):
+    code, out, _ = run(capsys, "simulate iris --json --rule passive")
+    train = load_known("iris").train
+    assert (code, json.loads(out)["costs_queried"][-1]) == (0, train.cost.size)
+    code, _, err = run(capsys, "simulate iris --test test.csv")
+    assert code == 2
+    assert "iris has a test part of its own, got --test test.csv as well" in err

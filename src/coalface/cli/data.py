@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.reading import read, reader_options
+from coalface.cli.reading import both_parts, read, reader_options
 from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.data.dataset import CostDataset, TrainTest
+    from coalface.data.dataset import CostDataset
 
 _SHOWN_LABELS = 12
-_SOURCE = "A file, a dataset folder, or a name that `coalface data list` shows."
 
 
 def list_known(as_json: options.Json = False) -> None:
@@ -43,7 +42,7 @@ def list_known(as_json: options.Json = False) -> None:
 
 
 def info(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help=_SOURCE)],
+    data: options.NamedData,
     as_json: options.Json = False,
     format: options.Format = "auto",
     label: options.Label = None,
@@ -52,7 +51,7 @@ def info(
 ) -> None:
     """How large the data is, how sparse, and how many costs are known."""
     reading = reader_options(label, cost_matrix, reader)
-    both = _train_test(data, format, reading)
+    both = both_parts(data, format, reading)
     parts = {"value": read(data, format, reading)} if both is None else both._asdict()
     if as_json:
         values = {part: _numbers(dataset) for part, dataset in parts.items()}
@@ -66,7 +65,7 @@ def info(
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="SRC", help=_SOURCE)],
+    source: Annotated[Path, typer.Argument(metavar="SRC", help=options.SOURCE)],
     target: Annotated[Path, typer.Argument(metavar="DST", help=".vw, .csv or .npz; no suffix: a dataset folder.")],
     format: options.Format = "auto",
     to: Annotated[str, typer.Option(help="The format of DST: auto, vw, csv, npz or folder.")] = "auto",
@@ -79,7 +78,7 @@ def convert(
     Of data with a training and a test part, DST becomes a folder with both, train and test.
     """
     reading = reader_options(label, cost_matrix, reader)
-    both = _train_test(source, format, reading)
+    both = both_parts(source, format, reading)
     if both is None:
         _write(read(source, format, reading), target, to)
         return
@@ -115,20 +114,6 @@ def fetch(
         typer.echo(f"{folder / name / part}: {dataset}")
     if root is None or root.resolve() != folder.resolve():
         typer.echo(f"To use it by its name, set {VARIABLE}={folder.resolve()}")
-
-
-def _train_test(data: Path, format: str, reading: dict[str, Any]) -> "TrainTest | None":
-    """Both parts where the data has two; a path that exists comes before a known name."""
-    from coalface.data.catalogue import is_known, load_known
-    from coalface.data.splits import holds_train_test, read_train_test
-
-    known = not data.exists() and (is_known(data.as_posix()) or not data.suffix)
-    if format != "auto" or not (known or holds_train_test(data)):
-        return None
-    if reading:
-        option = next(iter(reading))
-        raise InputError(f"{data} is known as it is and takes no option of a reader, got {option}. Leave it out.")
-    return load_known(data.as_posix()) if known else read_train_test(data)
 
 
 def _write(dataset: "CostDataset", target: Path, to: str) -> None:

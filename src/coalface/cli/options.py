@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+SOURCE = "A file, a dataset folder, or a name that `coalface data list` shows."
+NamedData = Annotated[Path, typer.Argument(metavar="DATA", help=SOURCE)]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="VW text, svmlight, CSV, CoNLL, npz, or a dataset folder.")]
 Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, conll, npz or folder.")]
 Label = Annotated[str | None, typer.Option(help="CSV: the column that holds the true label.")]

@@ -8,7 +8,7 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.cli.models import Model
-    from coalface.data.dataset import CostDataset
+    from coalface.data.dataset import CostDataset, TrainTest
 
 _LISTS = {"ignore", "classes", "feature_names"}
 _WHOLE = {"bits", "n_features", "first_label", "word", "tag"}
@@ -51,6 +51,20 @@ def read(path: Path, format: str, options: dict[str, Any]) -> "CostDataset":
     from coalface.data.readers import read_dataset
 
     return read_dataset(path, format, **options)
+
+
+def both_parts(data: Path, format: str, reading: dict[str, Any]) -> "TrainTest | None":
+    """Both parts where the data has two; a path that exists comes before a known name."""
+    from coalface.data.catalogue import is_known, load_known
+    from coalface.data.splits import holds_train_test, read_train_test
+
+    known = not data.exists() and (is_known(data.as_posix()) or not data.suffix)
+    if format != "auto" or not (known or holds_train_test(data)):
+        return None
+    if reading:
+        option = next(iter(reading))
+        raise InputError(f"{data} is known as it is and takes no option of a reader, got {option}. Leave it out.")
+    return load_known(data.as_posix()) if known else read_train_test(data)
 
 
 def read_like(model: "Model", path: Path, format: str, options: dict[str, Any]) -> "CostDataset":

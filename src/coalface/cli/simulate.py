@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.reading import read, read_like, reader_options
+from coalface.cli.reading import both_parts, read, read_like, reader_options
 from coalface.cli.screen import print_table, progress_bar
 from coalface.errors import InputError
 
@@ -19,7 +19,7 @@ _HEADINGS = ("costs asked", "examples asked", "of examples", "test cost")
 
 
 def simulate(
-    data: options.Data,
+    data: options.NamedData,
     test: Annotated[Path | None, typer.Option(help="Held-out data; its costs must all be known.")] = None,
     test_fraction: Annotated[float, typer.Option(help="Without --test: the share of DATA to hold out.")] = 0.2,
     rule: options.Rule = "coal",
@@ -71,9 +71,14 @@ def simulate(
             check_folder_of(path, option)
     wanted = _budgets(budgets)
     reading = reader_options(label, cost_matrix, reader)
-    train = read(data, format, reading)
+    both = both_parts(data, format, reading)
+    if both is not None and test is not None:
+        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave --test out.")
+    train = read(data, format, reading) if both is None else both.train
     model = Model(CoalClassifier(classes=train.classes, **settings), train.feature_names)
-    if test is None:
+    if both is not None:
+        held_out = both.test
+    elif test is None:
         train, held_out = train.split(test_fraction, seed)
     else:
         model.learner._ready()
@@ -104,6 +109,7 @@ def _run(model: Any, train: "CostDataset", held_out: "CostDataset", budgets: Any
             order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
             budgets=budgets,
             candidates=train.candidates,
+            price=train.price,
             progress=progress,
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 from coalface.data.catalogue import known_data, load_known
 from coalface.data.dataset import TrainTest
 from coalface.data.readers import read_dataset
+from coalface.data.splits import holds_train_test, read_train_test
 from coalface.errors import InputError
 
 _FILE_KEYS = ("train", "test", "test_fraction", "format")
@@ -30,6 +31,8 @@ class Source:
         if self.train is None:
             return load_known(self.known)
         options = dict(self.options)
+        if self.test is None and not options and holds_train_test(self.train):
+            return read_train_test(self.train)
         train = read_dataset(self.train, self.format, **options)
         if self.test is None:
             return train.split(self.test_fraction)
