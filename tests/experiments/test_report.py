@@ -110,7 +110,7 @@ def test_bars_stand_just_behind_the_doublings_and_no_two_at_the_same_place(every
     places = np.array([float(row["asked"]) for row in rows if row["line"] != "margin"])
     assert len(np.unique(places.round(6))) == len(places)
     behind = np.log2(places / (10 * K)) % 1
-    assert (behind < 0.6).all()
+    assert (behind < 0.3).all()
 
 
 def test_the_price_figure_has_its_unit_and_only_priced_data(tmp_path):

@@ -81,7 +81,7 @@ def panel(
     """
     curves = [band_over(points, axis, start) for _, _, points in runs]
     marks = doublings([curve.asked for curve in curves])
-    step = min(0.09, 0.6 / len(runs))
+    step = min(0.06, 0.3 / len(runs))  # in doublings
     lines = []
     for place, ((name, style, points), curve) in enumerate(zip(runs, curves, strict=True)):
         first, last = curve.asked[[0, -1]]

@@ -113,7 +113,10 @@ def facts_of(analysis: Analysis) -> dict[str, str]:
 def _fact(outcome: Outcome, baseline: str) -> str:
     saving = outcome.savings[COSTS]
     if saving.factor == 0:
-        return f"as good as {baseline} ends up on {outcome.data}: {outcome.line} comes closest"
+        return (
+            f"as good as {baseline} ends up on {outcome.data}: {outcome.line} comes closest, {outcome.test_cost:.4g} "
+            f"against {outcome.baseline_test_cost:.4g} with {outcome.costs_asked:,.0f} costs"
+        )
     interval = wording.factor_interval(saving.interval)
     return (
         f"fewer costs than {baseline} for the same test cost on {outcome.data}: {outcome.line} needs "
@@ -126,7 +129,8 @@ def _warnings(analysis: Analysis) -> str:
     """What is missing from the study, in a box, or nothing."""
     findings, parts = analysis.findings, []
     if findings.missing:
-        parts.append(report.paragraph(f"Not made yet: {wording.counted(findings.missing, 'run')} of this study."))
+        missing = wording.counted(findings.missing, "run")
+        parts.append(report.paragraph(f"Not made yet: {missing} of this study. What is shown may still change."))
     without = [line for line in findings.lines if line not in analysis.rules]
     if without:
         parts.append(report.paragraph(f"No finished run has {wording.listed(without)}."))
