@@ -32,7 +32,7 @@ _PROGRESS = re.compile(r"\S+ +\S+ +(\d+) +\S+ +(?:un)?known ")
 
 
 def table_bits(n_features: int, n_labels: int) -> int:
-    """The smallest ``-b`` at which neither features nor the intercept share weights.
+    """The smallest ``-b`` at which neither features nor the intercept share weights, for at most 11 million features.
 
     >>> table_bits(n_features=6000, n_labels=40)
     21
@@ -142,14 +142,13 @@ class _Session:
 
 
 def _bits_for(problem: Problem) -> int:
-    n_features = problem.examples.X.shape[1]
-    bits = table_bits(n_features, problem.n_labels)
-    if bits > _MOST_BITS:
-        raise InputError(
-            f"Data with {n_features} features and {problem.n_labels} labels is too large for the learner 'vw': "
-            f"it would need a table of 2^{bits} weights, the limit is 2^{_MOST_BITS}."
-        )
-    return bits
+    n_features, n_labels = problem.examples.X.shape[1], problem.n_labels
+    if n_features <= _CONSTANT and (bits := table_bits(n_features, n_labels)) <= _MOST_BITS:
+        return bits
+    raise InputError(
+        f"Data with {n_features} features and {n_labels} labels is too large for the learner 'vw': a table of "
+        f"2^{_MOST_BITS} weights must hold them all."
+    )
 
 
 def _as_listed(examples: CostDataset, scale: CostScale) -> CostDataset:
