@@ -41,7 +41,8 @@ def simulate(
     """Run ask, answer and tell over the rows in one compiled loop; the learner learns, the curve comes back.
 
     Equal, bit for bit, to calling ``ask`` and ``tell`` row by row. ``price`` (n, K) is what asking for each cost
-    takes; the curve then says what was ``spent``. ``progress(done, total)`` is called now and then. Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
+    takes; the curve then says what was ``spent``. ``progress(done, total)`` is called now and then. Ctrl-C ends the
+    run early: the curve says ``interrupted``, the learner stands where it was.
 
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
     >>> curve = simulate(CoalClassifier(), X, cost=1.0 - np.eye(2)[y])

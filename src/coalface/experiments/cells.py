@@ -4,6 +4,7 @@ The key of a cell is a hash of everything that decides its result: the settings,
 the code. Two cells with one key have one result, so a finished one never runs again.
 """
 
+import ast
 import hashlib
 import json
 import time
@@ -25,6 +26,8 @@ from coalface.experiments.study import TUNED, Study
 
 # What decides the numbers of a run; the readers do not, for the data they give has a fingerprint of its own.
 _DECISIVE = (
+    "data/rows.py",
+    "data/costs.py",
     "kernels/*.py",
     "regressors/*.py",
     "ranges/*.py",
@@ -88,10 +91,23 @@ def _code_version(learner: str) -> str:
     rival = None if learner == learners.OURS else RIVALS[learner]
     for pattern in _DECISIVE if rival is None else (*_DECISIVE, *_DECISIVE_FOR_RIVALS):
         for source in sorted(root.glob(pattern)):
-            digest.update(source.relative_to(root).as_posix().encode() + b"\0" + source.read_bytes())
+            digest.update(f"{source.relative_to(root).as_posix()}\0{_meaning(source.read_text('utf-8'))}".encode())
     if rival is not None and rival.package:
         digest.update(_version_of(rival.package).encode())
     return digest.hexdigest()[:16]
+
+
+def _meaning(source: str) -> str:
+    r"""The code without comments, docstrings and line breaks: editing those changes no result.
+
+    >>> _meaning("def f():\n    'says f'\n    return 1  # one") == _meaning("def f(): return 1")
+    True
+    """
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+            del node.body[0]
+    return ast.dump(tree)
 
 
 def fingerprint_of(problem: TrainTest) -> str:
