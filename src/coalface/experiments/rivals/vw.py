@@ -26,7 +26,7 @@ from coalface.experiments.rivals.rival import Played, Rival
 
 _CONSTANT = 11_650_396  # VW's number of the intercept
 _MOST_BITS = 28  # 16 bytes per weight: 4 GiB
-_DECISION = re.compile(r"\] label=\d+ .* ql=(true|false) ")
+_DECISION = re.compile(r"\[info\] label=\d+ .* ql=(true|false) ")
 _TOTAL = re.compile(r"total queries = (\d+)")
 _PROGRESS = re.compile(r"\S+ +\S+ +(\d+) +\S+ +(?:un)?known ")
 
@@ -70,22 +70,21 @@ class _Session:
 
     def _first_pass(self) -> NDArray[np.int64]:
         """How many costs are asked for on each example."""
-        decisions: list[bool] = []
+        decided = bytearray()  # a label of an example each, in the order of the lines
 
         def read(line: str) -> None:
-            decision = _DECISION.search(line)
-            if decision:
-                decisions.append(decision[1] == "true")
+            if decision := _DECISION.match(line):
+                decided.append(decision[1] == "true")
 
         total = self._learn("train.vw", ["--csa_debug", "--log_output", "stderr"], read)
-        listed = _listed_labels(self.examples)
-        if len(decisions) != listed.sum() or sum(decisions) != total:
+        listed, asked = _listed_labels(self.examples), np.frombuffer(decided, np.bool_)
+        if len(asked) != listed.sum() or asked.sum() != total:
             raise CoalfaceError(
-                f"Vowpal Wabbit's log must tell the {total} costs that it asked for, got {sum(decisions)} in "
-                f"{len(decisions)} lines. Install the version that 'coalface[compare]' names."
+                f"Vowpal Wabbit's log must tell the {total} costs that it asked for, got {asked.sum()} in "
+                f"{len(asked)} lines. Install the version that 'coalface[compare]' names."
             )
         example = np.repeat(np.arange(len(listed)), listed)
-        return np.bincount(example[decisions], minlength=len(listed))
+        return np.bincount(example[asked], minlength=len(listed))
 
     def _second_pass(self, steps: NDArray[np.int64], total: int) -> None:
         """The same again, with a model saved after each of these numbers of examples."""
@@ -105,8 +104,9 @@ class _Session:
 
         def follow(line: str) -> None:
             nonlocal asked
-            read(line)
-            if progress := _PROGRESS.match(line):
+            if line.startswith("["):  # the log; all else is the summary
+                read(line)
+            elif progress := _PROGRESS.match(line):
                 self.problem.progress(done + int(progress[1]), 2 * n_examples)
             elif total := _TOTAL.search(line):
                 asked = int(total[1])
