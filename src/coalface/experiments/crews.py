@@ -14,6 +14,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
+from threadpoolctl import threadpool_limits
+
 from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
 from coalface.experiments.cells import Cell, Record, run_cell, save_problem
@@ -139,6 +141,7 @@ def _enlist(stopping: Any) -> None:
     global _told_to_stop  # the only way to hand something to a process of a pool
     _told_to_stop = stopping.is_set
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the sweep decides
+    threadpool_limits(limits=1)  # a worker has one core, also for BLAS
 
 
 def _run_enlisted(shared: Any, cell: Cell) -> Record:

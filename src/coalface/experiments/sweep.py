@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from coalface.errors import CollapseWarning
 from coalface.evaluation.report import versions
 from coalface.experiments.cells import Cell, Record, Stopped, cells_of, code_of, fingerprint_of
@@ -61,7 +63,8 @@ def run_sweep(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with exclusive(folder / FILE, patience=0.0), warnings.catch_warnings():
+    one_core_a_cell = threadpool_limits(limits=1)  # BLAS would take them all for each
+    with exclusive(folder / FILE, patience=0.0), warnings.catch_warnings(), one_core_a_cell:
         warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
         results = Results.begin(folder)
         crew = crew_for(executor, workers)
