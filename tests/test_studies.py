@@ -1,0 +1,40 @@
+"""The committed studies: their files can be read, and their reports come from their tables byte for byte."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coalface.experiments.pages import write_report
+from coalface.experiments.study import Study
+from coalface.experiments.tables import read_tables
+
+STUDIES = Path(__file__).parents[1] / "studies"
+NAMES = sorted(path.stem for path in STUDIES.glob("*.toml"))
+
+
+def test_there_is_a_result_beside_every_study():
+    assert len(NAMES) >= 5
+    assert NAMES == sorted(path.parent.name for path in STUDIES.glob("*/runs.csv"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_has_every_run_of_its_study(name):
+    study, findings = Study.read(STUDIES / f"{name}.toml"), read_tables(STUDIES / name)
+    assert [line.name for line in study.lines] == list(findings.lines)
+    assert [source.name for source in study.sources] == [data.name for data in findings.data]
+    assert len(findings.runs) == study.n_cells
+    assert (findings.missing, findings.failures) == (0, ())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_tables_alone_give_the_savings_and_the_figures_again(name, tmp_path):
+    kept = ("runs.csv", "curves.csv", "data.csv", "sweep.json", "timings.csv", "timings.json")
+    for file in kept:
+        shutil.copy(STUDIES / name / file, tmp_path)
+    page = write_report(tmp_path)
+    assert page.name == "report.html"
+    for made in ("tables/savings.csv", "tables/mean_savings.csv", "tables/best_rates.csv"):
+        assert (tmp_path / made).read_bytes() == (STUDIES / name / made).read_bytes(), made
+    figures = {path.name for path in (STUDIES / name / "figures").iterdir()}
+    assert figures == {path.name for path in (tmp_path / "figures").iterdir()}
