@@ -7,6 +7,7 @@
     │   └── UnknownLabelError          a label that the learner does not know
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     ├── FileBusyError                  another process is changing the file
+    ├── BrokenCrewError                the caller's executor lost a worker  (see ``experiments.crews``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.fetching``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 

@@ -97,9 +97,9 @@ def exclusive(path: str | os.PathLike[str], patience: float = 10.0) -> Iterator[
     deadline = time.monotonic() + patience
     while (handle := _locked(lock)) is None:
         if time.monotonic() >= deadline:
+            since = f"held it for {patience:g} seconds" if patience else "is at it"
             raise FileBusyError(
-                f"{path} must be changed by one process at a time, another held it for {patience:g} seconds. "
-                "Try again when that one is done."
+                f"{path} must be changed by one process at a time, another {since}. Try again when that one is done."
             )
         time.sleep(_EYEBLINK)
     try:

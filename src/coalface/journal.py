@@ -12,12 +12,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from coalface.errors import FileFormatError
 from coalface.files import sync_folder
 
 Line = Mapping[str, Any]
+
+
+def _write_all(file: IO[bytes], content: bytes) -> None:
+    while content:
+        content = content[file.write(content) or 0 :]
 
 
 class Journal:
@@ -68,7 +73,8 @@ class Journal:
 
     def _write(self, lines: list[Line]) -> None:
         text = "".join(json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n" for line in lines)
-        with self.path.open("r+b" if self._size or self.path.exists() else "xb") as file:
+        mode = "r+b" if self._size or self.path.exists() else "xb"
+        with self.path.open(mode, buffering=0) as file:  # unbuffered: what failed to be written can be cut off
             if file.seek(0, os.SEEK_END) != self._size:
                 raise FileFormatError(
                     f"{self.path} has changed since it was opened; open it again and go on from there."
@@ -76,13 +82,13 @@ class Journal:
             file.truncate(self._end)  # what a crash left of an unfinished line
             self._size = file.seek(self._end)
             try:
-                file.write(text.encode())
-                file.flush()
+                _write_all(file, text.encode())
                 os.fsync(file.fileno())
-            except OSError:
+            except OSError as problem:
                 with suppress(OSError):
                     file.truncate(self._end)
-                raise
+                    self._size = self._end
+                raise OSError(problem.errno, problem.strerror, str(self.path)) from None
             self._end = self._size = file.tell()
 
     def _read_through(self) -> None:

@@ -47,7 +47,6 @@ def test_the_report_comes_from_the_tables_alone_just_as_well(study, capsys):
     assert run(capsys, "report results")[0] == 0
     first = {path.name: path.read_bytes() for path in (study / "results").rglob("*.csv")}
     (study / "results" / FILE).unlink()
-    (study / "results" / "study.toml").unlink()
     (study / "results" / "report.html").unlink()
     code, out, _ = run(capsys, "report results --json")
     assert (code, json.loads(out)) == (0, {"report": "results/report.html"})
@@ -58,7 +57,7 @@ def test_the_report_comes_from_the_tables_alone_just_as_well(study, capsys):
 def test_a_dry_run_counts_and_estimates_and_writes_nothing(study, capsys):
     code, out, _ = run(capsys, "sweep study.toml --dry-run --workers 2")
     assert code == 0
-    assert "8 runs, about" in out
+    assert "8 runs; about" in out
     assert "with 2 threads" in out
     found = json.loads(run(capsys, "sweep study.toml --dry-run --json --workers 2")[1])
     assert (found["cells"], found["workers"], found["not_estimated"]) == (8, 2, 0)
@@ -66,12 +65,13 @@ def test_a_dry_run_counts_and_estimates_and_writes_nothing(study, capsys):
     assert [path.name for path in study.iterdir()] == ["study.toml"]
 
 
-def test_an_estimate_knows_what_finished_runs_took(study, capsys):
+def test_an_estimate_knows_what_finished_runs_took_and_counts_only_what_is_missing(study, capsys):
     run(capsys, "sweep study.toml --out results --no-report")
     records = Results(study / "results").finished.values()
-    expected = sum(record["seconds"] for record in records) / 2
+    (study / "study.toml").write_text(STUDY.replace("permutations = 2", "permutations = 5"))
     found = json.loads(run(capsys, "sweep study.toml --out results --dry-run --json --workers 2")[1])
-    assert found["seconds"] == pytest.approx(expected)
+    assert (found["cells"], found["missing"]) == (20, 12)
+    assert found["seconds"] == pytest.approx(sum(record["seconds"] for record in records) * 12 / 8 / 2)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_ctrl_c_ends_cleanly_with_130_and_keeps_what_is_finished(study):
     (study / "study.toml").write_text(STUDY.replace('"iris"', '"digits"').replace("= 2", "= 500"))
     command = [sys.executable, "-m", "coalface", "sweep", "study.toml", "--out", "results", "--no-report"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=study)
-    while process.poll() is None and not (study / "results" / FILE).exists():
+    journal = study / "results" / FILE
+    while process.poll() is None and not (journal.exists() and b'"curve"' in journal.read_bytes()):
         time.sleep(0.05)
-    time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -1,5 +1,6 @@
 """The journal of a sweep: nothing acknowledged is lost, nothing counts twice."""
 
+import errno
 import json
 
 import pytest
@@ -7,12 +8,10 @@ import pytest
 from coalface.errors import FileFormatError, InputError
 from coalface.experiments.findings import DataFacts
 from coalface.experiments.harvest import findings_of
-from coalface.experiments.results import FILE, Results, Session, kept_study
-
-from .studies import small_study
+from coalface.experiments.results import FILE, Results, Session
 
 FACTS = DataFacts("iris", 100, 50, 3, 4, 4.0, 1.0, "abc", "")
-SESSION = Session("2026-01-01", "threads", 2, {"coal": "1"}, (FACTS,), {"coalface": "0"})
+SESSION = Session("2026-01-01", "threads", 2, "mine", "[lines.coal]", {"coal": "1"}, (FACTS,), {"coalface": "0"})
 
 
 def test_what_was_added_is_there_on_opening_again(tmp_path):
@@ -68,10 +67,27 @@ def test_a_foreign_file_is_not_written_to(tmp_path):
 
 
 def test_a_folder_without_results_is_one_clear_line(tmp_path):
-    with pytest.raises(InputError, match=r"has no study\.toml, so it is no folder of a sweep"):
-        kept_study(tmp_path)
     with pytest.raises(InputError, match="has no finished run yet"):
-        findings_of(small_study(), Results.begin(tmp_path))
+        findings_of(Results.begin(tmp_path))
+
+
+def test_a_full_disk_loses_nothing_and_is_one_line(tmp_path, monkeypatch):
+    results = Results.begin(tmp_path)
+    results.add([{"key": "a", "curve": {}}])
+    whole = (tmp_path / FILE).read_bytes()
+
+    def full(file, content):
+        file.write(content[:5])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("coalface.journal._write_all", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        results.add([{"key": "b", "curve": {}}])
+    assert caught.value.filename == str(tmp_path / FILE)
+    assert (tmp_path / FILE).read_bytes() == whole
+    monkeypatch.undo()
+    results.add([{"key": "b", "curve": {}}])
+    assert list(Results(tmp_path).finished) == ["a", "b"]
 
 
 def test_records_are_plain_json(tmp_path):

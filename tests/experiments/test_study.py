@@ -10,8 +10,6 @@ from coalface.experiments.cells import cells_of, code_of
 from coalface.experiments.places import places
 from coalface.experiments.study import Study
 
-from .studies import small_study
-
 WHOLE = """name = "whole"
 title = "Everything"
 text = "All keys."
@@ -72,12 +70,22 @@ def test_what_is_not_said_has_a_default():
         ("share = 0.5", "mellowness = 0.1", 20, "lines.half.mellowness is not known here; possible are .*share"),
         ('"random-costs"', '"guess"', 19, "learner must be one of coal, random-costs, .*, got 'guess'"),
         ("[lines.half]", "[lines.coal]", 18, "must be TOML: Cannot declare"),
+        ("[0.1, 0.01]", "[]", 15, "mellowness must have at least one value"),
+        ("[0.1, 0.3]", "[]", 11, "learning_rate must have at least one value"),
+        ("[0.1, 0.3]", "[1, 1.0]", 11, r"learning_rate must have each value once, got \[1, 1.0\]"),
+        ("[0.1, 0.3]", "[[0.1]]", 11, "learning_rate must be a finite number"),
+        ("warm_up = 5", "cost_bounds = 3", 12, "cost_bounds must be a pair"),
+        ("warm_up = 5", "cost_bounds = [0, 1, 2]", 12, "cost_bounds must be a pair"),
+        ('"random-costs"', '["random-costs"]', 19, "learner must be one name, got"),
+        ('["digits", "iris"]', '["iriss"]', 8, "There is no data named 'iriss'. Did you mean 'iris'"),
+        ('"All keys."', '"""\n[lines.coal]\nmellowness = -3\n"""', 18, "mellowness must be"),
         ("title = ", "titel = ", 2, "titel is not known here; possible are name, title"),
         ("title = ", "title ", 2, "must be TOML: "),
     ],
 )
 def test_a_mistake_is_one_line_with_its_place_and_rule(old, new, line, rule):
     text = WHOLE.replace('baseline = "coal 0.1"', 'baseline = "half"') if "baseline" not in old else WHOLE
+    text = text.replace("[0.1, 0.01]", "[0.1, -1]") if "mellowness = -3" in new else text
     assert old in text
     with pytest.raises(FileFormatError, match=rule) as caught:
         Study.from_toml(text.replace(old, new, 1), file="mine.toml")
@@ -112,8 +120,11 @@ def test_data_may_be_files_beside_the_study(tmp_path):
 @pytest.mark.parametrize(
     ("table", "rule"),
     [
-        ('[data.mine]\ntest = "x.npz"\n', "line 1: mine must say train = a file"),
-        ('[data.mine]\ntrain = "x.npz"\ntest_fraction = 2\n', "line 1: mine must have a test_fraction between 0 and 1"),
+        ('[data.mine]\ntest = "x.npz"\n', "line 2: mine must say train = a file"),
+        ('[data.mine]\ntrain = "x.npz"\ntest_fraction = 2\n', "line 3: test_fraction must be between 0 and 1"),
+        ("[data.mine]\ntrain = 3\n", "line 2: train must be a text in .data.mine., got 3"),
+        ("[data.iris]\nknown = 3\n", "line 2: known must be a text in .data.iris., got 3"),
+        ('[data.mine]\nknown = "iriss"\n', "line 1: There is no data named 'iriss'"),
     ],
 )
 def test_a_table_of_data_is_checked(table, rule):
@@ -121,9 +132,10 @@ def test_a_table_of_data_is_checked(table, rule):
         Study.from_toml(f"{table}[lines.coal]\n")
 
 
-def test_data_that_is_not_there_is_an_error_before_anything_runs():
-    with pytest.raises(CoalfaceError, match="nowhere"):
-        small_study(data='["nowhere"]').sources[0].load()
+def test_an_error_in_the_data_names_the_dataset(tmp_path):
+    study = Study.from_toml('[data.mine]\ntrain = "none.csv"\nlabel = "x"\n[lines.coal]\n', folder=tmp_path)
+    with pytest.raises(CoalfaceError, match=r"\[data.mine\]: There is no file or folder .*none.csv"):
+        study.sources[0].load()
 
 
 def test_places_survive_quoted_names_and_long_texts():

@@ -14,6 +14,7 @@ from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
+    from coalface.experiments.estimate import Estimate
     from coalface.experiments.study import Study
     from coalface.experiments.sweep import Progress
 
@@ -76,11 +77,11 @@ def report(
 def _write_report(folder: Path) -> Path:
     from coalface.experiments.harvest import findings_of
     from coalface.experiments.pages import write_report
-    from coalface.experiments.results import FILE, Results, kept_study
+    from coalface.experiments.results import FILE, Results
     from coalface.experiments.tables import write_tables
 
     if (folder / FILE).is_file():
-        write_tables(findings_of(kept_study(folder), Results(folder)), folder)
+        write_tables(findings_of(Results(folder)), folder)
     return write_report(folder)
 
 
@@ -93,20 +94,26 @@ def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | Non
     crew = crew_for(executor, workers)
     crew.close()
     found = list(estimates(study, results))
-    total = sum(row.cells * (row.seconds_each or 0.0) for row in found) / crew.n_workers
-    unknown = sum(row.cells for row in found if row.seconds_each is None)
+    total = sum(row.missing * (row.seconds_each or 0.0) for row in found) / crew.n_workers
+    missing, unknown = (sum(row.missing for row in rows) for rows in (found, _unknown(found)))
     if as_json:
-        values = {"cells": study.n_cells, "seconds": total, "workers": crew.n_workers, "not_estimated": unknown}
-        typer.echo(json.dumps(values))
+        values = {"cells": study.n_cells, "missing": missing, "seconds": total, "workers": crew.n_workers}
+        typer.echo(json.dumps({**values, "not_estimated": unknown}))
         return
-    rows = [
-        [row.data, row.line, f"{row.cells:,}", "?" if row.seconds_each is None else f"{row.seconds_each:.2f}"]
-        for row in found
-    ]
-    print_table(study.title, ("data", "line", "runs", "seconds each"), rows)
-    typer.echo(f"{study.n_cells:,} runs, about {_duration(total)} with {crew.n_workers} {crew.name}.")
+    rows = [[row.data, row.line, f"{row.cells:,}", f"{row.missing:,}", _seconds(row.seconds_each)] for row in found]
+    print_table(study.title, ("data", "line", "runs", "missing", "seconds each"), rows)
+    there = f", {study.n_cells - missing:,} of them finished" if missing < study.n_cells else ""
+    typer.echo(f"{study.n_cells:,} runs{there}; about {_duration(total)} with {crew.n_workers} {crew.name}.")
     if unknown:
         typer.echo(f"Not in that time: {unknown:,} runs of other learners, whose speed is not known beforehand.")
+
+
+def _unknown(rows: "list[Estimate]") -> "list[Estimate]":
+    return [row for row in rows if row.seconds_each is None]
+
+
+def _seconds(each: float | None) -> str:
+    return "?" if each is None else f"{each:.2f}"
 
 
 def _duration(seconds: float) -> str:

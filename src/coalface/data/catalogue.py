@@ -112,8 +112,7 @@ def load_known(name: str) -> TrainTest:
     """
     if name in _BUNDLED:
         return _BUNDLED[name].load(name)
-    if not is_known(name):
-        raise _unknown(name)
+    check_known(name)
     root = data_root()
     if root is None:
         raise InputError(f"The data {name!r} is read from the folder ${VARIABLE}, which is not set. {_remedy(name)}")
@@ -143,6 +142,12 @@ def is_known(name: str) -> bool:
     (True, False)
     """
     return name in _BUNDLED or name in _STORED or name in FETCHERS or name.startswith(f"{_ASLIB}/")
+
+
+def check_known(name: str) -> None:
+    """Raise an InputError with the nearest names unless the name is in the catalogue."""
+    if not is_known(name):
+        raise _unknown(name)
 
 
 def data_root() -> Path | None:

@@ -15,8 +15,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 import coalface
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
@@ -37,7 +35,7 @@ _DECISIVE = (
     "evaluation/budgets.py",
     "experiments/learners.py",
 )
-_DECISIVE_FOR_RIVALS = ("experiments/rivals/*.py",)
+_DECISIVE_FOR_RIVALS = ("experiments/rivals/*.py", "data/dataset.py", "data/vw_writer.py")
 
 Stop = Callable[[], bool]
 Shared: TypeAlias = TrainTest | str  # the data itself, or the folder it is mapped from
@@ -93,7 +91,7 @@ def _code_version(learner: str) -> str:
         for source in sorted(root.glob(pattern)):
             digest.update(f"{source.relative_to(root).as_posix()}\0{_meaning(source.read_text('utf-8'))}".encode())
     if rival is not None and rival.package:
-        digest.update(_version_of(rival.package).encode())
+        digest.update(f"{_version_of(rival.package)} {_version_of('scikit-learn')}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -135,9 +133,8 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
     began = time.perf_counter()
     try:
         watch(0, 1)
-        problem = opened(shared)
-        order = np.random.default_rng(cell.permutation).permutation(len(problem.train))
-        curve = learners.run(cell.learner, dict(cell.settings), problem, order, cell.budgets, cell.permutation, watch)
+        settings = dict(cell.settings)
+        curve = learners.run(cell.learner, settings, opened(shared), cell.permutation, cell.budgets, watch)
         if curve.interrupted:  # a run that was cut short must not enter a median
             raise Stopped
         record["curve"] = curve.to_values()

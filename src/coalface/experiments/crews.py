@@ -7,18 +7,26 @@ stop what is under way. Everything else is the same for all of them.
 import os
 import signal
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
-from multiprocessing import get_context
+from contextlib import contextmanager
+from functools import cache, partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Protocol
 
 from threadpoolctl import threadpool_limits
 
 from coalface.data.dataset import TrainTest
-from coalface.errors import InputError
+from coalface.errors import CoalfaceError, CollapseWarning, InputError, in_one_line
 from coalface.experiments.cells import Cell, Record, run_cell, save_problem
+
+
+class BrokenCrewError(CoalfaceError):
+    """An executor of the caller's cannot go on; what was finished is kept."""
+
 
 NAMES = "threads, processes or dask://HOST:PORT"
 
@@ -104,7 +112,7 @@ class ProcessCrew:
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
         self._context = get_context("spawn")  # a fork would copy locks in whatever state they are
-        self._stopping = self._context.Event()
+        self._stopping = self._context.RawValue("b", 0)  # without a lock, which a killed process might hold
         self._pool = self._new_pool()
 
     def _new_pool(self) -> ProcessPoolExecutor:
@@ -118,15 +126,16 @@ class ProcessCrew:
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Have a cell run."""
-        try:
-            return self._pool.submit(_run_enlisted, shared, cell)
-        except BrokenExecutor:  # a pool that lost a process is of no more use
-            self._pool = self._new_pool()
-            return self._pool.submit(_run_enlisted, shared, cell)
+        with _children_ignore_interrupts():
+            try:
+                return self._pool.submit(_run_enlisted, shared, cell)
+            except BrokenExecutor:  # a pool that lost a process is of no more use
+                self._pool = self._new_pool()
+                return self._pool.submit(_run_enlisted, shared, cell)
 
     def stop(self) -> None:
         """Cells under way notice within a tenth of a second."""
-        self._stopping.set()
+        self._stopping.value = 1
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
@@ -134,18 +143,51 @@ class ProcessCrew:
         self._pool.shutdown()
 
 
-_told_to_stop: Callable[[], bool] = bool  # in a process of a crew: whether to stop
+@contextmanager
+def _children_ignore_interrupts() -> Iterator[None]:
+    """Ctrl-C reaches the whole group; processes begun in this block leave it to the sweep, from their first line on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+_stopping: Any = None  # in a process of a crew: a number that is not 0 once it should stop
 
 
 def _enlist(stopping: Any) -> None:
-    global _told_to_stop  # the only way to hand something to a process of a pool
-    _told_to_stop = stopping.is_set
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the sweep decides
-    threadpool_limits(limits=1)  # a worker has one core, also for BLAS
+    global _stopping  # the only way to hand something to a process of a pool
+    _stopping = stopping
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """A sweep that was killed cannot let its workers go."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _run_enlisted(shared: Any, cell: Cell) -> Record:
-    return run_cell(shared, cell, _told_to_stop)
+    settle()
+    return run_cell(shared, cell, lambda: bool(_stopping.value))
+
+
+@cache
+def settle() -> None:
+    """Make this process fit for cells: BLAS takes one core, collapses are shown by the curves."""
+    threadpool_limits(limits=1)
+    warnings.simplefilter("ignore", CollapseWarning)
+
+
+def _run_elsewhere(shared: Any, cell: Cell) -> Record:
+    settle()
+    return run_cell(shared, cell)
 
 
 class ExecutorCrew:
@@ -162,7 +204,13 @@ class ExecutorCrew:
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Have a cell run."""
-        return self._executor.submit(run_cell, shared, cell)
+        try:
+            return self._executor.submit(_run_elsewhere, shared, cell)
+        except BrokenExecutor as problem:
+            raise BrokenCrewError(
+                f"The {self.name} has lost a worker and takes no more ({in_one_line(problem)}). "
+                "Finished cells are kept; run the sweep again with a new one."
+            ) from None
 
     def stop(self) -> None:
         """What is under way comes to its end; nothing new is begun."""
@@ -183,8 +231,15 @@ class DaskCrew(ExecutorCrew):
             self._client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as problem:
             raise InputError(
-                f"There is no Dask scheduler at {address} ({' '.join(str(problem).split())}). "
+                f"There is no Dask scheduler at {address} ({in_one_line(problem)}). "
                 "Start one with `dask scheduler` and pass its address."
+            ) from None
+        try:
+            self._client.wait_for_workers(1, timeout=10)
+        except (OSError, TimeoutError):
+            self._client.close()
+            raise InputError(
+                f"The Dask scheduler at {address} has no workers. Start some with `dask worker {address}`."
             ) from None
         threads = sum(worker["nthreads"] for worker in self._client.scheduler_info(n_workers=-1)["workers"].values())
         super().__init__(self._client.get_executor(pure=False), max(threads, 1))

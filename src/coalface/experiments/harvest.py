@@ -7,24 +7,25 @@ import numpy as np
 from coalface.errors import FileFormatError, InputError
 from coalface.evaluation.curve import Curve
 from coalface.experiments import learners
-from coalface.experiments.cells import Record, cells_of
+from coalface.experiments.cells import Cell, Record, cells_of
 from coalface.experiments.findings import Findings, Points, Run
 from coalface.experiments.results import Results, Session
 from coalface.experiments.study import TUNED, Line, Study
 
 
-def findings_of(study: Study, results: Results) -> Findings:
-    """What the finished cells of the study say, with the code and data of the last session."""
-    if not results.sessions:
+def findings_of(results: Results) -> Findings:
+    """What the finished cells of the last session's study say."""
+    session = results.last
+    if session is None:
         raise _empty(results.folder)
-    session = results.sessions[-1]
+    study = session.study
     fingerprints = {data.name: data.fingerprint for data in session.data}
     lines = {line.name: line for line in study.lines}
     runs: list[Run] = []
     failures, missing = [], 0
     for cell in cells_of(study, fingerprints, session.code):
         if cell.key in results.finished:
-            runs.append(_run(results.finished[cell.key], lines[cell.line]))
+            runs.append(_run(cell, results.finished[cell.key], lines[cell.line]))
         elif cell.key in results.failed:
             settings = ", ".join(f"{name} {value}" for name, value in cell.settings)
             where = f"{cell.data}, {cell.line} ({settings}), permutation {cell.permutation}"
@@ -53,18 +54,19 @@ def _empty(folder: Path) -> InputError:
     return InputError(f"{folder} has no finished run yet. Run `coalface sweep` with this folder first.")
 
 
-def _run(record: Record, line: Line) -> Run:
+def _run(cell: Cell, record: Record, line: Line) -> Run:
+    """The run of a cell; its names are the cell's, for another study may have called them otherwise."""
     try:
         curve = Curve.from_values(record["curve"])
     except FileFormatError as problem:
         raise FileFormatError(f"The record of the cell {record['key']} is damaged: {problem}") from None
     spent = np.full(len(curve.test_cost), np.nan) if curve.spent is None else curve.spent
     return Run(
-        data=record["data"],
+        data=cell.data,
         line=line.name,
         rule=line.rule,
-        learning_rate=float(record["settings"].get(TUNED, 0.0)),
-        permutation=record["permutation"],
+        learning_rate=float(dict(cell.settings).get(TUNED, 0.0)),
+        permutation=cell.permutation,
         asks=learners.asks_of(line.learner),
         auc=curve.auc,
         costs_queried=int(curve.costs_queried[-1]),

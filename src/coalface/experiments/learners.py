@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
 from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
 from coalface.evaluation.curve import Curve
@@ -25,6 +26,8 @@ def parameters_of(learner: str) -> tuple[str, ...]:
     >>> parameters_of("coal")[:3]
     ('rule', 'mellowness', 'width_scale')
     """
+    if not isinstance(learner, str):
+        raise InputError(f"learner must be one name, got {learner!r}")
     if learner == OURS:
         return tuple(name for name in CoalClassifier().get_params() if name not in _GIVEN)
     if learner not in RIVALS:
@@ -53,6 +56,7 @@ def default_of(learner: str, name: str) -> Any:
 def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     """Raise an InputError if the learner cannot have these settings."""
     if learner == OURS:
+        CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         settings_for(n_labels, {**CoalClassifier().get_params(), **settings})
     else:
         RIVALS[learner].check(settings, n_labels)
@@ -72,22 +76,31 @@ def asks_of(learner: str) -> str:
     return "costs" if learner == OURS else RIVALS[learner].asks
 
 
+def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
+    """The order in which a permutation takes the training rows.
+
+    >>> order_of(0, 4).tolist() == order_of(0, 4).tolist() != order_of(1, 4).tolist()
+    True
+    """
+    return np.random.default_rng(permutation).permutation(n_rows)
+
+
 def run(
     learner: str,
     settings: Mapping[str, Any],
     problem: TrainTest,
-    order: NDArray[np.int64],
+    permutation: int,
     budgets: Any,
-    seed: int,
     progress: Progress | None = None,
 ) -> Curve:
-    """One pass over the training rows in this order."""
+    """One pass over the training rows in the order of the permutation, which also seeds what else is random."""
     train, test = problem
+    order = order_of(permutation, len(train))
     if learner != OURS:
-        return run_rival(learner, settings, train, test, order, budgets, seed, progress)
+        return run_rival(learner, settings, train, test, order, budgets, permutation, progress)
     bounds = settings.get("cost_bounds", (0.0, 1.0))
     return simulate(
-        CoalClassifier(classes=train.classes, random_state=seed, **{**settings, "cost_bounds": tuple(bounds)}),
+        CoalClassifier(classes=train.classes, random_state=permutation, **{**settings, "cost_bounds": tuple(bounds)}),
         train.X,
         train.cost,
         X_test=test.X,

@@ -7,7 +7,7 @@ from typing import Any
 Place = tuple[str, ...]
 _NAME = r"""(?:"[^"]*"|'[^']*'|[\w-]+)"""
 _KEY = re.compile(rf"\s*({_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
-_TABLE = re.compile(r"\s*\[[^\[\]]+\]\s*(?:#.*)?$")
+_TABLE = re.compile(r"\s*\[{1,2}[^\[\]]+\]{1,2}\s*(?:#.*)?$")
 
 
 def places(text: str) -> dict[Place, int]:
@@ -18,7 +18,7 @@ def places(text: str) -> dict[Place, int]:
     """
     found: dict[Place, int] = {}
     table: Place = ()
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_without_long_texts(text).splitlines(), start=1):
         key = _KEY.match(line)
         if _TABLE.match(line):
             table = _path(line)
@@ -26,6 +26,11 @@ def places(text: str) -> dict[Place, int]:
         elif key:
             found.setdefault((*table, *_path(f"{key[1]} = 0")), number)
     return found
+
+
+def _without_long_texts(text: str) -> str:
+    """The file with its texts of several lines emptied, line by line: they may look like anything."""
+    return re.sub(r'"{3}.*?"{3}|\'{3}.*?\'{3}', lambda long: "0" + "\n" * long[0].count("\n"), text, flags=re.DOTALL)
 
 
 def line_of(found: dict[Place, int], place: Place) -> int:
@@ -42,7 +47,7 @@ def line_of(found: dict[Place, int], place: Place) -> int:
 def _path(line: str) -> Place:
     try:
         value: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:  # the inside of a text of several lines may look like a table
+    except tomllib.TOMLDecodeError:  # an element of a list of lists may look like a table
         return ()
     names: list[str] = []
     while isinstance(value, dict) and value:

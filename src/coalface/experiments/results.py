@@ -6,30 +6,38 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coalface.errors import InputError
 from coalface.experiments.cells import Record
 from coalface.experiments.findings import DataFacts
 from coalface.experiments.study import Study
-from coalface.files import atomic_write
 from coalface.journal import Journal
 
 FILE = "results.jsonl"
-STUDY = "study.toml"
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Session:
-    """One start of a sweep: the code and data that decide the keys of its cells, and who ran them."""
+    """One start of a sweep: the study, code and data that decide the keys of its cells, and who ran them."""
 
     started: str
     executor: str
     workers: int
+    name: str
+    toml: str
     code: dict[str, str]
     data: tuple[DataFacts, ...]
     versions: dict[str, str]
     seconds: float | None = None  # None: it was cut off
     cells: int = 0
+
+    @property
+    def study(self) -> Study:
+        """The study as it was; its data goes by the names it had, and need not be there any more."""
+        return Study.from_toml(self.toml, self.name, data_names=[data.name for data in self.data])
+
+    def same_cells(self, other: "Session") -> bool:
+        """Whether both have the same study, code and data, and thus the same cells."""
+        return all(getattr(self, part) == getattr(other, part) for part in ("name", "toml", "code", "data"))
 
 
 class Results:
@@ -54,6 +62,11 @@ class Results:
                 self._note(line)
             except (KeyError, TypeError, IndexError) as problem:
                 raise self._journal.damaged(number, problem) from None
+
+    @property
+    def last(self) -> Session | None:
+        """The session whose study, code and data a report shows."""
+        return self.sessions[-1] if self.sessions else None
 
     @classmethod
     def begin(cls, folder: str | os.PathLike[str]) -> "Results":
@@ -95,16 +108,3 @@ class Results:
             self.finished[line["key"]] = line
             line["curve"]  # a record without one is damaged
             self.failed.pop(line["key"], None)
-
-
-def keep_study(study: Study, folder: Path) -> None:
-    """Put a copy of the study beside its results."""
-    with atomic_write(folder / STUDY) as file:
-        file.write(study.toml.encode())
-
-
-def kept_study(folder: Path) -> Study:
-    """The study whose results lie in the folder."""
-    if not (folder / STUDY).is_file():
-        raise InputError(f"{folder} has no {STUDY}, so it is no folder of a sweep. Run `coalface sweep` with it first.")
-    return Study.read(folder / STUDY)

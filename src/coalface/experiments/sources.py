@@ -5,11 +5,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from coalface.data.catalogue import known_data, load_known
+from coalface.data.catalogue import check_known, known_data, load_known
 from coalface.data.dataset import TrainTest
 from coalface.data.readers import read_dataset
 from coalface.data.splits import holds_train_test, read_train_test
-from coalface.errors import InputError
+from coalface.errors import FileFormatError, InputError
 
 _FILE_KEYS = ("train", "test", "test_fraction", "format")
 
@@ -27,7 +27,13 @@ class Source:
     options: tuple[tuple[str, Any], ...] = ()
 
     def load(self) -> TrainTest:
-        """Training and test data; both agree on their labels."""
+        """Training and test data; both agree on their labels. An error names the dataset."""
+        try:
+            return self._load()
+        except (InputError, FileFormatError) as problem:
+            raise type(problem)(f"[data.{self.name}]: {problem}") from None
+
+    def _load(self) -> TrainTest:
         if self.train is None:
             return load_known(self.known)
         options = dict(self.options)
@@ -44,24 +50,23 @@ class Source:
         return TrainTest(train, test)
 
 
-def sources_of(data: Any, folder: Path) -> tuple[Source, ...]:
-    """The datasets of a study, from a list of known names (``*`` stands for anything) or from tables.
+def named_sources(names: Any) -> tuple[Source, ...]:
+    """Known data from a list of names, in which ``*`` stands for anything.
 
-    >>> [source.name for source in sources_of(["digits*"], Path())]
+    >>> [source.name for source in named_sources(["digits*"])]
     ['digits', 'digits-distance']
     """
-    if isinstance(data, list):
-        found = tuple(dict.fromkeys(name for pattern in data for name in _matching(pattern)))
-        return tuple(Source(name, known=name) for name in found)
-    if not isinstance(data, dict):
-        raise InputError(f"data must be a list of names or tables [data.NAME], got {data!r}")
-    return tuple(_from_table(name, table, folder) for name, table in data.items())
+    if not isinstance(names, list):
+        raise InputError(f"data must be a list of names or tables [data.NAME], got {names!r}")
+    found = tuple(dict.fromkeys(name for pattern in names for name in _matching(pattern)))
+    return tuple(Source(name, known=name) for name in found)
 
 
 def _matching(pattern: Any) -> list[str]:
     if not isinstance(pattern, str):
         raise InputError(f"data must be a list of names, got {pattern!r} in it")
     if "*" not in pattern:
+        check_known(pattern)
         return [pattern]
     names = [known.name for known in known_data() if fnmatchcase(known.name, pattern)]
     if not names:
@@ -69,25 +74,34 @@ def _matching(pattern: Any) -> list[str]:
     return names
 
 
-def _from_table(name: str, table: Any, folder: Path) -> Source:
+def table_source(name: str, table: Any, folder: Path) -> Source:
+    """The dataset of a table ``[data.NAME]``: files beside the study, or known data under another name."""
     if not isinstance(table, dict):
         raise InputError(f"{name} must be a table [data.{name}], got {table!r}")
     options = {key: value for key, value in table.items() if key not in (*_FILE_KEYS, "known")}
     if "train" not in table:
         if set(table) - {"known"}:
             raise InputError(f"{name} must say train = a file, or be a known name alone, got {sorted(table)}")
-        return Source(name, known=table.get("known", name))
+        known = _text(name, table, "known", name)
+        check_known(known)
+        return Source(name, known=known)
     fraction = table.get("test_fraction", 0.2)
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction < 1:
-        raise InputError(f"{name} must have a test_fraction between 0 and 1, got {fraction!r}")
-    for key in ("cost_matrix",):
-        if isinstance(options.get(key), str):
-            options[key] = folder / options[key]
+        raise InputError(f"test_fraction must be between 0 and 1 in [data.{name}], got {fraction!r}")
+    if isinstance(options.get("cost_matrix"), str):
+        options["cost_matrix"] = folder / options["cost_matrix"]
     return Source(
         name=name,
-        train=folder / str(table["train"]),
-        test=folder / str(table["test"]) if "test" in table else None,
+        train=folder / _text(name, table, "train"),
+        test=folder / _text(name, table, "test") if "test" in table else None,
         test_fraction=float(fraction),
-        format=str(table.get("format", "auto")),
+        format=_text(name, table, "format", "auto"),
         options=tuple(options.items()),
     )
+
+
+def _text(name: str, table: dict[str, Any], key: str, default: str = "") -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        raise InputError(f"{key} must be a text in [data.{name}], got {value!r}")
+    return value

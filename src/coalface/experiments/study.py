@@ -20,7 +20,7 @@
 import itertools
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from coalface.errors import FileFormatError, InputError
 from coalface.evaluation.budgets import budgets_for
 from coalface.experiments import learners
 from coalface.experiments.places import Place, line_of, places
-from coalface.experiments.sources import Source, sources_of
+from coalface.experiments.sources import Source, named_sources, table_source
 
 _KEYS = (
     "name",
@@ -98,13 +98,22 @@ class Study:
         return cls.from_toml(text, source.stem, source.parent, str(source))
 
     @classmethod
-    def from_toml(cls, text: str, name: str = "study", folder: Path = Path(), file: str = "study.toml") -> "Study":
-        """The study of a text; errors name the line."""
+    def from_toml(
+        cls,
+        text: str,
+        name: str = "study",
+        folder: Path = Path(),
+        file: str = "study.toml",
+        data_names: Sequence[str] | None = None,
+    ) -> "Study":
+        """The study of a text; errors name the line. With ``data_names``, its data is not looked for."""
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
             raise FileFormatError(f"{file} must be TOML: {problem}. Correct that line.") from None
-        return _Reader(values, places(text), file).study(text, name, folder)
+        reader = _Reader(values, places(text), file)
+        sources = reader.sources(folder) if data_names is None else tuple(Source(known) for known in data_names)
+        return reader.study(text, name, sources)
 
 
 class _Reader:
@@ -113,7 +122,8 @@ class _Reader:
     def __init__(self, values: dict[str, Any], found: dict[Place, int], file: str) -> None:
         self.values, self.found, self.file = values, found, file
 
-    def study(self, text: str, name: str, folder: Path) -> Study:
+    def study(self, text: str, name: str, sources: tuple[Source, ...]) -> Study:
+        """The study with this data."""
         self._only_known(self.values, _KEYS, ())
         first = self._whole("first_permutation", 0, least=0)
         lines = tuple(self._lines())
@@ -128,18 +138,28 @@ class _Reader:
             permutations=range(first, first + self._whole("permutations", 20, least=1)),
             budgets=self._budgets(),
             baseline=baseline,
-            sources=self._sources(folder),
+            sources=sources,
             lines=lines,
             toml=text,
         )
 
-    def _sources(self, folder: Path) -> tuple[Source, ...]:
-        if not self.values.get("data"):
+    def sources(self, folder: Path) -> tuple[Source, ...]:
+        """Where the data comes from; files lie in the folder."""
+        data = self.values.get("data")
+        if not data:
             raise self._error(("data",), 'data must name at least one dataset, such as data = ["digits"]')
+        if isinstance(data, dict):
+            return tuple(self._source(name, table, folder) for name, table in data.items())
         try:
-            return sources_of(self.values["data"], folder)
+            return named_sources(data)
         except InputError as problem:
-            raise self._error(("data", *_named(problem, self.values["data"])), str(problem)) from None
+            raise self._error(("data",), str(problem)) from None
+
+    def _source(self, name: str, table: Any, folder: Path) -> Source:
+        try:
+            return table_source(name, table, folder)
+        except InputError as problem:
+            raise self._error(("data", name, *_named(problem, table)), str(problem)) from None
 
     def _budgets(self) -> Any:
         budgets = self.values.get("budgets", "quarter-doubling")
@@ -168,8 +188,7 @@ class _Reader:
 
     def _expanded(self, name: str, table: dict[str, Any], shared: dict[str, Any]) -> Iterator[Line]:
         """A line per combination of listed values; the learning rates stay together."""
-        learner = table.get("learner", "coal")
-        place: Place = ("lines", name)
+        learner, place = table.get("learner", "coal"), ("lines", name)
         try:
             known = learners.parameters_of(learner)
         except InputError as problem:
@@ -179,12 +198,17 @@ class _Reader:
         given = {key: value for key, value in shared.items() if key in known} | own
         self._only_known(shared, learners.every_parameter(), ("settings",))
         where = {key: place if key in own else ("settings",) for key in given}
+        for key, value in given.items():
+            if value == []:
+                raise self._error((*where[key], key), f"{key} must have at least one value, got []")
         rates = tuple(_listed(given.pop(TUNED))) if TUNED in given else (None,)
         swept = {key: value for key, value in given.items() if isinstance(value, list) and not learners.is_pair(key)}
         for values in itertools.product(*swept.values()):
             settings = given | dict(zip(swept, values, strict=True))
             for rate in rates:
                 self._check(learner, settings if rate is None else {**settings, TUNED: rate}, where)
+            if len(rates) > 1 and len({float(rate) for rate in rates if rate is not None}) < len(rates):
+                raise self._error((*where[TUNED], TUNED), f"{TUNED} must have each value once, got {list(rates)}")
             yield Line(
                 name=" ".join([name, *map(_shown, values)]),
                 learner=learner,

@@ -17,7 +17,7 @@ from coalface.evaluation.report import versions
 from coalface.experiments.cells import Cell, Record, Stopped, cells_of, code_of, fingerprint_of
 from coalface.experiments.crews import Crew, crew_for
 from coalface.experiments.findings import DataFacts
-from coalface.experiments.results import FILE, Results, Session, keep_study
+from coalface.experiments.results import FILE, Results, Session
 from coalface.experiments.study import Study
 from coalface.files import exclusive
 from coalface.ledger.interrupts import interrupts_put_off
@@ -62,31 +62,35 @@ def run_sweep(
     (2, 2)
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    one_core_a_cell = threadpool_limits(limits=1)  # BLAS would take them all for each
-    with exclusive(folder / FILE, patience=0.0), warnings.catch_warnings(), one_core_a_cell:
-        warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
-        results = Results.begin(folder)
-        crew = crew_for(executor, workers)
-        try:
-            return _Sweep(study, folder, results, crew).run(progress)
-        finally:
-            crew.close()
+    crew = crew_for(executor, workers)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with exclusive(folder / FILE, patience=0.0), warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
+            return _Sweep(study, folder, crew).run(progress)
+    except BaseException:
+        crew.stop()
+        raise
+    finally:
+        crew.close()
 
 
 class _Sweep:
-    def __init__(self, study: Study, folder: Path, results: Results, crew: Crew) -> None:
-        self.results, self.crew = results, crew
-        keep_study(study, folder)
+    def __init__(self, study: Study, folder: Path, crew: Crew) -> None:
+        self.crew = crew
         self.shared: dict[str, Any] = {}
         facts = tuple(self._share(study, folder))
         code = code_of(study)
-        self.cells = list(cells_of(study, {data.name: data.fingerprint for data in facts}, code))
-        self.todo = [cell for cell in self.cells if cell.key not in results.finished]
+        found = cells_of(study, {data.name: data.fingerprint for data in facts}, code)
+        self.cells = list({cell.key: cell for cell in found}.values())  # two names may stand for one run
+        self.results = Results.begin(folder)
+        self.todo = [cell for cell in self.cells if cell.key not in self.results.finished]
         self.session = Session(
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             executor=crew.name,
             workers=crew.n_workers,
+            name=study.name,
+            toml=study.toml,
             code=code,
             data=facts,
             versions=versions(),
@@ -103,8 +107,10 @@ class _Sweep:
         began, before = time.perf_counter(), len(self.cells) - len(self.todo)
         done = failed = 0
         interrupted = False
-        if self.todo:
-            self.results.start(self.session)
+        new = bool(self.todo) or self.results.last is None or not self.session.same_cells(self.results.last)
+        if new:
+            with interrupts_put_off():
+                self.results.start(self.session)
         try:
             for record in self._records():
                 with interrupts_put_off():  # a half-written record would have to be dropped
@@ -117,17 +123,23 @@ class _Sweep:
             interrupted = True
             self.crew.stop()
         seconds = time.perf_counter() - began
-        if self.todo:
-            self.results.end(seconds, done - failed)
+        if new:
+            with interrupts_put_off():
+                self.results.end(seconds, done - failed)
         return Outcome(len(self.cells), before, done - failed, failed, seconds, interrupted)
 
     def _records(self) -> Iterator[Record]:
-        """The records of all cells to be run, in the order in which they end.
-
-        A cell whose worker died is tried again at the end, alone: if it kills its worker, it harms no other.
-        """
-        waiting, alone = deque(self.todo), deque[Cell]()
+        """The records of all cells to be run, in the order in which they end; what is left waiting is cancelled."""
         running: dict[Future[Record], Cell] = {}
+        try:
+            yield from self._ending(running)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _ending(self, running: dict[Future[Record], Cell]) -> Iterator[Record]:
+        """A cell whose worker died is tried again at the end, alone: if it kills its worker, it harms no other."""
+        waiting, alone = deque(self.todo), deque[Cell]()
         while waiting or alone or running:
             while waiting and len(running) < _AHEAD * self.crew.n_workers:
                 self._submit(waiting.popleft(), running)
