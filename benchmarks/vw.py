@@ -17,12 +17,18 @@ from numpy.typing import NDArray
 from benchmarks.machine import Seconds, run_python
 from benchmarks.problems import Problem
 from coalface.data import write_dataset
+from coalface.errors import InputError
 
 _CONSTANT = 11_650_396  # VW's index of the intercept
 
 
 def table_bits(n_features: int, n_labels: int) -> int:
     """The smallest -b at which neither features nor the intercept share weights."""
+    if n_features > _CONSTANT:
+        raise InputError(
+            f"Vowpal Wabbit keeps at most {_CONSTANT:,} features apart from its intercept, got {n_features:,}. "
+            "Measure with fewer features."
+        )
     labels_bits = (n_labels - 1).bit_length()
     bits = (n_features - 1).bit_length()
     while _CONSTANT % 2**bits < n_features:

@@ -59,3 +59,9 @@ def test_generated_rows_have_the_density_that_was_asked_for():
 @pytest.mark.parametrize(("n_features", "n_labels", "bits"), [(6_000, 40, 21), (47_236, 102, 23), (47_000, 103, 23)])
 def test_the_table_of_vw_is_large_enough_for_features_and_intercept(n_features, n_labels, bits):
     assert table_bits(n_features, n_labels) == bits
+
+
+def test_more_features_than_lie_before_the_intercept_have_no_table():
+    assert table_bits(11_650_396, 2) == 25
+    with pytest.raises(ValueError, match=r"at most 11,650,396 features .*, got 11,650,397"):
+        table_bits(11_650_397, 2)

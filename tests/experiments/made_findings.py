@@ -1,5 +1,7 @@
 """Findings made by formula, for tests: nothing is simulated, and what each line is worth is known."""
 
+import dataclasses
+
 import numpy as np
 
 from coalface.experiments.findings import DataFacts, Findings, Points, Run
@@ -94,3 +96,14 @@ def learning(lines=LINES, data=("digits",), rates=(0.1, 0.5, 1.0), n=5, price_un
                         )
                     )
     return findings(runs, data=[data_facts(name, price_unit) for name in data])
+
+
+def unpriced(study, line, permutations=range(5)):
+    """The study, of which some runs of a line do not say what they spent."""
+    runs = [_unpriced_run(run) if run.line == line and run.permutation in permutations else run for run in study.runs]
+    return dataclasses.replace(study, runs=tuple(runs))
+
+
+def _unpriced_run(run):
+    unknown = np.full(len(run.points.spent), np.nan)
+    return dataclasses.replace(run, spent=np.nan, points=dataclasses.replace(run.points, spent=unknown))

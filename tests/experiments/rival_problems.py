@@ -21,6 +21,17 @@ def order_of(data, seed=3):
     return np.random.default_rng(seed).permutation(len(data))
 
 
+def prices_for(data, seed=9):
+    """A price for each cost, no two alike."""
+    return np.random.default_rng(seed).uniform(0.5, 2.0, size=(len(data), len(data.classes))).astype(np.float32)
+
+
+def priced(data, price=None):
+    """The same data, where asking takes something."""
+    fields = {field: getattr(data, field) for field in ("X", "classes", "truth", "cost_matrix", "candidates")}
+    return CostDataset(**fields, cost=data.table, price=prices_for(data) if price is None else price)
+
+
 def with_table(data, **changes):
     """The same data with a full table of costs."""
     fields = {"X": data.X, "cost": data.cost.copy(), "classes": data.classes, "candidates": data.candidates}

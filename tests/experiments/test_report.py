@@ -1,6 +1,5 @@
 """The report of a study: made of its tables alone, its numbers are those of the runs, and it hides no loss."""
 
-import csv
 import dataclasses
 import re
 import xml.etree.ElementTree as ET
@@ -17,18 +16,9 @@ from coalface.experiments.measures import COSTS
 from coalface.experiments.pages import facts_of, write_report
 from coalface.experiments.tables import write_tables
 from tests.experiments.made_findings import ABLATIONS, LINES, RIVALS, K, a_run, findings, learning
+from tests.experiments.reports import report_of, rows_of
 
 EVERYTHING = LINES | ABLATIONS | RIVALS
-
-
-def report_of(study, folder):
-    write_tables(study, folder)
-    return write_report(folder)
-
-
-def rows_of(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
@@ -301,11 +291,6 @@ def test_nothing_is_written_from_damaged_tables(tmp_path):
         write_report(tmp_path)
     assert not (tmp_path / "report.html").exists()
     assert not (tmp_path / "figures").exists()
-
-
-def test_an_empty_folder_has_no_report(tmp_path):
-    with pytest.raises(FileFormatError, match=r"sweep.json is missing"):
-        write_report(tmp_path)
 
 
 # What to remember, and where COAL loses

@@ -11,7 +11,7 @@ from coalface.errors import InputError
 from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
 from coalface.experiments.rivals import RIVALS, rival, run_rival
-from tests.experiments.rival_problems import order_of, pets
+from tests.experiments.rival_problems import order_of, pets, priced
 
 FEW = {"max_labels": 29, "batch_size": 12, "warm_up": 5}
 BUDGETS = [10, 20, 40, 80, 5000]
@@ -78,6 +78,13 @@ class RivalContract:
 
     def test_the_curve_can_be_kept(self, curve):
         assert _numbers(Curve.from_json(curve.to_json())) == _numbers(curve)
+
+    def test_what_it_spent_is_the_price_of_what_it_asked(self, curve):
+        half = self.run(priced(pets(), np.full((70, 3), 0.5)))
+        assert half.spent.tolist() == (0.5 * curve.costs_queried).tolist()
+        assert half.spent.dtype == np.float64  # many small prices add up to a large sum
+        assert half.test_cost.tolist() == curve.test_cost.tolist()
+        assert curve.spent is None
 
     def test_it_learns(self, curve):
         constant = pets(40, seed=1).cost.mean(axis=0).min()

@@ -9,7 +9,7 @@ from coalface import CoalClassifier, simulate
 from coalface.errors import InputError
 from coalface.experiments.rivals import RIVALS, run_rival
 from coalface.experiments.rivals.random_costs import drawn
-from tests.experiments.rival_problems import order_of, pets, with_table
+from tests.experiments.rival_problems import order_of, pets, priced, prices_for, with_table
 
 TEST = pets(40, seed=1)
 
@@ -31,6 +31,14 @@ def test_asking_for_everything_is_the_passive_rule():
     )
     for name in ("costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings"):
         assert getattr(curve, name).tolist() == getattr(passive, name).tolist()
+
+
+def test_each_cost_that_was_asked_for_has_its_own_price():
+    data = pets()
+    mask = drawn(70, 3, 0.4, random_state=5)
+    paid = (prices_for(data)[order_of(data)] * mask).sum(axis=1)
+    curve = run(priced(data), share=0.4)
+    assert curve.spent == pytest.approx([paid[:n_rows].sum() for n_rows in curve.rounds])
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5])
@@ -80,7 +88,7 @@ def test_only_candidates_are_asked_about_and_unknown_costs_count_as_asked():
     assert (curve.costs_queried[-1], curve.examples_queried[-1]) == (210, 70)
 
 
-@pytest.mark.parametrize("share", [0, 1.5, "half", float("nan")])
+@pytest.mark.parametrize("share", [0, 1.5, "half", float("nan"), True])
 def test_the_share_is_a_probability_above_zero(share):
     with pytest.raises(InputError, match=r"^share must be a number above 0 and at most 1"):
         RIVALS["random-costs"].check({"share": share}, n_labels=3)

@@ -9,7 +9,7 @@ from coalface.data import CostDataset
 from coalface.errors import InputError
 from coalface.experiments.rivals import RIVALS, labels, run_rival
 from coalface.experiments.rivals.strategies import UNKNOWN, CostEmbedding, CostMargin, ExpectedCost, Margin
-from tests.experiments.rival_problems import MATRIX, order_of, pets, with_table
+from tests.experiments.rival_problems import MATRIX, order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("skactiveml")
 from sklearn.linear_model import LogisticRegression
@@ -43,6 +43,14 @@ def test_every_label_is_asked_for_once_and_counts_as_all_costs(name, asked):
     assert curve.costs_queried[-1] == 3 * 23
     assert asked[0][:4].tolist() == [0, 1, 2, 3]  # the warm-up is the beginning of the order
     assert curve.costs_queried.tolist() == [12, 30, 60, 69]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_label_has_the_price_of_all_costs_of_its_example(name, asked):
+    data = pets()
+    curve = run(name, priced(data))
+    paid = prices_for(data)[order_of(data)][asked[0]].sum(axis=1)
+    assert curve.spent == pytest.approx([paid[:n_labels].sum() for n_labels in curve.examples_queried])
 
 
 @pytest.mark.parametrize("name", NAMES)

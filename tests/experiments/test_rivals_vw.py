@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.sparse import csr_array
 from coalface.data import CostDataset
 from coalface.errors import CoalfaceError, InputError
 from coalface.experiments.rivals import RIVALS, run_rival, vw
-from tests.experiments.rival_problems import order_of, pets, with_table
+from tests.experiments.rival_problems import order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("vowpalwabbit")
 from tests.reference.vw import collision_free_bits, example_line, run_cs_active
@@ -92,9 +93,32 @@ def test_candidates_unknown_costs_and_examples_without_any_are_counted_as_it_cou
     listed = candidates[order] & ~np.isnan(visible).all(axis=1, keepdims=True)
     assert 0 < (~listed.any(axis=1)).sum() < 35
     reference = run_cs_active(data.X[order].toarray(), visible, listed=listed, **SETTINGS)
-    curve = run(some)
+    curve = run(priced(some))
     assert curve.costs_queried[-1] == reference.queried.sum()
     assert curve.examples_queried[-1] == reference.queried.any(axis=1).sum()
+    paid = (prices_for(data)[order] * reference.queried).sum(axis=1)
+    assert curve.spent == pytest.approx([paid[:n_rows].sum() for n_rows in curve.rounds])
+
+
+def test_its_files_are_the_same_on_a_system_with_another_encoding_and_other_line_ends(monkeypatch):
+    written, usual_open, learn = [], Path.open, vw._Session._learn
+
+    def open_elsewhere(path, mode="r", buffering=-1, encoding=None, errors=None, newline=None):
+        if "b" not in mode:
+            encoding = encoding or "utf-16"
+            newline = "\r\n" if newline is None and mode == "w" else newline
+        return usual_open(path, mode, buffering, encoding, errors, newline)
+
+    def spy(session, name, *rest, **options):
+        written.append((session.folder / name).read_bytes())
+        return learn(session, name, *rest, **options)
+
+    monkeypatch.setattr(Path, "open", open_elsewhere)
+    monkeypatch.setattr(vw._Session, "_learn", spy)
+    run(pets())
+    first, second = written
+    assert re.sub(rb"'save_model\d+ \|\n", b"", second) == first
+    assert second != first
 
 
 def test_a_run_that_is_stopped_takes_its_process_with_it(monkeypatch):
@@ -133,6 +157,12 @@ def test_the_table_is_the_smallest_that_holds_features_and_intercept_apart(n_fea
     places = [{number % 2**bits for number in (*range(n_features), vw._CONSTANT)} for bits in range(26 - label_bits)]
     wanted = next(bits for bits, found in enumerate(places) if len(found) == n_features + 1)
     assert vw.table_bits(n_features, n_labels) == wanted + label_bits
+
+
+def test_the_reference_refuses_more_features_than_lie_before_the_intercept():
+    assert collision_free_bits(2, 11_650_396) == 25
+    with pytest.raises(ValueError, match=r"at most 11650396 features .*, got 11650397"):
+        collision_free_bits(2, 11_650_397)
 
 
 def test_mellowness_is_checked():

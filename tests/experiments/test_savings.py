@@ -10,7 +10,7 @@ from coalface.evaluation.summary import band_over, questions_needed
 from coalface.experiments.measures import ANSWERS, COSTS, EXAMPLES, PRICE
 from coalface.experiments.savings import DRAWS, geometric_means, mean_savings, medians_of_draws, outcomes
 from coalface.experiments.selection import choose_rates
-from tests.experiments.made_findings import LINES, RIVALS, K, N, a_run, data_facts, findings, learning
+from tests.experiments.made_findings import LINES, RIVALS, K, N, a_run, data_facts, findings, learning, unpriced
 
 
 def by_line(found):
@@ -106,6 +106,24 @@ def test_prices_are_compared_where_there_are_some():
     priced = by_line(outcomes(learning(price_unit="seconds")))["coal 0.1"].savings
     assert priced[PRICE].factor == pytest.approx(priced[COSTS].factor, rel=0.05)
     assert PRICE not in by_line(outcomes(learning()))["coal 0.1"].savings
+
+
+@pytest.mark.parametrize("permutations", [(0, 1, 2, 3, 4), (3,)])
+def test_a_line_one_of_whose_runs_has_no_known_price_is_not_compared_by_price(permutations):
+    study = unpriced(learning(price_unit="seconds"), "coal 0.1", permutations=permutations)
+    found = outcomes(study)
+    rows = by_line(found)
+    assert PRICE not in rows["coal 0.1"].savings
+    assert rows["coal 0.1"].savings[COSTS].factor > 1
+    others = by_line(outcomes(learning(price_unit="seconds")))
+    assert rows["coal 0.01"].savings[PRICE].factor == others["coal 0.01"].savings[PRICE].factor > 1
+    assert ("coal 0.1", PRICE) not in {(mean.line, mean.measure) for mean in mean_savings(found, study.lines)}
+
+
+def test_nothing_is_compared_by_price_with_a_baseline_whose_price_is_not_known():
+    rows = by_line(outcomes(unpriced(learning(price_unit="seconds"), "passive")))
+    assert all(PRICE not in outcome.savings for outcome in rows.values())
+    assert rows["coal 0.01"].savings[COSTS].factor > 1
 
 
 def test_prices_far_below_one_are_compared_as_well():

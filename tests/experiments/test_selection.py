@@ -61,6 +61,32 @@ def test_the_chosen_runs_come_by_permutation():
     assert {run.learning_rate for run in choice.runs} == {0.1}
 
 
+def test_rates_are_compared_on_the_permutations_that_all_of_them_have():
+    hard, easy = 5.0, 1.0
+    runs = runs_with({0.1: [hard, hard, easy, easy, easy], 0.5: [hard - 1, hard - 1], 1.0: [hard + 1, hard - 2, hard]})
+    (choice,) = choose_rates(findings(runs, baseline="coal"))
+    assert choice.aucs == (hard, hard - 1, hard - 0.5)
+    assert choice.rate == 0.5  # all runs of rate 0.1 have a lower median, for it also ran where it is easy
+    assert choice.permutations == (5, 2, 3)
+    assert (choice.shared, choice.uneven) == (2, True)
+    assert [run.permutation for run in choice.runs] == [0, 1]
+
+
+def test_rates_that_share_no_permutation_are_each_judged_by_their_own():
+    runs = [
+        a_run([100], [0.5], rate=rate, permutation=p, auc=auc)
+        for rate, p, auc in [(0.1, 0, 3.0), (0.1, 1, 5.0), (0.5, 2, 2.0), (1.0, 0, 9.0)]
+    ]
+    (choice,) = choose_rates(findings(runs, baseline="coal"))
+    assert (choice.rate, choice.aucs) == (0.5, (4.0, 2.0, 9.0))
+    assert (choice.shared, choice.uneven) == (0, True)
+
+
+def test_whole_permutations_are_even():
+    (choice,) = choose_rates(findings(runs_with({0.1: [1, 2], 0.5: [3, 4]}), baseline="coal"))
+    assert (choice.shared, choice.uneven) == (2, False)
+
+
 @given(st.lists(st.tuples(st.floats(0.01, 10), st.floats(0, 5)), min_size=1, unique_by=lambda pair: pair[0]))
 def test_no_other_rate_is_better_nor_as_good_and_smaller(pairs):
     rates, aucs = zip(*pairs, strict=True)

@@ -145,6 +145,25 @@ def test_a_missing_file_is_named_with_a_remedy(folder, file):
         read_tables(folder)
 
 
+@pytest.mark.parametrize("named", ["nowhere", "a file"])
+def test_a_folder_that_is_not_there_is_told_as_such(tmp_path, named):
+    (tmp_path / "a file").write_bytes(b"")
+    with pytest.raises(InputError, match=rf"{named} must be the folder of a sweep, but there is no such folder"):
+        read_tables(tmp_path / named)
+
+
+def test_any_other_folder_is_told_how_to_become_one_of_a_sweep(tmp_path):
+    (tmp_path / "holiday.jpg").write_bytes(b"")
+    with pytest.raises(InputError, match=r"is no folder of a sweep: .* Run `coalface sweep STUDY.toml --out FOLDER`"):
+        read_tables(tmp_path)
+
+
+def test_results_without_tables_ask_for_the_tables(tmp_path):
+    (tmp_path / "results.jsonl").write_bytes(b"")
+    with pytest.raises(FileFormatError, match=r"sweep.json is missing: .*Write the tables of the sweep again"):
+        read_tables(tmp_path)
+
+
 def test_bytes_that_are_no_text_are_refused(folder):
     (folder / "runs.csv").write_bytes(b"\xff\xfe\n")
     with pytest.raises(FileFormatError, match=r"runs.csv must be UTF-8 text"):

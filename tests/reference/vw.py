@@ -51,6 +51,8 @@ def collision_free_bits(n_labels, n_features):
     >>> collision_free_bits(n_labels=40, n_features=6000)
     21
     """
+    if n_features > CONSTANT_HASH:
+        raise ValueError(f"There must be at most {CONSTANT_HASH} features below the constant, got {n_features}.")
     label_bits = math.ceil(math.log2(n_labels))
     feature_bits = max(1, math.ceil(math.log2(n_features)))
     while CONSTANT_HASH % 2**feature_bits < n_features:

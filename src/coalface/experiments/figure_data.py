@@ -84,8 +84,9 @@ def _title_of(measure: Measure) -> str:
 def _curves(analysis: Analysis, lines: Sequence[str], measure: Measure, name: str, title: str) -> StudyFigure:
     panels, styles = [], _styles(analysis, lines)
     for facts in analysis.findings.data:
-        chosen = [choice for choice in analysis.choices if choice.data == facts.name and choice.line in lines]
-        if not chosen or not applies(measure, facts):
+        here = [choice for choice in analysis.choices if choice.data == facts.name and choice.line in lines]
+        chosen = [choice for choice in here if applies(measure, facts, choice.runs)]
+        if not chosen:
             continue
         points = {choice.line: checkpoints(choice.runs, measure, facts) for choice in chosen}
         target = next((one.baseline_test_cost for one in analysis.on(facts.name, [analysis.findings.baseline])), np.nan)
@@ -140,7 +141,8 @@ def _figures_of_savings(analysis: Analysis, main: Sequence[str], ablated: Sequen
         "'never' did not get there, a bar that begins there did not in some draws. Datasets are sorted by the largest "
         f"saving of costs; the {MEAN_ROW} is over those where a line got there, the table says how many those are."
     )
-    plain = [measure for measure in analysis.measures if measure is not ANSWERS]
+    compared = {measure for outcome in analysis.outcomes for measure in outcome.savings}
+    plain = [measure for measure in analysis.measures if measure is not ANSWERS and measure in compared]
     figures = [StudyFigure("savings", "Savings on every dataset", caption, _dots(analysis, main, plain))]
     if ANSWERS in analysis.measures:
         title = "Savings on every dataset, a label being one answer"

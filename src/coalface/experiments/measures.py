@@ -30,14 +30,14 @@ ANSWERS = Measure("answers", "costs_queried", "fewer answers", "more answers", l
 
 def measures_for(findings: Findings) -> tuple[Measure, ...]:
     """The measures that say something in this study, costs first."""
-    priced = any(facts.price_unit for facts in findings.data)
+    priced = any(facts.price_unit for facts in findings.data) and any(_knows_its_price(run) for run in findings.runs)
     labelled = any(run.asks == "labels" for run in findings.runs)
     return (COSTS, EXAMPLES, *([PRICE] if priced else []), *([ANSWERS] if labelled else []))
 
 
-def applies(measure: Measure, facts: DataFacts) -> bool:
-    """Whether the dataset can be measured so: a price needs prices."""
-    return measure is not PRICE or bool(facts.price_unit)
+def applies(measure: Measure, facts: DataFacts, runs: Sequence[Run]) -> bool:
+    """Whether these runs on a dataset can be measured so: a price needs prices, and runs that say what they spent."""
+    return measure is not PRICE or (bool(facts.price_unit) and all(map(_knows_its_price, runs)))
 
 
 def checkpoints(runs: Sequence[Run], measure: Measure, facts: DataFacts) -> list[Points]:
@@ -57,6 +57,10 @@ def start_of(points: Sequence[Points], measure: Measure) -> float:
         return 1.0
     paid = np.concatenate([run.spent for run in points])
     return float(paid[paid > 0].min(initial=np.inf)) if (paid > 0).any() else 1.0
+
+
+def _knows_its_price(run: Run) -> bool:
+    return not np.isnan((run.points or _end_of(run)).spent).any()
 
 
 def _counted(run: Run, measure: Measure, facts: DataFacts) -> Points:

@@ -66,6 +66,7 @@ def means_table(analysis: Analysis) -> str:
         ]
         for measure in analysis.measures
     }
+    groups = {name: rows for name, rows in groups.items() if rows}
     return report.grouped_table(["line", "mean where reached", "reached on", "median of all datasets"], groups)
 
 

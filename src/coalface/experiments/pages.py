@@ -18,8 +18,9 @@ from coalface.experiments.analysis import Analysis
 from coalface.experiments.csv_files import write_csv
 from coalface.experiments.figure_data import NAMES, StudyFigure, figures_for
 from coalface.experiments.losses import losses, nothing_lost
-from coalface.experiments.measures import COSTS
+from coalface.experiments.measures import COSTS, PRICE, applies
 from coalface.experiments.savings import DRAWS, Outcome
+from coalface.experiments.selection import Choice
 from coalface.experiments.tables import read_tables
 from coalface.files import atomic_write
 
@@ -70,7 +71,8 @@ def study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -
     ]
     if analysis.outcomes:
         how = _HOW_SAVINGS_ARE_COUNTED.format(baseline=baseline, draws=DRAWS)
-        parts.append(report.section("Savings", page_tables.savings_table(analysis), report.paragraph(how)))
+        table = page_tables.savings_table(analysis)
+        parts.append(report.section("Savings", table, report.paragraph(how), *_about_prices(analysis)))
     if len(analysis.data_names) > 1:
         how = _HOW_MEANS_ARE_COUNTED.format(baseline=baseline)
         parts.append(report.section("Savings over all data", page_tables.means_table(analysis), report.paragraph(how)))
@@ -148,6 +150,18 @@ def _warnings(analysis: Analysis) -> str:
     return report.notice(*parts) if parts else ""
 
 
+def _about_prices(analysis: Analysis) -> Iterable[str]:
+    """Why a cell is empty: which lines do not say what they spent on data with prices."""
+    priced = {facts.name: facts for facts in analysis.findings.data if facts.price_unit}
+    unknown = [
+        f"{choice.line} on {choice.data}"
+        for choice in analysis.choices
+        if choice.data in priced and not applies(PRICE, priced[choice.data], choice.runs)
+    ]
+    if unknown and PRICE in analysis.measures:
+        yield report.paragraph(f"No price is compared where it is not known what was spent: {wording.listed(unknown)}.")
+
+
 def _about_rates(analysis: Analysis) -> Iterable[str]:
     at_edge = [choice for choice in analysis.choices if choice.at_edge]
     if at_edge:
@@ -158,7 +172,21 @@ def _about_rates(analysis: Analysis) -> Iterable[str]:
                 f"for {wording.listed(told, most=12)}."
             )
         )
+    uneven = [f"{choice.line} on {choice.data} ({_sharing(choice)})" for choice in analysis.choices if choice.uneven]
+    if uneven:
+        yield report.paragraph(
+            "Some runs are missing, so that rates are compared on the permutations that all of them share, for "
+            f"{wording.listed(uneven, most=12)}."
+        )
     yield report.paragraph(_HOW_RATES_ARE_CHOSEN)
+
+
+def _sharing(choice: Choice) -> str:
+    """How many permutations the rates of a line have, and how many of these all of them have."""
+    fewest, most = min(choice.permutations), max(choice.permutations)
+    each = wording.counted(most, "permutation") + " each" if fewest == most else f"{fewest} to {most} permutations"
+    shared = f"{choice.shared} of them shared" if choice.shared else "none shared: each rate is judged by its own"
+    return f"{each}, {shared}"
 
 
 def _speeds(analysis: Analysis) -> dict[str, str]:

@@ -51,6 +51,7 @@ class Outcome:
     """One line on one dataset at its chosen learning rate, beside the baseline on the same permutations.
 
     ``excess`` is by how much it ends worse than the baseline: its median final test cost minus the baseline's.
+    ``savings`` has no price where a run of either does not say what it spent.
     """
 
     data: str
@@ -99,7 +100,8 @@ def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tup
             ours, theirs = _paired(choice.runs, baseline.runs)
             if ours:
                 pair = _Pair(ours, theirs, _draws(place, len(ours)), needs)
-                found.append(pair.outcome(choice, [measure for measure in measures if applies(measure, facts)]))
+                runs = (*choice.runs, *baseline.runs)
+                found.append(pair.outcome(choice, [one for one in measures if applies(one, facts, runs)]))
     return tuple(found)
 
 

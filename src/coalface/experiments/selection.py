@@ -1,4 +1,7 @@
-"""Which learning rate each line gets: on each dataset the one with the least median AUC over the permutations."""
+"""Which learning rate each line gets: on each dataset the one with the least median AUC over the permutations.
+
+Some permutations are harder than others, so only those that all rates of a line have are compared.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,8 +16,9 @@ from coalface.experiments.findings import Findings, Run
 class Choice:
     """The learning rate of one line on one dataset, and what it was chosen from.
 
-    ``rates`` grow; ``aucs`` are their median AUCs over ``permutations`` runs each. ``runs`` are those at the
-    chosen ``rate``, by permutation.
+    ``rates`` grow, and each has so many ``permutations``. ``aucs`` are their median AUCs over the ``shared`` ones,
+    which every rate has; over what each has if they share none. ``runs`` are those at the chosen ``rate``, by
+    permutation.
     """
 
     data: str
@@ -23,6 +27,7 @@ class Choice:
     rates: tuple[float, ...]
     aucs: tuple[float, ...]
     permutations: tuple[int, ...]
+    shared: int
     rate: float
     runs: tuple[Run, ...]
 
@@ -30,6 +35,11 @@ class Choice:
     def at_edge(self) -> bool:
         """Whether the best rate is the least or the largest one tried, so that a better one may lie outside."""
         return len(self.rates) > 1 and self.rate in (self.rates[0], self.rates[-1])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some rate has runs on permutations that another one does not have."""
+        return self.shared < max(self.permutations)
 
 
 def choose_rates(findings: Findings) -> tuple[Choice, ...]:
@@ -55,7 +65,8 @@ def best_rate(rates: Sequence[float], aucs: Sequence[float]) -> float:
 
 def _choice(runs: Sequence[Run]) -> Choice:
     by_rate = _by_rate(runs)
-    aucs = tuple(float(np.median([run.auc for run in group])) for group in by_rate.values())
+    shared = set.intersection(*({run.permutation for run in group} for group in by_rate.values()))
+    aucs = tuple(_median_auc(group, shared) for group in by_rate.values())
     rate = best_rate(tuple(by_rate), aucs)
     return Choice(
         data=runs[0].data,
@@ -64,9 +75,14 @@ def _choice(runs: Sequence[Run]) -> Choice:
         rates=tuple(by_rate),
         aucs=aucs,
         permutations=tuple(len(group) for group in by_rate.values()),
+        shared=len(shared),
         rate=rate,
         runs=tuple(sorted(by_rate[rate], key=lambda run: run.permutation)),
     )
+
+
+def _median_auc(runs: Sequence[Run], shared: set[int]) -> float:
+    return float(np.median([run.auc for run in runs if run.permutation in shared or not shared]))
 
 
 def _by_rate(runs: Iterable[Run]) -> dict[float, list[Run]]:

@@ -22,10 +22,13 @@ import numpy as np
 from coalface.errors import FileFormatError, InputError
 from coalface.experiments.csv_files import REMEDY, read_csv, write_csv
 from coalface.experiments.findings import DataFacts, Findings, Points, Run
+from coalface.experiments.results import FILE as RESULTS
 from coalface.experiments.selection import choose_rates
 from coalface.files import atomic_write
 
 FORMAT = 1
+_FILES = ("sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json")
+_BEGIN = "Run `coalface sweep STUDY.toml --out FOLDER`, which makes one"
 _KEY = {"data": str, "line": str, "learning_rate": float, "permutation": int}
 _RUN_COLUMNS = {
     "data": str,
@@ -70,8 +73,12 @@ def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
 
 
 def read_tables(folder: str | os.PathLike[str]) -> Findings:
-    """The findings that ``write_tables`` wrote; a FileFormatError names the file and line that is damaged."""
+    """The findings that ``write_tables`` wrote; a FileFormatError names the file and line that is damaged.
+
+    An InputError says that the folder is none, or has nothing of a sweep in it.
+    """
     source = Path(folder)
+    _check_folder(source)
     sweep = _read_sweep(source / "sweep.json")
     rows = sweep["rows"]
     data = tuple(DataFacts(**values) for _, values in read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
@@ -83,6 +90,13 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
     kept: dict[str, Any] = {name: sweep[name] for name in (*_TEXTS, *_MAPPINGS)}
     kept |= {name: tuple(sweep[name]) for name in _LISTS}
     return Findings(**kept, data=data, runs=tuple(runs.values()), timings=timings)
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder} must be the folder of a sweep, but there is no such folder. {_BEGIN}.")
+    if not any((folder / name).exists() for name in (*_FILES, RESULTS)):
+        raise InputError(f"{folder} is no folder of a sweep: it has neither results nor tables. {_BEGIN}.")
 
 
 def _key(run: Run) -> _Key:

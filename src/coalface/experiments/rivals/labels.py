@@ -100,10 +100,11 @@ def _play(problem: Problem, parameters: dict[str, Any], strategy_type: type[Stra
         min(int(parameters["max_labels"] or len(pool.truth)), len(pool.truth)),
         problem.progress,
     )
-    looks = problem.looks(np.full(len(rows), problem.n_labels), as_pool=True)
+    everything = np.ones((len(rows), problem.n_labels), np.bool_)
+    looks = problem.looks(everything, pool_rows=rows)
     if parameters["predictor"] == "own":
         return Played(looks, [_own_cost(problem, pool, rows[:step]) for step in looks.steps])
-    learned, everything = problem.examples.subset(rows), np.ones((len(rows), problem.n_labels), np.bool_)
+    learned = problem.examples.subset(rows)
     test_costs = passive.costs_along(problem, parameters, learned, everything, looks.steps, _all_chosen(problem))
     return Played(looks, test_costs)
 

@@ -17,9 +17,10 @@ from coalface.evaluation.curve import Curve
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """The plan for a run that asks for ``asked[i]`` costs at step i.
+    """The plan for a run that asks for ``asked[i]`` costs at step i and pays ``paid[i]`` for them.
 
-    ``pool`` is the number of examples that a learner sees all at once; None for one that goes from row to row.
+    ``paid`` is None where asking has no price. ``pool`` is the number of examples that a learner sees all at once; None
+    for one that goes from row to row.
 
     >>> looks = Looks(np.array([2, 0, 2, 1]), budgets=np.array([3, 4, 9]), n_labels=2, n_examples=4)
     >>> looks.steps
@@ -33,6 +34,7 @@ class Looks:
     n_labels: int
     n_examples: int
     pool: int | None = None
+    paid: NDArray[np.float64] | None = None
 
     @cached_property
     def steps(self) -> NDArray[np.int64]:
@@ -53,6 +55,7 @@ class Looks:
             test_cost=np.array([seen[step] for step in shown.tolist()], np.float64),
             at_doublings=np.array([seen[step] for step in doublings] + [test_costs[-1]] * missed, np.float64),
             seconds=seconds,
+            spent=None if self.paid is None else np.cumsum(self.paid)[shown - 1],
         )
 
     def _reached(self, budgets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -63,10 +63,22 @@ class Problem:
             check_cost(part.cost, len(part), part.classes, scale)
         return self
 
-    def looks(self, asked: NDArray[np.int64], *, as_pool: bool = False) -> Looks:
-        """The plan for a run that asks for so many costs at each step."""
-        n_examples = len(self.examples)
-        return Looks(asked, self.budgets, self.n_labels, n_examples, n_examples if as_pool else None)
+    def looks(self, asked: NDArray[np.bool_], pool_rows: NDArray[np.int64] | None = None) -> Looks:
+        """The plan for a run that asks for these costs (steps, K), of one example after the other.
+
+        A learner that sees all examples at once says with ``pool_rows`` which one it asks about at each step.
+        """
+        n_examples, price = len(self.examples), self.examples.price
+        if price is not None and pool_rows is not None:
+            price = price[pool_rows]
+        return Looks(
+            asked=asked.sum(axis=1),
+            budgets=self.budgets,
+            n_labels=self.n_labels,
+            n_examples=n_examples,
+            pool=None if pool_rows is None else n_examples,
+            paid=None if price is None else price.sum(axis=1, where=asked, dtype=np.float64),
+        )
 
     def test_cost(self, chosen: NDArray[np.int64]) -> float:
         """The mean cost of the chosen labels, given as columns, on the test examples."""

@@ -32,14 +32,14 @@ def _play(problem: Problem, parameters: dict[str, Any]) -> Played:
     mask = drawn(len(examples), problem.n_labels, parameters["share"], problem.random_state)
     if examples.candidates is not None:
         mask &= examples.candidates
-    looks = problem.looks(mask.sum(axis=1))
+    looks = problem.looks(mask)
     test_costs = passive.costs_along(problem, parameters, examples, mask, looks.steps, problem.progress)
     return Played(looks, test_costs)
 
 
 def _check(parameters: dict[str, Any], n_labels: int) -> None:
     share = parameters["share"]
-    if not isinstance(share, int | float) or not 0 < share <= 1:
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         raise InputError(f"share must be a number above 0 and at most 1, got {share!r}.")
     passive.check_parameters(parameters, n_labels)
 

@@ -68,8 +68,8 @@ class _Session:
         self._second_pass(looks.steps, int(asked.sum()))
         return Played(looks, [self._test_cost(f"model{step}") for step in looks.steps])
 
-    def _first_pass(self) -> NDArray[np.int64]:
-        """How many costs are asked for on each example."""
+    def _first_pass(self) -> NDArray[np.bool_]:
+        """Which costs are asked for, (n, K)."""
         decided = bytearray()  # a label of an example each, in the order of the lines
 
         def read(line: str) -> None:
@@ -77,19 +77,23 @@ class _Session:
                 decided.append(decision[1] == "true")
 
         total = self._learn("train.vw", ["--csa_debug", "--log_output", "stderr"], read)
-        listed, asked = _listed_labels(self.examples), np.frombuffer(decided, np.bool_)
-        if len(asked) != listed.sum() or asked.sum() != total:
+        mask, asked = _listed_labels(self.examples), np.frombuffer(decided, np.bool_)
+        if len(asked) != mask.sum() or asked.sum() != total:
             raise CoalfaceError(
                 f"Vowpal Wabbit's log must tell the {total} costs that it asked for, got {asked.sum()} in "
                 f"{len(asked)} lines. Install the version that 'coalface[compare]' names."
             )
-        example = np.repeat(np.arange(len(listed)), listed)
-        return np.bincount(example[asked], minlength=len(listed))
+        mask[mask] = asked
+        return mask
 
     def _second_pass(self, steps: NDArray[np.int64], total: int) -> None:
         """The same again, with a model saved after each of these numbers of examples."""
         wanted = set(steps.tolist())
-        with (self.folder / "train.vw").open() as source, (self.folder / "saving.vw").open("w") as target:
+        as_written: dict[str, Any] = {"encoding": "utf-8", "newline": "\n"}  # on every system
+        with (
+            (self.folder / "train.vw").open(**as_written) as source,
+            (self.folder / "saving.vw").open("w", **as_written) as target,
+        ):
             for number, line in enumerate(source, start=1):
                 target.write(line)
                 if number in wanted:
@@ -118,7 +122,7 @@ class _Session:
 
     def _test_cost(self, model: str) -> float:
         self._vw(["-t", "-i", model, "-d", "test.vw", "-p", "chosen.txt", "--quiet"], lambda _line: None)
-        found = re.findall(r"^\d+", (self.folder / "chosen.txt").read_text(), flags=re.MULTILINE)
+        found = re.findall(r"^\d+", (self.folder / "chosen.txt").read_text("utf-8"), flags=re.MULTILINE)
         if len(found) != len(self.problem.test):
             raise CoalfaceError(f"Vowpal Wabbit must choose {len(self.problem.test)} labels, got {len(found)}.")
         return self.problem.test_cost(np.array(found, np.int64) - 1)
@@ -167,11 +171,11 @@ def _unlabelled(test: CostDataset) -> CostDataset:
     return CostDataset(test.X, np.full(test.cost.shape, np.nan), np.arange(1, len(test.classes) + 1))
 
 
-def _listed_labels(examples: CostDataset) -> NDArray[np.int64]:
-    """How many labels the line of each example has."""
+def _listed_labels(examples: CostDataset) -> NDArray[np.bool_]:
+    """Which labels the line of each example has, (n, K); they stand there in the order of the columns."""
     known = ~np.isnan(examples.cost)
     assert examples.candidates is not None
-    return np.where(known.any(axis=1), examples.candidates.sum(axis=1), 0)
+    return examples.candidates & known.any(axis=1, keepdims=True)
 
 
 VW = Rival(
