@@ -14,6 +14,7 @@ NAN, INF = np.nan, np.inf
 
 BAD_ROWS = {
     "nan": ([[1.0, NAN, 3.0]], "row 0, column 1 is NaN"),
+    "none": ([[1.0, None, 3.0]], "row 0, column 1 is NaN"),
     "infinity": ([[1.0, 2.0, INF]], "row 0, column 2 is inf"),
     "beyond float32": ([[1e39, 2.0, 3.0]], r"row 0, column 0 is 1e\+39 \(too large for float32"),
     "sparse nan": (sparse.csr_array([[0.0, 1.0, NAN]]), "row 0, column 2 is NaN"),

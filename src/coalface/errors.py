@@ -6,6 +6,7 @@
     ├── InputError (ValueError)        a value, shape, option or label breaks a rule
     │   └── UnknownLabelError          a label that the learner does not know
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
+    │   └── StudyError                 a study says something that cannot be
     ├── FileBusyError                  another process is changing the file
     ├── BrokenCrewError                the caller's executor lost a worker  (see ``experiments.crews``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.fetching``)
@@ -51,6 +52,10 @@ class UnknownLabelError(InputError):
 
 class FileFormatError(CoalfaceError, ValueError):
     """A file cannot be read as what it should be; nothing was loaded."""
+
+
+class StudyError(FileFormatError):
+    """A study says something that cannot be; the message names its file and line, nothing was run."""
 
 
 class FileBusyError(CoalfaceError, TimeoutError):

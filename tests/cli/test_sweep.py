@@ -81,6 +81,7 @@ def test_an_estimate_knows_what_finished_runs_took_and_counts_only_what_is_missi
         ("sweep none.toml --out results", "none.toml cannot be read"),
         ("sweep study.toml --out results --executor gpu", "executor must be threads, processes or dask://"),
         ("sweep study.toml --out results --workers 0", "workers"),
+        ("sweep study.toml --out study.toml", "--out must be a folder, study.toml is a file"),
         ("report nowhere", "nowhere"),
     ],
 )
@@ -93,10 +94,12 @@ def test_a_mistake_is_one_line_and_exit_code_2(study, capsys, command, message):
 
 def test_failed_runs_are_counted_and_the_exit_code_says_so(study, capsys):
     (study / "study.toml").write_text(STUDY + "[lines.narrow]\ncost_bounds = [0.0, 0.5]\n")
-    code, out, _ = run(capsys, "sweep study.toml --out results")
+    code, out, err = run(capsys, "sweep study.toml --out results")
     assert code == 1
     assert "Finished: 8 runs" in out
     assert "4 failed, of 12 in all" in out
+    assert err.count("\n") == 1
+    assert "4 runs failed: The cost" in err
     page = (study / "results" / "report.html").read_text()
     assert "must lie in [0, 0.5], got 1" in page
 
@@ -114,4 +117,4 @@ def test_ctrl_c_ends_cleanly_with_130_and_keeps_what_is_finished(study):
     assert "Traceback" not in err
     finished = len(Results(study / "results").finished)
     assert 0 < finished < 2000
-    assert f"Interrupted: {finished:,} runs in" in out
+    assert f"Interrupted, the same command goes on: {finished:,} run" in out

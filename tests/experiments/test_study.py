@@ -5,7 +5,7 @@ import pytest
 
 from coalface.data.catalogue import load_known
 from coalface.data.readers import write_dataset
-from coalface.errors import CoalfaceError, FileFormatError
+from coalface.errors import StudyError
 from coalface.experiments.cells import cells_of, code_of
 from coalface.experiments.places import places
 from coalface.experiments.study import Study
@@ -87,7 +87,7 @@ def test_a_mistake_is_one_line_with_its_place_and_rule(old, new, line, rule):
     text = WHOLE.replace('baseline = "coal 0.1"', 'baseline = "half"') if "baseline" not in old else WHOLE
     text = text.replace("[0.1, 0.01]", "[0.1, -1]") if "mellowness = -3" in new else text
     assert old in text
-    with pytest.raises(FileFormatError, match=rule) as caught:
+    with pytest.raises(StudyError, match=rule) as caught:
         Study.from_toml(text.replace(old, new, 1), file="mine.toml")
     message = str(caught.value)
     assert f"line {line}" in message
@@ -96,10 +96,10 @@ def test_a_mistake_is_one_line_with_its_place_and_rule(old, new, line, rule):
 
 
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
-    with pytest.raises(FileFormatError, match=r"none\.toml cannot be read: No such file"):
+    with pytest.raises(StudyError, match=r"none\.toml cannot be read: No such file"):
         Study.read(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b'title = "\xe9"')
-    with pytest.raises(FileFormatError, match="must be UTF-8"):
+    with pytest.raises(StudyError, match="must be UTF-8"):
         Study.read(tmp_path / "latin.toml")
 
 
@@ -128,14 +128,26 @@ def test_data_may_be_files_beside_the_study(tmp_path):
     ],
 )
 def test_a_table_of_data_is_checked(table, rule):
-    with pytest.raises(FileFormatError, match=rule):
+    with pytest.raises(StudyError, match=rule):
         Study.from_toml(f"{table}[lines.coal]\n")
 
 
 def test_an_error_in_the_data_names_the_dataset(tmp_path):
     study = Study.from_toml('[data.mine]\ntrain = "none.csv"\nlabel = "x"\n[lines.coal]\n', folder=tmp_path)
-    with pytest.raises(CoalfaceError, match=r"\[data.mine\]: There is no file or folder .*none.csv"):
+    with pytest.raises(StudyError, match=r"study.toml, line 1, data 'mine': There is no file or folder .*none.csv"):
         study.sources[0].load()
+
+
+@pytest.mark.parametrize(
+    ("classes", "rule"), [("", r"they differ in \['b', 'c'\]"), ('classes = ["a", "b"]\n', "Unknown label 'c'")]
+)
+def test_a_test_file_with_other_labels_is_one_line(tmp_path, classes, rule):
+    (tmp_path / "train.csv").write_text("x,y\n1,a\n2,b\n")
+    (tmp_path / "test.csv").write_text("x,y\n1,a\n2,c\n")
+    table = f'[data.mine]\ntrain = "train.csv"\ntest = "test.csv"\nlabel = "y"\n{classes}'
+    with pytest.raises(StudyError, match=rule) as caught:
+        Study.from_toml(f"{table}[lines.coal]\n", folder=tmp_path).sources[0].load()
+    assert "\n" not in str(caught.value)
 
 
 def test_places_survive_quoted_names_and_long_texts():

@@ -9,7 +9,7 @@ import typer
 
 from coalface.cli.app import app
 from coalface.cli.wording import as_options
-from coalface.errors import CoalfaceError
+from coalface.errors import CoalfaceError, StudyError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -54,10 +54,13 @@ def _say(line: str, code: int) -> int:
 
 def _one_line(problem: Exception) -> str | None:
     """What a person did wrong, in one line; None for what only a programmer could have done wrong."""
+    if isinstance(problem, StudyError):  # its remedies are words of the study, not options
+        return " ".join(str(problem).split())
     if isinstance(problem, CoalfaceError):
         return as_options(" ".join(str(problem).split()))
     if isinstance(problem, OSError) and problem.filename is not None:
         return f"{problem.filename}: {problem.strerror}. Check the path and its permissions."
     if hasattr(problem, "format_message"):  # Typer's own complaints about options and arguments
-        return " ".join(problem.format_message().split()).rstrip(".") + ". See --help."
+        text = " ".join(problem.format_message().split()).rstrip(".")
+        return text + (" See --help." if text.endswith("?") else ". See --help.")
     return None

@@ -43,17 +43,21 @@ def sweep(
     if dry_run:
         _dry_run(wanted, out, executor, workers, as_json=as_json)
         return
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError(f"--out must be a folder, {out} is a file. Choose another name.")
     if out is None:
         raise InputError(f"--out must name the folder for the results, such as --out {study.stem}-results.")
     with _progress(wanted.name) as progress:
         outcome = run_sweep(wanted, out, executor, workers, progress)
     page = _write_report(out) if report and outcome.finished_before + outcome.finished else None
+    if outcome.failed:
+        _say_why(out)
     if as_json:
         typer.echo(json.dumps({**vars(outcome), "out": str(out), "report": page and str(page)}))
     else:
-        ended = "Interrupted" if outcome.interrupted else "Finished"
+        ended = "Interrupted, the same command goes on" if outcome.interrupted else "Finished"
         typer.echo(
-            f"{ended}: {outcome.finished:,} runs in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were there "
+            f"{ended}: {_runs(outcome.finished)} in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were there "
             f"before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
         )
         if page is not None:
@@ -85,6 +89,20 @@ def _write_report(folder: Path) -> Path:
     return write_report(folder)
 
 
+def _say_why(folder: Path) -> None:
+    """Every error of failed runs once, the most frequent first."""
+    from collections import Counter
+
+    from coalface.experiments.results import Results
+
+    for error, times in Counter(Results(folder).failed.values()).most_common():
+        typer.echo(f"{_runs(times)} failed: {error}", err=True)
+
+
+def _runs(number: int) -> str:
+    return f"{number:,} run" if number == 1 else f"{number:,} runs"
+
+
 def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
     from coalface.experiments.crews import crew_for
     from coalface.experiments.estimate import estimates
@@ -103,7 +121,7 @@ def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | Non
     rows = [[row.data, row.line, f"{row.cells:,}", f"{row.missing:,}", _seconds(row.seconds_each)] for row in found]
     print_table(study.title, ("data", "line", "runs", "missing", "seconds each"), rows)
     there = f", {study.n_cells - missing:,} of them finished" if missing < study.n_cells else ""
-    typer.echo(f"{study.n_cells:,} runs{there}; about {_duration(total)} with {crew.n_workers} {crew.name}.")
+    typer.echo(f"{_runs(study.n_cells)}{there}; about {_duration(total)} with {crew.n_workers} {crew.name}.")
     if unknown:
         typer.echo(f"Not in that time: {unknown:,} runs of other learners, whose speed is not known beforehand.")
 
@@ -118,6 +136,8 @@ def _seconds(each: float | None) -> str:
 
 def _duration(seconds: float) -> str:
     minutes = round(seconds / 60)
+    if seconds < 1:
+        return "a second"
     if seconds < 100:
         return f"{seconds:.0f} seconds"
     return f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.1f} hours"

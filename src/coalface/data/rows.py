@@ -174,7 +174,8 @@ def _check_finite(single: NDArray[np.float32], given: NDArray[Any], matrix: Any 
     value = given[row, column]
     if matrix is not None:
         row, column = np.searchsorted(matrix.indptr, row, side="right") - 1, matrix.indices[row]
-    what = "NaN" if np.isnan(value) else f"{value} (too large for float32, or infinity)"
+    missing = value is None or np.isnan(value)
+    what = "NaN" if missing else f"{value} (too large for float32, or infinity)"
     raise InputError(
         f"X must be finite: row {row}, column {column} is {what}. Input X contains NaN, infinity or a value too "
         "large; impute or drop it first."

@@ -129,7 +129,7 @@ class ProcessCrew:
         with _children_ignore_interrupts():
             try:
                 return self._pool.submit(_run_enlisted, shared, cell)
-            except (BrokenExecutor, OSError):  # a pool that lost a process is of no more use, nor is one closing its pipes
+            except (BrokenExecutor, OSError):  # it lost a process, or is closing its pipes because it did
                 self._pool = self._new_pool()
                 return self._pool.submit(_run_enlisted, shared, cell)
 

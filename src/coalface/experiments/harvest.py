@@ -85,7 +85,7 @@ def _settings(study: Study) -> dict[str, str]:
     for line in study.lines:
         values = ", ".join(f"{name} {value}" for name, value in line.settings.items())
         rates = ", ".join(f"{rate:g}" for rate in line.rates)
-        shown[line.name] = "; ".join(part for part in (line.learner, values, f"learning rates {rates}") if part)
+        shown[line.name] = "; ".join(part for part in (f"learner {line.learner}", values, f"learning rates {rates}"))
     return shown
 
 

@@ -9,7 +9,7 @@ from coalface.data.catalogue import check_known, known_data, load_known
 from coalface.data.dataset import TrainTest
 from coalface.data.readers import read_dataset
 from coalface.data.splits import holds_train_test, read_train_test
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, StudyError
 
 _FILE_KEYS = ("train", "test", "test_fraction", "format")
 
@@ -25,13 +25,14 @@ class Source:
     test_fraction: float = 0.2
     format: str = "auto"
     options: tuple[tuple[str, Any], ...] = ()
+    place: str = "study"  # where the study names it: its file and line
 
     def load(self) -> TrainTest:
-        """Training and test data; both agree on their labels. An error names the dataset."""
+        """Training and test data; both agree on their labels. An error names the place in the study."""
         try:
             return self._load()
         except (InputError, FileFormatError) as problem:
-            raise type(problem)(f"[data.{self.name}]: {problem}") from None
+            raise StudyError(f"{self.place}, data {self.name!r}: {problem}") from None
 
     def _load(self) -> TrainTest:
         if self.train is None:
@@ -43,9 +44,12 @@ class Source:
         if self.test is None:
             return train.split(self.test_fraction)
         test = read_dataset(self.test, self.format, **options)
-        if train.classes.tolist() != test.classes.tolist():
+        ours, theirs = train.classes.tolist(), test.classes.tolist()
+        if ours != theirs:
+            only = [label for label in [*ours, *theirs] if (label in ours) != (label in theirs)] or "another order"
             raise InputError(
-                f"The labels of {self.train} and {self.test} must be the same, in the same order. Pass classes=[...]."
+                f"the labels of {self.train} and {self.test} must be the same, they differ in {only}. "
+                "Name them all with classes = [...]."
             )
         return TrainTest(train, test)
 

@@ -21,12 +21,12 @@ import itertools
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import InputError, StudyError
 from coalface.evaluation.budgets import budgets_for
 from coalface.experiments import learners
 from coalface.experiments.places import Place, line_of, places
@@ -92,9 +92,9 @@ class Study:
         try:
             text = source.read_text(encoding="utf-8")
         except OSError as problem:
-            raise FileFormatError(f"{source} cannot be read: {problem.strerror}. Check the path.") from None
+            raise StudyError(f"{source} cannot be read: {problem.strerror}. Check the path.") from None
         except UnicodeDecodeError as problem:
-            raise FileFormatError(f"{source} must be UTF-8 text: {problem}. Save it again as UTF-8.") from None
+            raise StudyError(f"{source} must be UTF-8 text: {problem}. Save it again as UTF-8.") from None
         return cls.from_toml(text, source.stem, source.parent, str(source))
 
     @classmethod
@@ -110,7 +110,7 @@ class Study:
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
-            raise FileFormatError(f"{file} must be TOML: {problem}. Correct that line.") from None
+            raise StudyError(f"{file} must be TOML: {problem}. Correct that line.") from None
         reader = _Reader(values, places(text), file)
         sources = reader.sources(folder) if data_names is None else tuple(Source(known) for known in data_names)
         return reader.study(text, name, sources)
@@ -151,13 +151,13 @@ class _Reader:
         if isinstance(data, dict):
             return tuple(self._source(name, table, folder) for name, table in data.items())
         try:
-            return named_sources(data)
+            return tuple(replace(source, place=self._place(("data",))) for source in named_sources(data))
         except InputError as problem:
             raise self._error(("data",), str(problem)) from None
 
     def _source(self, name: str, table: Any, folder: Path) -> Source:
         try:
-            return table_source(name, table, folder)
+            return replace(table_source(name, table, folder), place=self._place(("data", name)))
         except InputError as problem:
             raise self._error(("data", name, *_named(problem, table)), str(problem)) from None
 
@@ -242,8 +242,12 @@ class _Reader:
             raise self._error((key,), f"{key} must be a whole number from {least} on, got {value!r}")
         return value
 
-    def _error(self, place: Place, what: str) -> FileFormatError:
-        return FileFormatError(f"{self.file}, line {line_of(self.found, place)}: {what.rstrip('.')}.")
+    def _error(self, place: Place, what: str) -> StudyError:
+        text = what.rstrip(".")
+        return StudyError(f"{self._place(place)}: {text}" + ("" if text.endswith("?") else "."))
+
+    def _place(self, place: Place) -> str:
+        return f"{self.file}, line {line_of(self.found, place)}"
 
 
 def _listed(value: Any) -> list[Any]:
