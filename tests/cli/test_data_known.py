@@ -31,7 +31,7 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(capsys):
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
     assert rows["digits"][1:6] == ["1,297", "500", "10", "bundled", "yes"]
     assert rows["olivetti"][1:6] == ["280", "120", "40", "fetched", "no"]
-    assert "To get olivetti: coalface data fetch olivetti" in out
+    assert "To get olivetti: coalface data fetch olivetti --into DIR" in out
     assert "clinc150, mnist, aslib/SCENARIO: set COALFACE_DATA to a folder" in out
 
 
@@ -40,7 +40,7 @@ def test_the_list_as_json_holds_the_same(capsys):
     found = {known["name"]: known for known in json.loads(out)}
     assert code == 0
     assert found["iris"]["there"]
-    assert found["rcv1"]["remedy"] == "coalface data fetch rcv1"
+    assert found["rcv1"]["remedy"] == "coalface data fetch rcv1 --into DIR"
     assert found["aslib/SCENARIO"]["n_train"] is None
 
 
@@ -88,14 +88,20 @@ def test_a_name_is_converted_to_both_of_its_parts(nowhere, capsys, options, suff
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("data info iriss", "There is no data named 'iriss'. Did you mean 'iris'?"),
+        (
+            "data info iriss",
+            "There is no data named 'iriss'. Did you mean 'iris'? `coalface data list` shows all names.\n",
+        ),
         ("data info mnist", "Set COALFACE_DATA to a folder that holds it"),
         ("data info lost.csv", "There is no file or folder lost.csv"),
         ("data info iris --label kind", "takes no option of a reader, got label"),
         ("data convert iris flowers.vw", "DST must be a folder, got flowers.vw"),
         ("data convert iris flowers --to xls", "must be one of vw, csv, npz, folder"),
-        ("data fetch olivetti", "Pass --into DIR, or set COALFACE_DATA"),
-        ("data fetch iris --into here", "Only rcv1, newsgroups20, covertype, olivetti can be fetched"),
+        ("data fetch olivetti", "Run `coalface data fetch olivetti --into DIR`, or set COALFACE_DATA"),
+        ("data fetch mnist --into here", "Only rcv1, newsgroups20, covertype, olivetti can be fetched"),
+        ("data fetch iris --into here", "'iris' is bundled and needs no fetching"),
+        ("data fetch digits", "'digits' is bundled and needs no fetching. Use it by its name."),
+        ("data fetch covtype", "no data named 'covtype'. Did you mean 'covertype'?"),
     ],
 )
 def test_a_mistake_is_one_line(capsys, command, said):
@@ -141,3 +147,31 @@ def test_a_model_of_words_reads_new_words_like_its_own(nowhere, capsys):
     assert code == 0
     assert [json.loads(line)["label"] for line in out.splitlines()] == ["DT", "NN"]
     assert json.loads(run(capsys, "data info a.conll --reader tag=0 --reader word=1 --json")[1])["n_labels"] == 4
+
+
+def test_the_command_that_the_list_advises_works(nowhere, capsys, monkeypatch):
+    monkeypatch.setattr(sklearn.datasets, "fetch_olivetti_faces", faces)
+    advice = next(line for line in run(capsys, "data list")[1].splitlines() if "fetch olivetti" in line)
+    command = advice.partition(": coalface ")[2].replace("DIR", "store")
+    assert run(capsys, command)[0] == 0
+    assert (nowhere / "store" / "olivetti" / "train").is_dir()
+
+
+def test_a_cost_matrix_with_names_is_matched_by_name(nowhere, capsys):
+    (nowhere / "pets.csv").write_text("weight,kind\n4,cat\n20,dog\n")
+    (nowhere / "named.csv").write_text(",dog,cat\ndog,0,0.5\ncat,1,0\n")
+    (nowhere / "bare.csv").write_text("0,1\n0.5,0\n")
+    told = [
+        run(capsys, f"data info pets.csv --label kind --cost-matrix {name}.csv --json") for name in ("named", "bare")
+    ]
+    assert [code for code, _, _ in told] == [0, 0]
+    assert len({json.loads(out)["fingerprint"] for _, out, _ in told}) == 1
+    (nowhere / "named.csv").write_text(",dog,cow\ndog,0,0.5\ncow,1,0\n")
+    code, _, err = run(capsys, "data info pets.csv --label kind --cost-matrix named.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "has a row named 'cow', which is not a label" in err
+    assert "pass --reader classes=NAME,NAME if there are others" in err
+
+
+def test_the_help_says_how_a_matrix_without_names_is_read(capsys):
+    assert "labels in sorted order" in " ".join(run(capsys, "data info --help")[1].replace("│", " ").split())

@@ -61,7 +61,7 @@ def test_without_the_variable_names_say_what_to_set(monkeypatch):
     monkeypatch.delenv("COALFACE_DATA", raising=False)
     with pytest.raises(InputError, match=r"\$COALFACE_DATA, which is not set. Set COALFACE_DATA .* holds it\.$"):
         load_known("in20")
-    with pytest.raises(InputError, match=r"which is not set.*, or run `coalface data fetch rcv1`"):
+    with pytest.raises(InputError, match=r"which is not set.*, or run `coalface data fetch rcv1 --into DIR`"):
         load_known("rcv1")
     absent = [known.name for known in known_data() if not known.there]
     assert {"in20", "rcv1", "mnist", "covertype", "aslib/SCENARIO"} <= set(absent)
@@ -69,8 +69,9 @@ def test_without_the_variable_names_say_what_to_set(monkeypatch):
 
 
 def test_an_unknown_name_is_answered_with_near_ones():
-    with pytest.raises(InputError, match=r"no data named 'digit-distance'. Did you mean 'digits-distance'"):
+    with pytest.raises(InputError, match=r"no data named 'digit-distance'. Did you mean 'digits-distance'") as caught:
         load_known("digit-distance")
+    assert str(caught.value).endswith(".")  # so that whoever passes it on as a sentence makes no "?." of it
     with pytest.raises(InputError, match="`coalface data list` shows all names"):
         load_known("zzz")
 
@@ -169,3 +170,9 @@ def test_what_holds_both_parts_is_read_whole_and_not_as_one_dataset(tmp_path):
     assert not holds_train_test(tmp_path / "flowers" / "train")
     with pytest.raises(FileFormatError, match="must hold training and test data"):
         read_train_test(tmp_path / "flowers" / "train")
+
+
+def test_the_command_that_fetches_needs_a_folder_only_where_none_is_set(data, monkeypatch):
+    assert line("covertype").remedy == "coalface data fetch covertype"
+    monkeypatch.delenv("COALFACE_DATA")
+    assert line("covertype").remedy == "coalface data fetch covertype --into DIR"

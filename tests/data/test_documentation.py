@@ -1,6 +1,7 @@
-"""The examples of docs/data.md run."""
+"""The examples of docs/data.md run, and its tables are complete."""
 
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,23 @@ def test_every_known_name_is_explained():
 
     text = PAGE.read_text(encoding="utf-8")
     assert [known.name for known in known_data() if f"`{known.name}`" not in text and "aslib/" not in known.name] == []
+
+
+def test_every_option_of_every_reader_is_in_the_table_with_its_default():
+    from coalface.data.readers import _READERS
+
+    rows = re.findall(
+        r"^\| (`\w+`(?:, `\w+`)*) \| ([\w, ]+) \| `(.+?)` \| .+ \|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    documented = [
+        (reader, option, default)
+        for options, readers, default in rows
+        for option in re.findall(r"\w+", options)
+        for reader in readers.split(", ")
+    ]
+    real = [
+        (format, option.name, repr(option.default))
+        for format, reader in _READERS.items()
+        for option in list(signature(reader).parameters.values())[1:]
+    ]
+    assert sorted(documented) == sorted(real)

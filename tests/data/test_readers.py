@@ -70,6 +70,19 @@ def test_svmlight_files_get_their_costs_from_the_matrix(tmp_path, name):
     assert read_dataset(tmp_path / name).cost.tolist() == [[1, 0], [0, 1]]
 
 
+def test_the_names_of_a_cost_matrix_may_be_numbers(tmp_path):
+    dump_svmlight_file(X, [7, 3], str(tmp_path / "a.svm"), zero_based=False)
+    (tmp_path / "m.csv").write_text(",7,3\n3,2,0\n7,0,5\n")
+    assert_same(
+        read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv"), CostDataset(X, [[5, 0], [0, 2]], [3, 7])
+    )
+    turned = read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=[7, 3])
+    assert turned.cost.tolist() == [[0, 5], [2, 0]]
+    (tmp_path / "m.csv").write_text(",7,4\n3,2,0\n7,0,5\n")
+    with pytest.raises(FileFormatError, match=r"has a column named '4', which is not a label.+The labels are '3', '7'"):
+        read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -112,5 +125,35 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path):
     with pytest.raises(InputError, match=r"must be one of vw, csv, npz, folder .* got 'svmlight'"):
         write_dataset(dataset, tmp_path / "a.svm")
     write_dataset(dataset, tmp_path / "a.npz")
-    with pytest.raises(InputError, match="The npz format has no option 'bits'"):
+    with pytest.raises(InputError, match=r"The npz format has no option 'bits'. Possible are name\.$"):
         read_dataset(tmp_path / "a.npz", bits=3)
+
+
+def test_an_unknown_option_is_answered_with_those_there_are_and_the_nearest(tmp_path):
+    (tmp_path / "a.csv").write_text("x,kind\n1,a\n")
+    with pytest.raises(InputError) as caught:
+        read_dataset(tmp_path / "a.csv", lable="kind")
+    assert str(caught.value) == (
+        "The csv format has no option 'lable'. Did you mean 'label'? "
+        "Possible are label, cost_matrix, classes, ignore, name."
+    )
+    with pytest.raises(InputError, match=r"no option 'test_fracton'. Possible are label"):
+        read_dataset(tmp_path / "a.csv", test_fracton=0.2)
+
+
+@pytest.mark.parametrize(
+    ("file", "option"),
+    [
+        ("a.csv", "ignore"),
+        ("a.csv", "classes"),
+        ("a.vw", "classes"),
+        ("a.vw", "feature_names"),
+        ("a.svm", "classes"),
+        ("a.conll", "classes"),
+    ],
+)
+def test_a_text_where_a_list_is_meant_is_one_clear_line(tmp_path, file, option):
+    (tmp_path / file).write_text("1 2\n")
+    with pytest.raises(InputError) as caught:
+        read_dataset(tmp_path / file, **{option: "a, b"})
+    assert str(caught.value) == (f"The option {option} must be a list, got the text 'a, b'. Pass {option}=['a', 'b'].")

@@ -1,4 +1,5 @@
 import gzip
+from itertools import permutations
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -60,6 +61,8 @@ def test_windows_line_ends_quotes_and_empty_lines_change_nothing(read):
 BAD_TABLES = {
     "a cell missing": ("x,cost:a\n1,0\n1\n", {}, "line 3: every line must have 2 cells .* got 1"),
     "a word": ("x,cost:a\n1,0\nred,0\n", {}, "line 3, column 'x': a cell must be a finite number, got 'red'"),
+    "a text": ("x,cost:a\nmy parcel,0\n", {}, "write words as VW text or turn them into numbers in Python, or pass"),
+    "infinity": ("x,cost:a\ninf,0\n", {}, "got 'inf'. Correct it, or pass ignore="),
     "an empty cell": ("x,cost:a\n,0\n", {}, "line 2, column 'x': .* got ''. Correct it"),
     "a word that may be left out": ("x,cost:a\nred,0\n", {}, r"or pass ignore=\['x'\] to leave the column out"),
     "a word that may be the label": ("x,kind\n1,red\n", {"classes": ["red"]}, r"label='kind' .* ignore=\['kind'\]"),
@@ -99,7 +102,19 @@ def test_an_unknown_label_lists_the_known_ones(read):
     [
         ("m.csv", b"0,1\n", r"must have shape \(2, 2\), .* got \(1, 2\)"),
         ("m.csv", b"0,1\n1\n", "line 2: every line must have 2 cells"),
-        ("m.csv", b"a,b\n0,1\n", "line 1: a cost matrix must hold numbers only"),
+        ("m.csv", b"", "must hold a cost matrix, got an empty file"),
+        ("m.csv", b"\xff,1\n1,0\n", "must be CSV in UTF-8"),
+        ("m.csv", b"0,x\n1,0\n", "line 1: a cost must be a number, got '0,x'"),
+        ("m.csv", b"a,b\n0,1\n1,0\n", "line 1: .* names both in its first line, .* and in its first column"),
+        ("m.csv", b"a,0,1\nb,1,0\n", "line 1: .* names both in its first line, .* and in its first column"),
+        ("m.csv", b"a,b\na,0,1\nb,1,0\n", "line 2: every line must have 2 cells .* before the names"),
+        ("m.csv", b",a,c\na,0,1\nb,1,0\n", "has a column named 'c', which is not a label.*The labels are 'a', 'b'"),
+        ("m.csv", b",a,b\na,0,1\n7,1,0\n", "has a row named '7', which is not a label"),
+        ("m.csv", b",a,b\na,0,1\na,1,0\n", "must have one row for each label, got 'a' twice"),
+        ("m.csv", b",a,b,b\na,0,1,1\nb,1,0,1\n", "must have one column for each label, got 'b' twice"),
+        ("m.csv", b",a,b\na,0,1\n", "must have a row for each label, got none for 'b'"),
+        ("m.csv", b",b\na,0\nb,1\n", "must have a column for each label, got none for 'a'"),
+        ("m.csv", b",a,b\na,0,1\nb,,0\n", "line 3: a cost must be a number, got ',0'"),
         ("m.csv", b"0,inf\n1,0\n", "must be finite, got inf at row 0, column 1"),
         ("m.npy", b"junk", "must be an array of numbers"),
         ("m.txt", b"0 1", "must be in a .npy or .csv file"),
@@ -107,8 +122,21 @@ def test_an_unknown_label_lists_the_known_ones(read):
 )
 def test_a_bad_cost_matrix_is_named(read, tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises((InputError, FileFormatError), match=words):
+    with pytest.raises((InputError, FileFormatError), match=words) as caught:
         read("x,kind\n1,a\n2,b\n", label="kind", cost_matrix=tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("classes", [None, ["b", "c", "a"], ["c", "b", "a"]])
+@pytest.mark.parametrize("rows", list(permutations("abc")))
+def test_named_costs_belong_to_their_labels_whatever_the_order(read, tmp_path, rows, classes):
+    columns = rows[1:] + rows[:1]
+    cost = {(true, other): float(ord(true) * (true != other) + ord(other)) for true in "abc" for other in "abc"}
+    lines = [",".join([true, *(str(cost[true, other]) for other in columns)]) for true in rows]
+    (tmp_path / "m.csv").write_text("\n".join(["truth, " + ", ".join(columns), *lines, "", ""]))
+    dataset = read("x,kind\n1,c\n2,a\n3,b\n", label="kind", classes=classes, cost_matrix=tmp_path / "m.csv")
+    for true, found in zip("cab", dataset.cost.tolist(), strict=True):
+        assert found == [cost[true, label] for label in dataset.classes.tolist()]
 
 
 def test_what_a_table_cannot_hold_is_not_written(tmp_path):

@@ -101,12 +101,15 @@ def fetch(
 ) -> None:
     """Download data through scikit-learn and write it as two dataset folders, train and test."""
     from coalface.data import fetching
-    from coalface.data.catalogue import VARIABLE, data_root
+    from coalface.data.catalogue import VARIABLE, check_fetchable, data_root
 
+    check_fetchable(name)
     root = data_root()
     folder = root if into is None else into
     if folder is None:
-        raise InputError(f"fetch needs a folder to write to. Pass --into DIR, or set {VARIABLE}.")
+        raise InputError(
+            f"fetch needs a folder to write to. Run `coalface data fetch {name} --into DIR`, or set {VARIABLE}."
+        )
     fetching.check_fetch(name, folder)
     typer.echo(f"Downloading {name}, which may take a while ...", err=True)
     found = fetching.fetch(name, folder)

@@ -11,7 +11,12 @@ Data = Annotated[Path, typer.Argument(metavar="DATA", help="VW text, svmlight, C
 Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, conll, npz or folder.")]
 Label = Annotated[str | None, typer.Option(help="CSV: the column that holds the true label.")]
 CostMatrix = Annotated[
-    Path | None, typer.Option(help="CSV, svmlight: costs by true label (row) and prediction (column), .npy or .csv.")
+    Path | None,
+    typer.Option(
+        help="CSV, svmlight: costs by true label (row) and prediction (column), .npy or .csv. A .csv may have names in "
+        "its first line and column; without names, rows and columns are the labels in sorted order, or in that of "
+        "--reader classes."
+    ),
 ]
 Reader = Annotated[
     list[str] | None,

@@ -108,7 +108,7 @@ def load_known(name: str) -> TrainTest:
     CostDataset('iris', 105 examples, 4 features, 3 labels)
     >>> load_known("digit")
     Traceback (most recent call last):
-    coalface.errors.InputError: There is no data named 'digit'. Did you mean 'digits'?
+    coalface.errors.InputError: There is no data named 'digit'. Did you mean 'digits'? `coalface ...
     """
     if name in _BUNDLED:
         return _BUNDLED[name].load(name)
@@ -150,6 +150,21 @@ def check_known(name: str) -> None:
         raise _unknown(name)
 
 
+def check_fetchable(name: str) -> None:
+    """Raise an InputError that says what to do instead unless the name is one that can be fetched.
+
+    >>> check_fetchable("digits")
+    Traceback (most recent call last):
+    coalface.errors.InputError: The data 'digits' is bundled and needs no fetching. Use it by its name.
+    """
+    if name in FETCHERS:
+        return
+    check_known(name)
+    if name in _BUNDLED:
+        raise InputError(f"The data {name!r} is bundled and needs no fetching. Use it by its name.")
+    raise InputError(f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. {_remedy(name)}")
+
+
 def data_root() -> Path | None:
     """The folder that $COALFACE_DATA names; None if it is not set."""
     folder = os.environ.get(VARIABLE)
@@ -164,8 +179,8 @@ def _absent(root: Path, name: str) -> InputError:
 
 def _unknown(name: str) -> InputError:
     close = get_close_matches(name, [known.name for known in known_data()], n=3)
-    hint = f"Did you mean {', '.join(map(repr, close))}?" if close else "`coalface data list` shows all names."
-    return InputError(f"There is no data named {name!r}. {hint}")
+    hint = f"Did you mean {', '.join(map(repr, close))}? " if close else ""
+    return InputError(f"There is no data named {name!r}. {hint}`coalface data list` shows all names.")
 
 
 def _place(root: Path, name: str) -> Path | None:
@@ -178,8 +193,13 @@ def _place(root: Path, name: str) -> Path | None:
 
 
 def _remedy(name: str) -> str:
-    fetch = f", or run `coalface data fetch {name}`" if name in FETCHERS else ""
+    fetch = f", or run `{_fetch_command(data_root(), name)}`" if name in FETCHERS else ""
     return f"S{_SET[1:]}{fetch}."
+
+
+def _fetch_command(root: Path | None, name: str) -> str:
+    """What downloads this data; without $COALFACE_DATA the user has to say where to."""
+    return f"coalface data fetch {name}" + (" --into DIR" if root is None else "")
 
 
 def _line(root: Path | None, name: str) -> KnownData:
@@ -190,9 +210,8 @@ def _line(root: Path | None, name: str) -> KnownData:
     if root is not None and _place(root, name) is not None:
         return KnownData(name, _STORED[name].title, f"${VARIABLE}", True, *_STORED[name].sizes)
     if name in FETCHERS:
-        return KnownData(
-            name, FETCHERS[name].title, "fetched", False, *FETCHERS[name].sizes, remedy=f"coalface data fetch {name}"
-        )
+        fetcher = FETCHERS[name]
+        return KnownData(name, fetcher.title, "fetched", False, *fetcher.sizes, remedy=_fetch_command(root, name))
     return KnownData(name, _STORED[name].title, f"${VARIABLE}", False, *_STORED[name].sizes, remedy=_SET)
 
 

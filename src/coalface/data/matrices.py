@@ -1,33 +1,52 @@
-"""Cost matrices in files: ``.npy`` as NumPy writes it, or ``.csv`` of numbers, row = truth."""
+"""Cost matrices in files, row = truth: ``.npy`` as NumPy writes it, or ``.csv`` of numbers, with or without names.
+
+Names stand in the first line and in the first column of a ``.csv``, in any order; what stands in the corner is of no
+interest. A matrix without names has its rows and columns in the order of the labels.
+"""
 
 import csv
 import os
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
+from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError
 
+_SHOWN = 20  # labels listed in a message
 
-def read_cost_matrix(source: ArrayLike | str | os.PathLike[str], n_labels: int) -> NDArray[np.float64]:
-    """A (K, K) matrix given as an array or as the name of a file.
 
-    >>> read_cost_matrix([[0, 1], [5, 0]], 2)
+class _Line(NamedTuple):
+    number: int
+    cells: list[str]
+
+
+def read_cost_matrix(source: ArrayLike | str | os.PathLike[str], classes: NDArray[Any]) -> NDArray[np.float64]:
+    r"""The (K, K) costs of these labels, in their order, given as an array or as the name of a file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "costs.csv")
+    ...     _ = path.write_text("truth,dog,cat\ndog,0,5\ncat,1,0\n")
+    ...     read_cost_matrix(path, np.array(["cat", "dog"]))
     array([[0., 1.],
            [5., 0.]])
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        matrix: ArrayLike = _read_file(path)
+        matrix: ArrayLike = _read_file(path, label_texts(classes))
         name = str(path)
     else:
         matrix, name = source, "cost_matrix"
-    return check_cost_matrix(matrix, n_labels, name)
+    return check_cost_matrix(matrix, len(classes), name)
 
 
-def _read_file(path: Path) -> NDArray[np.float64]:
+def _read_file(path: Path, labels: list[str]) -> NDArray[np.float64]:
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}. Check the path of the cost matrix.")
     if path.suffix == ".npy":
@@ -37,19 +56,94 @@ def _read_file(path: Path) -> NDArray[np.float64]:
             raise FileFormatError(f"{path} must be an array of numbers ({error}). Write it again.") from None
     if path.suffix != ".csv":
         raise InputError(f"A cost matrix must be in a .npy or .csv file, got {path}. Rename or convert it.")
-    rows = []
+    lines = _lines(path)
+    if _is_number(lines[0].cells[0]):
+        return _numbers(path, lines)
+    return _by_name(path, lines, labels)
+
+
+def _lines(path: Path) -> list[_Line]:
+    """The lines that hold something, all of one length."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        for number, cells in enumerate(csv.reader(file), start=1):
-            try:
-                rows.append([float(cell) for cell in cells])
-            except ValueError:
-                raise FileFormatError(
-                    f"{path}, line {number}: a cost matrix must hold numbers only, "
-                    f"got {','.join(cells)[:60]!r}. Remove headers and names."
-                ) from None
-            if len(cells) != len(rows[0]):
-                raise FileFormatError(
-                    f"{path}, line {number}: every line must have {len(rows[0])} cells, got {len(cells)}. "
-                    "Look for a missing comma."
-                )
+        reader = csv.reader(file)
+        try:
+            lines = [_Line(reader.line_num, cells) for cells in reader if cells]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise FileFormatError(f"{path} must be CSV in UTF-8 ({error}). Write the file again.") from None
+    if not lines:
+        raise FileFormatError(f"{path} must hold a cost matrix, got an empty file. Check the file.")
+    for line in lines:
+        if len(line.cells) != len(lines[0].cells):
+            raise FileFormatError(
+                f"{path}, line {line.number}: every line must have {len(lines[0].cells)} cells as the first one has, "
+                f"got {len(line.cells)}. Look for a missing comma, also before the names in the first line."
+            )
+    return lines
+
+
+def _by_name(path: Path, lines: list[_Line], labels: list[str]) -> NDArray[np.float64]:
+    """The costs in the order of the labels; a file that names one side only leaves open what the other one is."""
+    corner, *columns = lines[0].cells
+    if _as_label(corner, labels) in labels and corner not in columns:
+        raise FileFormatError(
+            f"{path}, line 1: a cost matrix must have names both in its first line, behind an empty cell, and in its "
+            f"first column, or none at all, got {_shown(lines[0])}. Add the other names."
+        )
+    order = np.ix_(
+        _order(path, "row", [line.cells[0] for line in lines[1:]], labels),
+        _order(path, "column", columns, labels),
+    )
+    return _numbers(path, [_Line(line.number, line.cells[1:]) for line in lines[1:]])[order]
+
+
+def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> list[int]:
+    """Which row or column belongs to each label."""
+    place: dict[str, int] = {}
+    for name in (_as_label(name, labels) for name in names):
+        if name not in labels:
+            close = get_close_matches(name, labels, n=1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            raise FileFormatError(
+                f"{path} has a {side} named {name!r}, which is not a label. {hint}The labels are {_listed(labels)}; "
+                "pass classes=[...] if there are others."
+            )
+        if name in place:
+            raise FileFormatError(f"{path} must have one {side} for each label, got {name!r} twice. Remove one.")
+        place[name] = len(place)
+    missing = [label for label in labels if label not in place]
+    if missing:
+        raise FileFormatError(f"{path} must have a {side} for each label, got none for {_listed(missing)}. Add it.")
+    return [place[label] for label in labels]
+
+
+def _as_label(name: str, labels: list[str]) -> str:
+    """A name without the blanks around it, unless a label has them too."""
+    return name if name in labels else name.strip()
+
+
+def _numbers(path: Path, lines: list[_Line]) -> NDArray[np.float64]:
+    for line in lines:
+        if not all(map(_is_number, line.cells)):
+            raise FileFormatError(
+                f"{path}, line {line.number}: a cost must be a number, got {_shown(line)}. Correct it; names may stand "
+                "in the first line, behind an empty cell, and in the first column."
+            )
+    rows = [[float(cell) for cell in line.cells] for line in lines]
     return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(line: _Line) -> str:
+    return repr(",".join(line.cells)[:60])
+
+
+def _listed(labels: list[str]) -> str:
+    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+    return ", ".join(map(repr, labels[:_SHOWN])) + more

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable
+from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ _READERS: dict[str, Callable[..., CostDataset]] = {
     "npz": read_npz,
     "folder": CostDataset.open,
 }
+_LISTS = ("ignore", "classes", "feature_names")
 _WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
     "vw": write_vw_text,
     "csv": write_csv,
@@ -65,13 +68,8 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
             "write both with `coalface data convert`."
         )
     chosen = _format(source, _READERS, format)
-    try:
-        return _READERS[chosen](source, **options)
-    except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
-            raise
-        option = str(error).rsplit(" ", 1)[-1]
-        raise InputError(f"The {chosen} format has no option {option}. Leave it out.") from None
+    _check_options(chosen, options)
+    return _READERS[chosen](source, **options)
 
 
 def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: str = "auto") -> None:
@@ -85,6 +83,19 @@ def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: st
     """
     target = Path(path)
     _WRITERS[_format(target, _WRITERS, format)](dataset, target)
+
+
+def _check_options(chosen: str, options: dict[str, Any]) -> None:
+    """Refuse options that the reader does not have, and texts where it would take a list letter by letter."""
+    possible = list(signature(_READERS[chosen]).parameters)[1:]  # the first one is the path
+    for option, value in options.items():
+        if option not in possible:
+            close = get_close_matches(option, possible, n=1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            raise InputError(f"The {chosen} format has no option {option!r}. {hint}Possible are {', '.join(possible)}.")
+        if option in _LISTS and isinstance(value, str):
+            items = [item.strip() for item in value.split(",")]
+            raise InputError(f"The option {option} must be a list, got the text {value!r}. Pass {option}={items!r}.")
 
 
 def _format(path: Path, known: dict[str, Any], wanted: str) -> str:

@@ -22,8 +22,8 @@ def read_svmlight(
 ) -> CostDataset:
     r"""The dataset of a file, plain or packed: the labels with 0/1 costs or with those of ``cost_matrix``.
 
-    The labels in ascending order are the rows and columns of the matrix (an array, or a ``.npy`` or
-    ``.csv`` file), unless ``classes`` gives another order.
+    The labels in ascending order are the rows and columns of the matrix (an array, or a ``.npy`` or ``.csv`` file),
+    unless ``classes`` gives another order or the ``.csv`` file has names.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -54,6 +54,6 @@ def read_svmlight(
         X,
         labels,
         classes=known,
-        cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, len(known)),
+        cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, known),
         name=source.name.split(".")[0] if name is None else name,
     )

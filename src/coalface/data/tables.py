@@ -51,9 +51,9 @@ def read_csv(
 ) -> CostDataset:
     r"""The dataset of a CSV file, plain or ``.gz``.
 
-    With ``label``, the labels in ascending order (or ``classes``) are the rows and columns of the
-    ``cost_matrix``, by default 0/1 costs. Columns in ``ignore`` are skipped. With ``classes`` a table may
-    have features only: all costs are unknown then.
+    With ``label``, costs are 0/1 or those of ``cost_matrix``, whose rows and columns are the labels in ascending order
+    (or ``classes``), unless it is a ``.csv`` file with names. Columns in ``ignore`` are skipped. With ``classes`` a
+    table may have features only: all costs are unknown then.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -79,7 +79,7 @@ def read_csv(
         return CostDataset(X, cost[:, _cost_order(source, found, classes)], known, **common)
     known = np.unique(labels_from_text(sorted(set(texts)))) if classes is None else label_array(classes)
     truth = label_codes(texts, np.array(label_texts(known)))
-    matrix = 1.0 - np.eye(len(known)) if cost_matrix is None else read_cost_matrix(cost_matrix, len(known))
+    matrix = 1.0 - np.eye(len(known)) if cost_matrix is None else read_cost_matrix(cost_matrix, known)
     return CostDataset(X, classes=known, truth=truth, cost_matrix=matrix, **common)
 
 
@@ -178,7 +178,7 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
             number = np.nan
         if not abs(number) <= LARGEST:
             title = layout.header[place]
-            remedy = "Leave it empty if it is unknown" if is_cost else _remedy(title, layout)
+            remedy = "Leave it empty if it is unknown" if is_cost else _remedy(title, cell, layout)
             raise FileFormatError(
                 f"{source}, line {line}, column {title!r}: a cell must be a finite number, got {cell[:40]!r}. {remedy}."
             )
@@ -186,11 +186,21 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
     return numbers
 
 
-def _remedy(title: str, layout: _Layout) -> str:
+def _remedy(title: str, cell: str, layout: _Layout) -> str:
     """What to do about a feature that is no number; it may well be the label, if no other column is."""
+    words = ", write words as VW text or turn them into numbers in Python"
+    first = f"Correct it{words if _is_text(cell) else ''}"
     if layout.label is not None or layout.costs:
-        return f"Correct it, or pass ignore=[{title!r}] to leave the column out"
-    return f"Correct it, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
+        return f"{first}, or pass ignore=[{title!r}] to leave the column out"
+    return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
+
+
+def _is_text(cell: str) -> bool:
+    try:
+        float(cell or "0")
+    except ValueError:
+        return True
+    return False
 
 
 def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:
