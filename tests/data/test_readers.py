@@ -78,6 +78,9 @@ def test_the_names_of_a_cost_matrix_may_be_numbers(tmp_path):
     )
     turned = read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=[7, 3])
     assert turned.cost.tolist() == [[0, 5], [2, 0]]
+    assert_same(read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=["7", "3"]), turned)
+    with pytest.raises(InputError, match=r"must be numbers, got .*'dog'.*Name them as the file does"):
+        read_dataset(tmp_path / "a.svm", classes=["7", "dog"])
     (tmp_path / "m.csv").write_text(",7,4\n3,2,0\n7,0,5\n")
     with pytest.raises(FileFormatError, match=r"has a column named '4', which is not a label.+The labels are '3', '7'"):
         read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv")

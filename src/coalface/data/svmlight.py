@@ -2,13 +2,15 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
+from coalface.data.labels import label_array
 from coalface.data.matrices import read_cost_matrix
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError
 
 
 def read_svmlight(
@@ -48,8 +50,8 @@ def read_svmlight(
         raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
     if not (np.isfinite(y).all() and np.isfinite(X.data).all()):
         raise FileFormatError(f"{source} must hold finite numbers, got nan or inf. Replace or remove them.")
-    labels = y.astype(np.int64) if (y == np.round(y)).all() and np.abs(y).max() < 2**53 else y
-    known = np.unique(labels) if classes is None else np.asarray(classes)
+    labels = _whole_if_all_are(y)
+    known = np.unique(labels) if classes is None else _numbers(label_array(classes))
     return CostDataset.from_labels(
         X,
         labels,
@@ -57,3 +59,20 @@ def read_svmlight(
         cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, known),
         name=source.name.split(".")[0] if name is None else name,
     )
+
+
+def _whole_if_all_are(numbers: NDArray[np.float64]) -> NDArray[Any]:
+    whole = (numbers == np.round(numbers)).all() and np.abs(numbers).max() < 2**53
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def _numbers(classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are spelled out, as on the command line, as the numbers that they are in the file."""
+    if classes.dtype.kind != "U":
+        return classes
+    try:
+        return _whole_if_all_are(classes.astype(np.float64))
+    except ValueError:
+        raise InputError(
+            f"The classes of an svmlight file must be numbers, got {classes.tolist()[:20]}. Name them as the file does."
+        ) from None
