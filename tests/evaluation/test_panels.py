@@ -97,6 +97,28 @@ def test_lines_of_one_rule_differ_in_dash_and_all_lines_in_marker():
     assert styles[-1].ink == inks.TEXT
 
 
+def test_a_line_shows_its_marker_at_every_doubling_and_a_larger_one_at_its_end():
+    (one,) = some_panels(1)
+    passive, coal = one.lines
+    assert passive.markers[0].tolist() == [10, 20, 40]  # its end, 80, has the larger one
+    assert coal.markers[0] == pytest.approx(np.array([10, 20]) * 2**0.06)
+    for line in one.lines:
+        on_the_line = np.interp(np.log2(line.markers[0]), np.log2(line.curve.asked), line.curve.median)
+        assert line.markers[1] == pytest.approx(on_the_line)
+    outlined = re.findall(r"<use [^>]*stroke: var\(--page, #ffffff\)", draw_panels([one], "Test cost"))
+    assert len(outlined) == (3 + 1) + (2 + 1) + 2  # the legend has one each
+
+
+def test_no_marker_stands_behind_the_end_of_its_line():
+    styles = styles_for(["passive", *["coal"] * 4])
+    runs = [(f"{i}", style, [a_run([10, 40 + i / 10], (0.5, 0.2))]) for i, style in enumerate(styles)]
+    lines = panel("data", "costs", runs, "costs_queried").lines
+    assert max(line.bars.asked.max() / line.curve.asked[-1] for line in lines) > 1
+    for line in lines:
+        assert len(line.markers[0]) == 2
+        assert line.markers[0].max() < line.curve.asked[-1]
+
+
 def test_every_rule_has_an_ink_of_its_own():
     assert len({ink.name for ink in inks.EVERY_INK}) == len(inks.EVERY_INK)
     assert len({ink.light for ink in inks.RULES.values()}) == len(inks.RULES)

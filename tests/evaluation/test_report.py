@@ -83,7 +83,7 @@ def test_every_ink_is_readable_on_its_paper():
         return (high + 0.05) / (low + 0.05)
 
     for ink in inks.EVERY_INK:
-        if ink is not inks.FAINT:  # lines of the grid stay in the background
+        if ink not in (inks.FAINT, inks.PAGE):  # the grid stays in the background, the page is it
             assert contrast(ink.light, "#ffffff") >= 3, ink
             assert contrast(ink.dark, "#14181c") >= 3, ink
 
@@ -109,6 +109,20 @@ def test_a_page_has_a_light_a_dark_and_a_printed_version_and_names_its_versions(
     assert "@media print" in html
     assert inks.RULES["coal"].dark in html
     assert all(f"{name} {number}" in html for name, number in report.versions().items())
+
+
+def test_a_page_names_its_versions_once_and_may_say_something_else_instead():
+    assert report.page("A run", "").count("Made with coalface") == 1
+    html = report.page("A run", "", footer="Runs made <elsewhere>.")
+    assert "<footer>Runs made &lt;elsewhere&gt;.</footer>" in html
+    assert "Made with" not in html
+
+
+def test_a_figure_tells_a_narrow_screen_how_wide_it_was_drawn():
+    svg = draw_curves({"x": curve_lines({"coal": [a_run()]})})
+    (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', svg)
+    assert f'<div class="drawing" style="--drawn: {float(width):.0f}px"><svg' in report.figure(svg, "caption")
+    assert "style" not in report.figure("<svg></svg>", "caption")
 
 
 def test_a_page_that_fails_to_be_written_leaves_the_old_one(tmp_path):

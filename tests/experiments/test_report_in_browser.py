@@ -1,6 +1,7 @@
 """The report as people see it: in a browser every figure shows, nothing complains, and nothing is fetched."""
 
 import os
+import re
 
 import pytest
 
@@ -51,6 +52,39 @@ def test_a_dark_screen_gets_dark_paper_and_light_ink(browser, reports):
     assert light.paper == "rgb(255, 255, 255)"
     assert sum(map(int, dark.paper[4:-1].split(","))) < 120
     assert light.ink != dark.ink
+
+
+def widths(browser, page, *, screen, media="screen"):
+    """How wide the page and its figures are on a screen or paper of so many pixels."""
+    target = browser._call("Target.createTarget", url="about:blank")["targetId"]
+    session = browser._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+    size = {"width": screen, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser._call("Emulation.setDeviceMetricsOverride", session, **size)
+    browser._call("Emulation.setEmulatedMedia", session, media=media)
+    browser._call("Page.enable", session)
+    browser.events.clear()
+    browser._call("Page.navigate", session, url=page.as_uri())
+    browser._wait_for("Page.loadEventFired")
+    figures = "[...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect().width)"
+    asked = {"expression": f"[document.documentElement.scrollWidth, ...{figures}]", "returnByValue": True}
+    seen = browser._call("Runtime.evaluate", session, **asked)["result"]["value"]
+    browser._call("Target.closeTarget", targetId=target)
+    return seen[0], seen[1:]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_on_a_phone_figures_stay_readable_and_scroll_by_themselves(browser, reports, name):
+    page, n_figures = reports[name]
+    drawn = [float(width) for width in re.findall(r'<svg [^>]*viewBox="0 0 ([\d.]+) ', page.read_text("utf-8"))]
+    whole, figures = widths(browser, page, screen=400)
+    assert whole == 400
+    assert len(figures) == n_figures
+    assert figures == pytest.approx(drawn, abs=1)  # a point is a pixel then, and text of 10 points has 10 pixels
+
+
+def test_on_paper_figures_are_as_wide_as_the_paper(browser, reports):
+    page, n_figures = reports["one dataset, four lines"]
+    assert widths(browser, page, screen=500, media="print")[1] == [500] * n_figures
 
 
 def test_every_figure_shows_alone_too(browser, reports):

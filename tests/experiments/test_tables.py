@@ -14,6 +14,7 @@ from coalface.experiments.tables import read_tables, write_tables
 from tests.experiments.made_findings import LINES, RIVALS, a_run, findings, learning
 
 FILES = {"sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json"}
+TIMES = {"timings.csv", "timings.json"}
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_time_is_in_files_of_its_own(tmp_path, folder, study):
     write_tables(dataclasses.replace(study, runs=slower, timings={"all": "9 h"}), tmp_path / "slow")
     before, after = contents(folder), contents(tmp_path / "slow")
     assert set(before) == FILES
-    assert {name for name in FILES if before[name] != after[name]} == {"timings.csv", "timings.json"}
+    assert {name for name in FILES if before[name] != after[name]} == TIMES
 
 
 def test_writing_what_was_read_changes_nothing(folder, tmp_path):
@@ -138,11 +139,28 @@ def test_a_damaged_file_is_refused_with_its_name_and_place(folder, file, damage,
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("file", sorted(FILES))
+@pytest.mark.parametrize("file", sorted(FILES - TIMES))
 def test_a_missing_file_is_named_with_a_remedy(folder, file):
     (folder / file).unlink()
     with pytest.raises(FileFormatError, match=rf"{file} is missing: .*Write the tables of the sweep again"):
         read_tables(folder)
+
+
+def test_without_the_files_of_times_everything_else_comes_back(folder):
+    whole = read_tables(folder)
+    for file in TIMES:
+        (folder / file).unlink()
+    rest = read_tables(folder)
+    assert whole.timings
+    assert rest.timings == {}
+    assert all(np.isnan(run.seconds) for run in rest.runs)
+    for field in dataclasses.fields(Findings):
+        if field.name not in ("runs", "timings"):
+            assert getattr(rest, field.name) == getattr(whole, field.name)
+    for run, other in zip(rest.runs, whole.runs, strict=True):
+        for field in dataclasses.fields(Run):
+            if field.name not in ("seconds", "points"):
+                assert same(getattr(run, field.name), getattr(other, field.name))
 
 
 @pytest.mark.parametrize("named", ["nowhere", "a file"])

@@ -18,6 +18,7 @@ class Ink(NamedTuple):
 
 TEXT = Ink("text", "#1d2329", "#e6e9ec")
 FAINT = Ink("faint", "#d3d8dd", "#3b434b")
+PAGE = Ink("page", "#ffffff", "#14181c")
 GUARANTEED = Ink("guaranteed", "#b3457f", "#e39ac0")
 RULES = {
     "coal": Ink("coal", "#0072b2", "#56b4e9"),
@@ -35,7 +36,7 @@ KNOWN = Ink("known", "#009e73", "#3ccba0")
 DOMINATED = Ink("dominated", "#8a939b", "#7d8790")
 LEFT_OUT = Ink("left-out", "#d55e00", "#f28a3f")
 
-EVERY_INK = (TEXT, FAINT, GUARANTEED, *RULES.values(), ASKED, KNOWN, DOMINATED, LEFT_OUT)
+EVERY_INK = (TEXT, FAINT, GUARANTEED, *RULES.values(), ASKED, KNOWN, DOMINATED, LEFT_OUT, PAGE)
 
 
 def marker_of(ink: Ink) -> str:

@@ -1,4 +1,4 @@
-"""Test cost against what was asked for, a panel per dataset: medians, with bars at the doublings.
+"""Test cost against what was asked for, a panel per dataset: medians, with bars and markers at the doublings.
 
 ``panel_line`` and ``panel`` make the data, ``draw_panels`` draws it.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.evaluation import inks, ticks
 from coalface.evaluation.canvas import DASHES, legend_above, paper, svg_of
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", ">")
+_CLEAR_OF_END = 0.15  # doublings before the end of a line that have no marker but the last
+_SMALL, _LARGE = 6.2, 8.5  # points of a marker: on the way, and at the end of a line
 _PER_ROW = 3
 _WIDTHS = {1: 8.4, 2: 5.4, 3: 4.1}  # inches of a panel, by panels in a row
 _LABELS = {1: 12, 2: 7, 3: 5}  # numbers that fit below it
@@ -41,6 +44,12 @@ class PanelLine:
     style: Style
     curve: Band
     bars: Band
+
+    @property
+    def markers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where the line shows its marker on the way: on its bars, but for those that hide its end."""
+        on_the_way = self.bars.asked < self.curve.asked[-1] / 2**_CLEAR_OF_END
+        return self.bars.asked[on_the_way], self.bars.median[on_the_way]
 
 
 @dataclass(frozen=True)
@@ -120,16 +129,19 @@ def _draw_panel(axes: "Axes", panel: Panel, n_labels: int, named: dict[str, Any]
 
 def _draw_line(axes: "Axes", line: PanelLine) -> Any:
     color = inks.marker_of(line.style.ink)
+    marker = MARKERS[line.style.marker]
     axes.vlines(line.bars.asked, line.bars.lower, line.bars.upper, color=color, linewidth=1.3, alpha=0.75)
+    outline: dict[str, Any] = {"markeredgecolor": inks.marker_of(inks.PAGE), "markeredgewidth": 0.8}
+    axes.plot(*line.markers, marker, color=color, markersize=_SMALL, zorder=3, **outline)
     (curve,) = axes.plot(
         line.curve.asked,
         line.curve.median,
         color=color,
         linestyle=DASHES[line.style.dash % len(DASHES)],
-        marker=MARKERS[line.style.marker],
+        marker=marker,
         markevery=[len(line.curve.asked) - 1],
-        markersize=6.5,
-        markeredgewidth=0,
+        markersize=_LARGE,
+        **outline,
     )
     return curve
 

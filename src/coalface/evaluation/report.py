@@ -5,6 +5,7 @@ Text is escaped here, figures are SVG text from ``figures``.
 
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.metadata import version
@@ -14,9 +15,9 @@ from coalface.evaluation.inks import ink_variables
 from coalface.files import atomic_write
 
 _STYLE = """
-:root { color-scheme: light dark; --page: #ffffff; --card: #f5f7f9; --quiet: #5b6670; LIGHT }
-@media (prefers-color-scheme: dark) { :root { --page: #14181c; --card: #1d2329; --quiet: #a3adb6; DARK } }
-@media print { :root { --page: #ffffff; --card: #ffffff; --quiet: #444c54; LIGHT } }
+:root { color-scheme: light dark; --card: #f5f7f9; --quiet: #5b6670; LIGHT }
+@media (prefers-color-scheme: dark) { :root { --card: #1d2329; --quiet: #a3adb6; DARK } }
+@media print { :root { --card: #ffffff; --quiet: #444c54; LIGHT } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 system-ui, "Segoe UI", Roboto,
   "Helvetica Neue", "DejaVu Sans", Arial, sans-serif; }
@@ -55,14 +56,17 @@ details { margin: .4rem 0; } summary { cursor: pointer; color: var(--quiet); }
 ul.plain { max-width: 52rem; padding-left: 1.2rem; } ul.plain li { margin: .4rem 0; }
 figure { margin: 1.2rem 0; break-inside: avoid; }
 figure svg { width: 100%; height: auto; display: block; }
+div.drawing { overflow-x: auto; }
+@media screen and (max-width: 48rem) { main { padding: 1.5rem 1rem 3rem; }
+  div.drawing svg { min-width: var(--drawn); } }
 div.beside { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: center; }
-div.beside > * { flex: 1 1 24rem; }
+div.beside > * { flex: 1 1 24rem; min-width: 0; }
 figcaption { color: var(--quiet); font-size: .92rem; max-width: 46rem; margin-top: .5rem; }
 section { break-inside: auto; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--faint); color: var(--quiet);
   font-size: .88rem; }
 @media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; } h2, h3 { break-after: avoid; }
-  div.wide { overflow: visible; } div.wide table { font-size: 7.5pt; } th, td { padding: .25rem .35rem; }
+  div.wide, div.drawing { overflow: visible; } div.wide table { font-size: 7.5pt; } th, td { padding: .25rem .35rem; }
   div.wide table.dense { font-size: 6.8pt; } table.dense th, table.dense td { padding: .2rem; }
   table.dense td:first-child { white-space: normal; } }
 """
@@ -151,8 +155,14 @@ def facts(values: Mapping[str, str]) -> str:
 
 
 def figure(svg: str, caption: str) -> str:
-    """A figure with its caption."""
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+    """A figure with its caption; a narrow screen shows it as wide as it was drawn, to be scrolled.
+
+    >>> figure('<svg viewBox="0 0 604.8 309.6"></svg>', "How it fell.").split("<svg")[0]
+    '<figure><div class="drawing" style="--drawn: 605px">'
+    """
+    box = re.search(r'viewBox="0 0 ([\d.]+) ', svg)
+    drawn = f' style="--drawn: {float(box.group(1)):.0f}px"' if box else ""  # a point as a pixel: text of 10 pixels
+    return f'<figure><div class="drawing"{drawn}>{svg}</div><figcaption>{escape(caption)}</figcaption></figure>'
 
 
 def beside(*parts: str) -> str:
@@ -170,8 +180,8 @@ def section(title: str, *parts: str) -> str:
     return f"<section><h2>{escape(title)}</h2>\n" + "\n".join(parts) + "</section>"
 
 
-def page(title: str, lead: str, *parts: str) -> str:
-    """The whole page.
+def page(title: str, lead: str, *parts: str, footer: str = "") -> str:
+    """The whole page; its last line is the ``footer``, or says what it was made with.
 
     >>> page("A run", "What it cost.").startswith("<!DOCTYPE html>")
     True
@@ -183,7 +193,7 @@ def page(title: str, lead: str, *parts: str) -> str:
         f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n"
         f'<body><main><h1>{escape(title)}</h1>\n<p class="lead">{escape(lead)}</p>\n'
         + "\n".join(parts)
-        + f"\n<footer>{escape(_made_with())}</footer>\n</main></body></html>\n"
+        + f"\n<footer>{escape(footer or _made_with())}</footer>\n</main></body></html>\n"
     )
 
 

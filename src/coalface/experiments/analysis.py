@@ -71,9 +71,9 @@ class Analysis:
         return [outcome for outcome in self.outcomes if outcome.data == data and outcome.line in lines]
 
     def best(self, data: str, lines: Sequence[str], measure: Measure = COSTS) -> Outcome | None:
-        """The line that saves most on a dataset, the one with the least final test cost if none reaches the target."""
+        """The line that saves most on a dataset, the one with the least excess if none reaches the target."""
         here = [outcome for outcome in self.on(data, lines) if measure in outcome.savings]
-        return max(here, key=lambda one: (one.savings[measure].factor, -one.test_cost), default=None)
+        return max(here, key=lambda one: (one.savings[measure].factor, -one.excess), default=None)
 
     @cached_property
     def data_names(self) -> tuple[str, ...]:
@@ -90,7 +90,14 @@ class Analysis:
         means = [mean for line in self.shown_lines if (mean := self.mean(line, measure)) is not None]
         return max(means, key=lambda mean: (mean.n_reached, mean.mean), default=None)
 
+    def baseline_asked(self, outcome: Outcome) -> float:
+        """The costs that the baseline asked for on the permutations of a line: the median over its runs' ends."""
+        runs = {choice.line: choice.runs for choice in self.choices if choice.data == outcome.data}
+        permutations = {run.permutation for run in runs[outcome.line]}
+        theirs = [run for run in runs[self.findings.baseline] if run.permutation in permutations]
+        return float(np.median([run.costs_queried for run in theirs]))
+
     def seconds_per_run(self, line: str) -> float:
-        """The median time of a line's runs at the chosen learning rates."""
+        """The median time of a line's runs at the chosen learning rates; NaN if that was not kept."""
         runs = [run for choice in self.choices if choice.line == line for run in choice.runs]
         return float(np.median([run.seconds for run in runs]))

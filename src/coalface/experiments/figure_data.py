@@ -106,10 +106,10 @@ def _curves(analysis: Analysis, lines: Sequence[str], measure: Measure, name: st
 _HOW_TO_READ = {
     "costs": (
         "Further down and further left is better. Lines are medians over the permutations, each line at its best "
-        "learning rate. Bars reach from the 15th to the 85th percentile at every doubling, each line's a little "
-        "further right so that none hides another. A line ends, with its marker, where its longest run asked for no "
-        "more. The dotted level is the final test cost of {baseline}: where a line falls below it for good, its saving "
-        "is counted."
+        "learning rate. Bars with the line's marker reach from the 15th to the 85th percentile at every doubling, each "
+        "line's a little further right so that none hides another. A line ends, with a larger marker, where its "
+        "longest run asked for no more. The dotted level is the final test cost of {baseline}: where a line falls "
+        "below it for good, its saving is counted."
     ),
     "examples": (
         "The same runs, counted in examples with at least one question: what matters where looking at an example is "

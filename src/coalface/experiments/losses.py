@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from coalface.experiments.analysis import Analysis
+from coalface.experiments.analysis import OURS, Analysis
 from coalface.experiments.measures import Measure
 from coalface.experiments.savings import Outcome
 from coalface.experiments.wording import excess, excess_interval, factor, listed, number
@@ -21,12 +21,20 @@ def losses(analysis: Analysis) -> list[str]:
 
 def nothing_lost(analysis: Analysis) -> str:
     """What to say if there are no losses."""
+    baseline = analysis.findings.baseline
+    if not analysis.outcomes:
+        return f"Nothing can be compared: {baseline} has no runs to compare with."
+    if not analysis.coal_lines and analysis.rules[baseline] == OURS:
+        if len(analysis.rules) == 1:
+            return f"The baseline, {baseline}, is the coal line itself, and there is nothing to compare it with."
+        return (
+            f"The baseline, {baseline}, is the only coal line: there is nothing to compare it with but the other "
+            "lines, whose savings above are counted against it."
+        )
     if not analysis.coal_lines:
         return "No line of this study uses the coal rule."
-    if not analysis.outcomes:
-        return f"Nothing can be compared: {analysis.findings.baseline} has no runs to compare with."
     return (
-        f"Nowhere in this study: every coal line gets as good as {analysis.findings.baseline} ends up on all data, "
+        f"Nowhere in this study: every coal line gets as good as {baseline} ends up on all data, "
         "needs less for it, and no other line needs less, or ends better, than the best coal line."
     )
 

@@ -139,7 +139,7 @@ def _saving_cells(analysis: Analysis, outcome: Outcome) -> report.Row:
         wording.number(outcome.examples_asked),
         wording.number(round(needed)) if needed == needed else "never",
         *(_one_saving(outcome, measure, is_baseline=is_baseline) for measure in analysis.measures),
-        "" if is_baseline else f"{outcome.savings[COSTS].reached:.0%}".replace("%", " %"),
+        "" if is_baseline else wording.percent(outcome.savings[COSTS].reached),
     ]
 
 
@@ -174,5 +174,5 @@ def _data_cells(facts: DataFacts) -> list[str]:
         facts.name,
         *(f"{n:,}" for n in counts),
         f"{facts.nonzeros_per_row:,.1f}",
-        f"{facts.density:.3%}".replace("%", " %"),
+        wording.percent(facts.density, digits=3),
     ]

@@ -17,21 +17,23 @@ from coalface.experiments import page_tables, wording
 from coalface.experiments.analysis import Analysis
 from coalface.experiments.csv_files import write_csv
 from coalface.experiments.figure_data import NAMES, StudyFigure, figures_for
+from coalface.experiments.headline import facts_of
 from coalface.experiments.losses import losses, nothing_lost
-from coalface.experiments.measures import COSTS, PRICE, applies
-from coalface.experiments.savings import DRAWS, Outcome
+from coalface.experiments.measures import PRICE, applies
+from coalface.experiments.savings import DRAWS
 from coalface.experiments.selection import Choice
 from coalface.experiments.tables import read_tables
 from coalface.files import atomic_write
 
-_MOST_FACTS = 4
+_ENOUGH_PERMUTATIONS = 5  # for an interval that says something
 _HOW_SAVINGS_ARE_COUNTED = (
     "The target is the final test cost of {baseline}, the median over permutations. Costs needed: where a line's "
     "median curve falls to the target for good (checkpoints at quarter doublings, interpolated in log2, last "
-    "crossing). Savings: what {baseline} itself needs for it, divided by that. Below them are 95 % intervals from "
-    "{draws:,} draws of permutations, the same ones for the line and {baseline}; a draw in which the line never gets "
-    "there counts as no saving at all; the last column says in how many draws it does. All "
-    "other numbers are medians over permutations."
+    "crossing). They may exceed the costs asked, which are those of the median run at its end, while the median curve "
+    "goes on to the end of the longest run. Savings: what {baseline} itself needs for it, divided by that. Below them "
+    "are 95 % intervals from {draws:,} draws of permutations, the same ones for the line and {baseline}; a draw in "
+    "which the line never gets there counts as no saving at all, and 'up to' is an interval that begins with such "
+    "draws; the last column says in how many draws it does get there. All other numbers are medians over permutations."
 )
 _HOW_MEANS_ARE_COUNTED = (
     "Mean: the geometric mean of the savings on the datasets where a line gets as good as {baseline} ends up, and how "
@@ -61,12 +63,12 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
 
 def study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -> str:
-    """The page as HTML text: what to remember, figures, savings, losses, learning rates, data, settings."""
+    """The page as HTML text: what to remember, figures, savings, losses, learning rates, data, settings, times."""
     findings = analysis.findings
     baseline = findings.baseline
     parts = [
         _warnings(analysis),
-        report.facts(facts_of(analysis)) if analysis.outcomes else "",
+        report.facts(facts) if (facts := facts_of(analysis)) else "",
         *(report.section(figure.title, report.figure(svg, figure.caption)) for figure, svg in figures),
     ]
     if analysis.outcomes:
@@ -82,53 +84,14 @@ def study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -
         report.section("Best learning rates", page_tables.rates_table(analysis), *_about_rates(analysis)),
         report.section("Data", page_tables.data_table(analysis)),
         report.section("Settings", report.pairs(findings.settings)),
-        report.section(
-            "Versions and times", report.pairs({**findings.versions, **findings.timings, **_speeds(analysis)})
-        ),
+        report.section("Times", report.pairs(times)) if (times := {**findings.timings, **_speeds(analysis)}) else "",
     ]
-    return report.page(findings.title or findings.name, " ".join(findings.text.split()), *filter(None, parts))
-
-
-def facts_of(analysis: Analysis) -> dict[str, str]:
-    """The few numbers to remember, by what they mean: the largest savings, or their mean over many datasets."""
-    baseline = analysis.findings.baseline
-    best = [one for data in analysis.data_names if (one := analysis.best(data, analysis.shown_lines)) is not None]
-    if len(best) <= _MOST_FACTS:
-        return {_fact(outcome, baseline): wording.factor(outcome.savings[COSTS].factor) for outcome in best}
-    top = max(best, key=lambda one: one.savings[COSTS].factor)
-    facts = {}
-    if (mean := analysis.best_mean()) is not None:
-        interval = wording.factor_interval(mean.interval)
-        facts[
-            f"fewer costs than {baseline} for the same test cost: the mean of {mean.line} over the {mean.n_reached} of "
-            f"{mean.n_data} datasets where it gets there" + (f" (95 % interval {interval})" if interval else "")
-        ] = wording.factor(mean.mean)
-        facts[f"the median of {mean.line} over all datasets, those it never gets there on included"] = wording.factor(
-            mean.median
-        )
-    facts[f"the largest saving: {top.line} on {top.data}"] = wording.factor(top.savings[COSTS].factor)
-    reached = sum(outcome.savings[COSTS].factor > 0 for outcome in best)
-    facts[f"datasets on which some coal line gets as good as {baseline} ends up"] = f"{reached} of {len(best)}"
-    return facts
-
-
-def _fact(outcome: Outcome, baseline: str) -> str:
-    saving = outcome.savings[COSTS]
-    if saving.factor == 0:
-        return (
-            f"as good as {baseline} ends up on {outcome.data}: {outcome.line} comes closest, {outcome.test_cost:.4g} "
-            f"against {outcome.baseline_test_cost:.4g} with {outcome.costs_asked:,.0f} costs"
-        )
-    interval = wording.factor_interval(saving.interval)
-    return (
-        f"fewer costs than {baseline} for the same test cost on {outcome.data}: {outcome.line} needs "
-        f"{saving.needed:,.0f} instead of {saving.baseline_needed:,.0f}"
-        + (f" (95 % interval {interval})" if interval else "")
-    )
+    lead = " ".join(findings.text.split())
+    return report.page(findings.title or findings.name, lead, *filter(None, parts), footer=_made_with(analysis))
 
 
 def _warnings(analysis: Analysis) -> str:
-    """What is missing from the study, in a box, or nothing."""
+    """What is missing from the study or too little of it, in a box, or nothing."""
     findings, parts = analysis.findings, []
     if findings.missing:
         missing = wording.counted(findings.missing, "run")
@@ -144,10 +107,26 @@ def _warnings(analysis: Analysis) -> str:
                 "permutations as another line."
             )
         )
+    parts += map(report.paragraph, _about_few_permutations(analysis))
     if findings.failures:
         parts.append(report.paragraph(f"Failed and left out: {wording.counted(len(findings.failures), 'run')}."))
         parts.append(report.folded("Which, and why", report.bullets(findings.failures)))
     return report.notice(*parts) if parts else ""
+
+
+def _about_few_permutations(analysis: Analysis) -> Iterable[str]:
+    """That intervals say little, or that there are none, where lines have few permutations."""
+    compared = [one for one in analysis.outcomes if one.line != analysis.findings.baseline]
+    few = [one for one in compared if one.permutations < _ENOUGH_PERMUTATIONS]
+    if not few:
+        return
+    fewest, most = min(one.permutations for one in few), max(one.permutations for one in few)
+    here = "" if len(few) == len(compared) else f", for {wording.listed([f'{one.line} on {one.data}' for one in few])}"
+    if most == 1:
+        yield f"A single permutation has no intervals, and any difference may be chance{here}."
+    else:
+        n = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        yield f"Intervals from {n} permutations say little: other permutations may well lie outside{here}."
 
 
 def _about_prices(analysis: Analysis) -> Iterable[str]:
@@ -190,7 +169,16 @@ def _sharing(choice: Choice) -> str:
 
 
 def _speeds(analysis: Analysis) -> dict[str, str]:
-    return {f"a run of {line}, median": f"{analysis.seconds_per_run(line):.3g} s" for line in analysis.rules}
+    """How long the runs of each line took, of those of which that is known."""
+    seconds = {line: analysis.seconds_per_run(line) for line in analysis.rules}
+    return {f"a run of {line}, median": f"{took:.3g} s" for line, took in seconds.items() if took == took}
+
+
+def _made_with(analysis: Analysis) -> str:
+    """What the runs were made with, and this page if that is another version."""
+    runs, page = analysis.findings.versions, report.versions()["coalface"]
+    made = "Runs made with " + ", ".join(f"{name} {number}" for name, number in runs.items()) + "."
+    return made if runs.get("coalface") == page else f"{made} Page made with coalface {page}."
 
 
 def _write_figures(folder: Path, figures: Sequence[tuple[StudyFigure, str]]) -> None:

@@ -6,7 +6,7 @@
     data.csv       the size of every dataset
     runs.csv       the end of every run
     curves.csv     every checkpoint of the runs at the chosen learning rates
-    timings.csv    the seconds of every run         (these two differ from machine to machine,
+    timings.csv    the seconds of every run         (these two differ from machine to machine and may be missing,
     timings.json   the times of the whole sweep      the others are the same bytes for the same findings)
 """
 
@@ -75,7 +75,8 @@ def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
 def read_tables(folder: str | os.PathLike[str]) -> Findings:
     """The findings that ``write_tables`` wrote; a FileFormatError names the file and line that is damaged.
 
-    An InputError says that the folder is none, or has nothing of a sweep in it.
+    Without the files of times, these are not known: seconds are NaN, and there are no ``timings``. An InputError
+    says that the folder is none, or has nothing of a sweep in it.
     """
     source = Path(folder)
     _check_folder(source)
@@ -83,9 +84,10 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
     rows = sweep["rows"]
     data = tuple(DataFacts(**values) for _, values in read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
     runs = _read_runs(source / "runs.csv", rows["runs.csv"], {facts.name for facts in data}, set(sweep["lines"]))
-    _add_seconds(runs, source / "timings.csv", rows["timings.csv"])
+    if (source / "timings.csv").exists():
+        _add_seconds(runs, source / "timings.csv", rows["timings.csv"])
     _add_points(runs, source / "curves.csv", rows["curves.csv"])
-    timings = _read_json(source / "timings.json")
+    timings = _read_json(source / "timings.json") if (source / "timings.json").exists() else {}
     _check_texts(timings, source / "timings.json")
     kept: dict[str, Any] = {name: sweep[name] for name in (*_TEXTS, *_MAPPINGS)}
     kept |= {name: tuple(sweep[name]) for name in _LISTS}

@@ -6,6 +6,8 @@ import numpy as np
 
 from coalface.experiments.savings import Interval, Outcome
 
+_PER_CENT = "\u00a0%"  # which no line break parts from its number
+
 
 def factor(value: float) -> str:
     """How many times fewer.
@@ -19,15 +21,24 @@ def factor(value: float) -> str:
 
 
 def factor_interval(interval: Interval) -> str:
-    """Where a factor lies, empty if that is not known or never reached at all.
+    """Where a factor lies, empty if that is not known or never reached at all; "up to" has draws that never do.
 
     >>> factor_interval(Interval(0.0, 7.0)), factor_interval(Interval(float("nan"), float("nan")))
-    ('never to 7.0', '')
+    ('up to 7.0', '')
     """
     if np.isnan(interval.low) or interval.high <= 0:
         return ""
     low, high = (factor(end).removesuffix("x") for end in (interval.low, interval.high))
-    return f"{low} to {high}"
+    return f"{low} to {high}" if interval.low > 0 else f"up to {high}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as people read it.
+
+    >>> percent(0.351).replace("\u00a0", "_"), percent(0.5, digits=3).replace("\u00a0", "_")
+    ('35_%', '50.000_%')
+    """
+    return f"{100 * share:.{digits}f}{_PER_CENT}"
 
 
 def number(value: float) -> str:
@@ -64,8 +75,18 @@ def excess_interval(outcome: Outcome) -> str:
     return f"{_signed(interval.low * scale, unit)} to {_signed(interval.high * scale, unit)}{unit}"
 
 
+def relative_excess(outcome: Outcome) -> float:
+    """By what part of the baseline's final test cost a line ends worse; the difference itself where that is 0."""
+    return outcome.excess / (outcome.baseline_test_cost if outcome.baseline_test_cost > 0 else 1.0)
+
+
+def above(outcome: Outcome) -> str:
+    """How far above the baseline's final test cost a line ends."""
+    return f"{excess(outcome).removeprefix('+')} above"
+
+
 def _scale(outcome: Outcome) -> tuple[float, str]:
-    return (100 / outcome.baseline_test_cost, " %") if outcome.baseline_test_cost > 0 else (1.0, "")
+    return (100 / outcome.baseline_test_cost, _PER_CENT) if outcome.baseline_test_cost > 0 else (1.0, "")
 
 
 def _signed(value: float, unit: str) -> str:
