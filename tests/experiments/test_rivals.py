@@ -10,6 +10,7 @@ from coalface.data import CostDataset
 from coalface.errors import InputError
 from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
+from coalface.evaluation.inks import RULES
 from coalface.experiments.rivals import RIVALS, rival, run_rival
 from tests.experiments.rival_problems import order_of, pets, priced
 
@@ -206,3 +207,8 @@ def _usual_run(contract):
 def _numbers(curve):
     names = ("budgets", "costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings")
     return [getattr(curve, name).tolist() for name in names]
+
+
+def test_every_rival_has_a_colour_of_its_own():
+    inks = [RULES[name] for name in RIVALS]
+    assert len(set(inks)) == len(inks)

@@ -29,7 +29,7 @@ RULES = {
     "vw": Ink("vw", "#b87700", "#e69f00"),
     "margin": Ink("margin", "#a83f78", "#e08fba"),
     "cost-embedding": Ink("cost-embedding", "#000000", "#ffffff"),
-    "cost-weighted": Ink("cost-weighted", "#7a3b12", "#d9a27a"),
+    "cost-weighted-uncertainty": Ink("cost-weighted-uncertainty", "#7a3b12", "#d9a27a"),
 }
 ASKED = Ink("asked", "#0072b2", "#56b4e9")
 KNOWN = Ink("known", "#009e73", "#3ccba0")
