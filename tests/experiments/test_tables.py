@@ -1,6 +1,7 @@
 """Tables of a sweep: the same findings give the same bytes, everything comes back, and damage is named."""
 
 import dataclasses
+import gzip
 import json
 import random
 
@@ -201,3 +202,24 @@ def test_runs_that_do_not_belong_to_the_study_are_not_written(tmp_path):
     with pytest.raises(InputError, match="twice"):
         write_tables(findings([passive, passive]), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def packed(folder):
+    """Every table of the folder packed by gzip."""
+    for path in folder.glob("*.csv"):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+    return folder
+
+
+def test_tables_may_be_packed_to_be_kept(tmp_path, folder, study):
+    write_tables(read_tables(packed(folder)), tmp_path / "again")
+    write_tables(study, tmp_path / "plain")
+    assert contents(tmp_path / "again") == contents(tmp_path / "plain")
+
+
+def test_a_packed_table_that_is_cut_off_is_named(folder):
+    cut = packed(folder) / "runs.csv.gz"
+    cut.write_bytes(cut.read_bytes()[:-20])
+    with pytest.raises(FileFormatError, match=r"runs\.csv\.gz must be packed by gzip"):
+        read_tables(folder)

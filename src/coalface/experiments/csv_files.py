@@ -4,7 +4,9 @@ Numbers are written in full, rows end with a single line feed, and names are quo
 """
 
 import csv
+import gzip
 import io
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,10 @@ def write_csv(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def read_csv(path: Path, columns: Mapping[str, Parser], n_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows with the numbers of their lines; a FileFormatError names the line that is not as it should be."""
+    """The rows with the numbers of their lines; a FileFormatError names the line that is not as it should be.
+
+    A file that is not there may lie there packed by gzip, with ``.gz`` behind its name.
+    """
     reader = csv.reader(io.StringIO(_text_of(path), newline=""), strict=True)
     n, names = 0, list(columns)
     try:
@@ -56,11 +61,26 @@ def read_csv(path: Path, columns: Mapping[str, Parser], n_rows: int) -> Iterator
         raise FileFormatError(f"{path}: it must have {n_rows} rows as sweep.json says, got {n}. {REMEDY}.")
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is such a file, packed or not."""
+    return path.exists() or _packed(path).exists()
+
+
+def _packed(path: Path) -> Path:
+    return path.with_name(f"{path.name}.gz")
+
+
 def _text_of(path: Path) -> str:
+    packed = _packed(path)
     try:
-        text = path.read_bytes().decode()
+        if packed.exists() and not path.exists():
+            text = gzip.decompress(packed.read_bytes()).decode()
+        else:
+            text = path.read_bytes().decode()
     except FileNotFoundError:
         raise FileFormatError(f"{path} is missing: a folder of tables has one. {REMEDY}.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise FileFormatError(f"{packed} must be packed by gzip ({problem}). {REMEDY}.") from None
     except UnicodeDecodeError as problem:
         raise FileFormatError(f"{path} must be UTF-8 text: {problem}. {REMEDY}.") from None
     if not text.endswith("\n"):

@@ -8,6 +8,8 @@
     curves.csv     every checkpoint of the runs at the chosen learning rates
     timings.csv    the seconds of every run         (these two differ from machine to machine and may be missing,
     timings.json   the times of the whole sweep      the others are the same bytes for the same findings)
+
+A table may be kept packed, as ``runs.csv.gz``.
 """
 
 import json
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.experiments.csv_files import REMEDY, read_csv, write_csv
+from coalface.experiments.csv_files import REMEDY, is_there, read_csv, write_csv
 from coalface.experiments.findings import DataFacts, Findings, Points, Run
 from coalface.experiments.results import FILE as RESULTS
 from coalface.experiments.selection import choose_rates
@@ -84,7 +86,7 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
     rows = sweep["rows"]
     data = tuple(DataFacts(**values) for _, values in read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
     runs = _read_runs(source / "runs.csv", rows["runs.csv"], {facts.name for facts in data}, set(sweep["lines"]))
-    if (source / "timings.csv").exists():
+    if is_there(source / "timings.csv"):
         _add_seconds(runs, source / "timings.csv", rows["timings.csv"])
     _add_points(runs, source / "curves.csv", rows["curves.csv"])
     timings = _read_json(source / "timings.json") if (source / "timings.json").exists() else {}
@@ -97,7 +99,7 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder} must be the folder of a sweep, but there is no such folder. {_BEGIN}.")
-    if not any((folder / name).exists() for name in (*_FILES, RESULTS)):
+    if not any(is_there(folder / name) for name in (*_FILES, RESULTS)):
         raise InputError(f"{folder} is no folder of a sweep: it has neither results nor tables. {_BEGIN}.")
 
 
