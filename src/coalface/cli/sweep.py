@@ -36,8 +36,7 @@ def sweep(
     Results are kept as they come: after Ctrl-C, a crash or a change of the study, the same command runs only what
     is missing. The exit code is 1 if some runs failed, 130 after Ctrl-C.
     """
-    from coalface.experiments.study import Study
-    from coalface.experiments.sweep import run_sweep
+    from coalface.experiments import Study, run_sweep, write_report_of
 
     wanted = Study.read(study)
     if dry_run:
@@ -49,7 +48,7 @@ def sweep(
         raise InputError(f"--out must name the folder for the results, such as --out {study.stem}-results.")
     with _progress(wanted.name) as progress:
         outcome = run_sweep(wanted, out, executor, workers, progress)
-    page = _write_report(out) if report and outcome.finished_before + outcome.finished else None
+    page = write_report_of(out) if report and outcome.finished_before + outcome.finished else None
     if outcome.failed:
         _say_why(out)
     if as_json:
@@ -74,19 +73,10 @@ def report(
 
     Works while the sweep still runs, and from the tables alone (runs.csv, curves.csv, data.csv, sweep.json).
     """
-    page = _write_report(folder)
+    from coalface.experiments import write_report_of
+
+    page = write_report_of(folder)
     typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")
-
-
-def _write_report(folder: Path) -> Path:
-    from coalface.experiments.harvest import findings_of
-    from coalface.experiments.pages import write_report
-    from coalface.experiments.results import FILE, Results
-    from coalface.experiments.tables import write_tables
-
-    if (folder / FILE).is_file():
-        write_tables(findings_of(Results(folder)), folder)
-    return write_report(folder)
 
 
 def _say_why(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The runner: every cell of a study that is not finished yet, and nothing twice."""
 
+import os
 import time
 import warnings
 from collections import Counter, deque
@@ -44,7 +45,7 @@ Progress = Callable[[int, int, int], None]
 
 def run_sweep(
     study: Study,
-    folder: Path,
+    folder: str | os.PathLike[str],
     executor: str | Executor = "threads",
     workers: int | None = None,
     progress: Progress | None = None,
@@ -57,17 +58,17 @@ def run_sweep(
     >>> from tempfile import TemporaryDirectory
     >>> study = Study.from_toml('data = ["digits"]\npermutations = 1\n[lines.coal]\nmellowness = [0.1, 0.01]')
     >>> with TemporaryDirectory() as folder:
-    ...     first, second = (run_sweep(study, Path(folder)) for _ in range(2))
+    ...     first, second = (run_sweep(study, folder) for _ in range(2))
     >>> first.finished, second.finished_before
     (2, 2)
     """
-    folder = Path(folder)
+    place = Path(folder)
     crew = crew_for(executor, workers)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with exclusive(folder / FILE, patience=0.0), warnings.catch_warnings(), threadpool_limits(limits=1):
+        place.mkdir(parents=True, exist_ok=True)
+        with exclusive(place / FILE, patience=0.0), warnings.catch_warnings(), threadpool_limits(limits=1):
             warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
-            return _Sweep(study, folder, crew).run(progress)
+            return _Sweep(study, place, crew).run(progress)
     except BaseException:
         crew.stop()
         raise
