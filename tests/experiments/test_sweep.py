@@ -143,8 +143,8 @@ def test_a_cell_under_way_stops_when_the_sweep_stops(tmp_path):
     crew, study = crew_for("threads", 1), small_study(data='["digits"]', permutations=1, lines="[lines.coal]")
     cell = next(cells_of(study, {"digits": "x"}, {"coal": "y"}))
     digits = load_known("digits")
-    endless = TrainTest(digits.train.subset(np.tile(np.arange(1297), 4000)), digits.test)  # minutes of work
-    future = crew.submit(crew.share(endless, tmp_path), cell)
+    long = TrainTest(digits.train.subset(np.tile(np.arange(1297), 300)), digits.test)  # seconds of work
+    future = crew.submit(crew.share(long, tmp_path), cell)
     while not future.running():
         time.sleep(0.01)
     crew.stop()
@@ -180,6 +180,26 @@ def test_a_killed_process_costs_nothing_but_time(undisturbed, tmp_path, monkeypa
     assert len(lines_of(tmp_path)) == 12
 
 
+FRAGILE = """
+import sys
+from pathlib import Path
+if __name__ == "__main__":
+    sys.path.insert(0, {root!r})
+    from coalface.experiments import sweep
+    from tests.experiments.studies import small_study
+    from tests.experiments.test_sweep import Fragile
+    sweep.crew_for = lambda *_: Fragile(2)
+    assert sweep.run_sweep(small_study(), Path({out!r})).finished == 12
+    assert Fragile.killed
+"""
+
+
+def test_a_program_whose_sweep_lost_a_process_comes_to_its_end(tmp_path):
+    code = FRAGILE.format(root=str(Path(__file__).parents[2]), out=str(tmp_path))
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
 def test_workers_do_not_outlive_a_killed_sweep(tmp_path):
     code = RUN.format(root=str(Path(__file__).parents[2]), out=str(tmp_path), executor="processes", permutations=2000)
     process = subprocess.Popen([sys.executable, "-c", code])

@@ -28,6 +28,7 @@ class BrokenCrewError(CoalfaceError):
     """An executor of the caller's cannot go on; what was finished is kept."""
 
 
+_GLANCE = 0.1  # seconds between two looks of a process at whether it should leave
 NAMES = "threads, processes or dask://HOST:PORT"
 
 
@@ -105,19 +106,23 @@ class ThreadCrew:
 
 
 class ProcessCrew:
-    """Processes of this machine; the data is mapped into each from the same files."""
+    """Processes of this machine; the data is mapped into each from the same files.
+
+    They hold nothing that could be lost, so they may go at any moment. A pool that lost a process is replaced, and
+    its other processes are dismissed: it may have begun one that it does not know to end.
+    """
 
     name = "processes"
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
         self._context = get_context("spawn")  # a fork would copy locks in whatever state they are
-        self._stopping = self._context.RawValue("b", 0)  # without a lock, which a killed process might hold
-        self._pool = self._new_pool()
+        self._begin()
 
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            self.n_workers, mp_context=self._context, initializer=_enlist, initargs=(self._stopping,)
+    def _begin(self) -> None:
+        self._dismissed = self._context.RawValue("b", 0)  # without a lock, which a killed process might hold
+        self._pool = ProcessPoolExecutor(
+            self.n_workers, mp_context=self._context, initializer=_enlist, initargs=(self._dismissed,)
         )
 
     def share(self, problem: TrainTest, folder: Path) -> str:
@@ -128,18 +133,20 @@ class ProcessCrew:
         """Have a cell run."""
         with _children_ignore_interrupts():
             try:
-                return self._pool.submit(_run_enlisted, shared, cell)
+                return self._pool.submit(_run_elsewhere, shared, cell)
             except (BrokenExecutor, OSError):  # it lost a process, or is closing its pipes because it did
-                self._pool = self._new_pool()
-                return self._pool.submit(_run_enlisted, shared, cell)
+                self.stop()
+                self._begin()
+                return self._pool.submit(_run_elsewhere, shared, cell)
 
     def stop(self) -> None:
-        """Cells under way notice within a tenth of a second."""
-        self._stopping.value = 1
+        """The processes end within a tenth of a second."""
+        self._dismissed.value = 1
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """Wait for the processes to end."""
+        self._dismissed.value = 1
         self._pool.shutdown()
 
 
@@ -156,26 +163,17 @@ def _children_ignore_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-_stopping: Any = None  # in a process of a crew: a number that is not 0 once it should stop
+def _enlist(dismissed: Any) -> None:
+    """Begin a process of a crew."""
+    threading.Thread(target=_leave_when, args=(dismissed,), daemon=True).start()
 
 
-def _enlist(stopping: Any) -> None:
-    global _stopping  # the only way to hand something to a process of a pool
-    _stopping = stopping
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
-
-def _die_with_parent() -> None:
-    """A sweep that was killed cannot let its workers go."""
+def _leave_when(dismissed: Any) -> None:
+    """End this process once it is dismissed, or once the sweep is gone, which may have been killed."""
     parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _run_enlisted(shared: Any, cell: Cell) -> Record:
-    settle()
-    return run_cell(shared, cell, lambda: bool(_stopping.value))
+    while not (dismissed.value or (parent is not None and wait([parent.sentinel], timeout=_GLANCE))):
+        pass
+    os._exit(1)
 
 
 @cache
