@@ -7,7 +7,7 @@ import pytest
 
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError
-from coalface.experiments.rivals import RIVALS, run_rival
+from coalface.experiments.rivals import RIVALS
 from coalface.experiments.rivals.random_costs import drawn
 from tests.experiments.rival_problems import order_of, pets, priced, prices_for, with_table
 
@@ -15,7 +15,7 @@ TEST = pets(40, seed=1)
 
 
 def run(train, budgets=(10, 40, 100), random_state=5, **parameters):
-    return run_rival("random-costs", parameters, train, TEST, order_of(train), np.array(budgets), random_state)
+    return RIVALS["random-costs"].run(parameters, train, TEST, order_of(train), np.array(budgets), random_state)
 
 
 def test_asking_for_everything_is_the_passive_rule():

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from coalface import CoalClassifier, simulate
 from coalface.data import CostDataset
 from coalface.errors import InputError
-from coalface.experiments.rivals import RIVALS, labels, run_rival
+from coalface.experiments.rivals import RIVALS, labels
 from coalface.experiments.rivals.strategies import UNKNOWN, CostEmbedding, CostMargin, ExpectedCost, Margin
 from tests.experiments.rival_problems import MATRIX, order_of, pets, priced, prices_for, with_table
 
@@ -20,7 +20,7 @@ NAMES = ["margin", "cost-weighted-uncertainty", "cost-embedding"]
 
 def run(name, train, budgets=(12, 30, 60), **parameters):
     given = {"warm_up": 4, "batch_size": 10, "max_labels": 24, **parameters}
-    return run_rival(name, given, train, TEST, order_of(train), np.array(budgets), 5)
+    return RIVALS[name].run(given, train, TEST, order_of(train), np.array(budgets), 5)
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_a_single_label_in_the_warm_up_is_no_obstacle(asked):
     data = CostDataset.from_labels(pets().X, ["a"] * 40 + ["b"] * 30)
     test = CostDataset.from_labels(TEST.X, ["a", "b"] * 20)
     given = {"warm_up": 1, "batch_size": 3, "max_labels": 25, "predictor": "own"}
-    curve = run_rival("margin", given, data, test, np.arange(70), [2, 8], 0)
+    curve = RIVALS["margin"].run(given, data, test, np.arange(70), [2, 8], 0)
     assert curve.examples_queried[-1] == len(set(asked[0])) == 25
     assert curve.test_cost[0] == 0.5  # after one label, that one is predicted everywhere
 
@@ -181,7 +181,7 @@ def test_candidates_are_refused():
 def test_data_too_large_for_a_dense_table_is_refused():
     large = CostDataset.from_labels(csr_array((21_000, 1_000)), np.arange(21_000) % 2)
     with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, this would have 21,000,000"):
-        run_rival("margin", {}, large, large.subset([0, 1]), np.arange(21_000))
+        RIVALS["margin"].run({}, large, large.subset([0, 1]), np.arange(21_000))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from coalface.data import CostDataset
 from coalface.errors import CoalfaceError, InputError
-from coalface.experiments.rivals import RIVALS, run_rival, vw
+from coalface.experiments.rivals import RIVALS, vw
 from tests.experiments.rival_problems import order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("vowpalwabbit")
@@ -22,7 +22,7 @@ SETTINGS = {"mellowness": 0.02, "learning_rate": 0.4}
 
 
 def run(train, budgets=(20, 50, 90)):
-    return run_rival("vw", SETTINGS, train, TEST, order_of(train), np.array(budgets), 0)
+    return RIVALS["vw"].run(SETTINGS, train, TEST, order_of(train), np.array(budgets), 0)
 
 
 def direct_test_cost(folder, examples, n_rows):
@@ -133,7 +133,7 @@ def test_a_run_that_is_stopped_takes_its_process_with_it(monkeypatch):
 
     monkeypatch.setattr(subprocess.Popen, "kill", spy)
     with pytest.raises(InterruptedError):
-        run_rival("vw", SETTINGS, pets(), TEST, range(70), progress=stop)
+        RIVALS["vw"].run(SETTINGS, pets(), TEST, range(70), progress=stop)
     assert [process.poll() is not None for process in killed] == [True]
 
 
@@ -148,7 +148,7 @@ def test_a_failure_is_told_with_its_own_last_words(tmp_path):
 def test_a_table_that_would_not_fit_is_refused(n_features, n_labels):
     wide = CostDataset(csr_array((4, n_features)), np.zeros((4, n_labels)))
     with pytest.raises(InputError, match=rf"{n_features} features and {n_labels} labels is too large .*2\^28 weights"):
-        run_rival("vw", {}, wide, wide, range(4))
+        RIVALS["vw"].run({}, wide, wide, range(4))
 
 
 @pytest.mark.parametrize(("n_features", "n_labels"), [(6_000, 40), (47_236, 102), (1, 2)])

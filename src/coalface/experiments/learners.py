@@ -11,7 +11,7 @@ from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
 from coalface.evaluation.curve import Curve
 from coalface.evaluation.simulation import simulate
-from coalface.experiments.rivals import RIVALS, run_rival
+from coalface.experiments.rivals import RIVALS
 from coalface.learner import CoalClassifier
 from coalface.regressors.settings import settings_for
 
@@ -97,7 +97,7 @@ def run(
     train, test = problem
     order = order_of(permutation, len(train))
     if learner != OURS:
-        return run_rival(learner, settings, train, test, order, budgets, permutation, progress)
+        return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
     bounds = settings.get("cost_bounds", (0.0, 1.0))
     return simulate(
         CoalClassifier(classes=train.classes, random_state=permutation, **{**settings, "cost_bounds": tuple(bounds)}),

@@ -69,7 +69,16 @@ class Rival:
         random_state: int = 0,
         progress: Progress | None = None,
     ) -> Curve:
-        """The curve of one run over the rows ``order`` of ``train``."""
+        """The curve of one run over the rows ``order`` of ``train``.
+
+        ``progress(done, total)`` is called now and then; what it raises ends the run.
+
+        >>> from coalface.experiments.rivals import RIVALS
+        >>> data = CostDataset.from_labels([[0.0, 1.0], [1.0, 0.0]] * 20, ["a", "b"] * 20)
+        >>> curve = RIVALS["random-costs"].run({"share": 0.5}, data, data, order=range(40))
+        >>> int(curve.rounds[-1]), float(curve.test_cost[-1])
+        (40, 0.0)
+        """
         started = time.perf_counter()
         filled = self.check(parameters, len(train.classes))
         self.require()
