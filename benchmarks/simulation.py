@@ -20,13 +20,12 @@ _BYTES_PER_CELL = 12  # weight, sum of squares, inverse scale
 
 
 def params_for(problem: Problem, rule: str) -> dict[str, Any]:
-    """The settings that Vowpal Wabbit gets; it knows no warm-up."""
-    rates = {"mellowness": problem.mellowness, "learning_rate": problem.learning_rate}
-    return {"rule": rule, "warm_up": 0, **rates}
+    """The settings that Vowpal Wabbit gets; all others are as published."""
+    return {"rule": rule, "mellowness": problem.mellowness, "learning_rate": problem.learning_rate}
 
 
 def learner_for(problem: Problem, rule: str) -> CoalClassifier:
-    return CoalClassifier(classes=problem.train.classes, **params_for(problem, rule))
+    return CoalClassifier.as_published(classes=problem.train.classes, **params_for(problem, rule))
 
 
 def compile_kernels(problem: Problem, rule: str) -> None:

@@ -25,7 +25,7 @@ from coalface.queries import Queries, rounds
 from coalface.queries.collapse import warn_if_collapsed
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
-from coalface.regressors.settings import settings_for, whole_number
+from coalface.regressors.settings import AS_PUBLISHED, settings_for, whole_number
 
 _BEGINNING = RLock()
 
@@ -78,6 +78,16 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.sensitivity = sensitivity
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
+        """The paper's learner, as its authors run it in Vowpal Wabbit; ``others`` override.
+
+        >>> learner = CoalClassifier.as_published(classes=["walk", "fly"], warm_up=10)
+        >>> learner.slack, learner.audit_rate, learner.learning_rate, learner.warm_up
+        ('published', 0.0, 0.5, 10)
+        """
+        return cls(**{**AS_PUBLISHED, "mellowness": mellowness, "learning_rate": learning_rate, **others})
 
     # -- learning all that is given ------------------------------------------------------------
 

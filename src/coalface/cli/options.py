@@ -1,7 +1,7 @@
 """Options that several verbs share, each described once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,20 +24,30 @@ Reader = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 
+# Settings of the learner: one that is not given is left to CoalClassifier, which alone knows its defaults.
 Rule = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="coal, all-or-none, no-domination or passive.",
         autocompletion=lambda: ["coal", "all-or-none", "no-domination", "passive"],
     ),
 ]
-Mellowness = Annotated[float, typer.Option(help="Larger asks for more costs.")]
-LearningRate = Annotated[float, typer.Option(help="How far one answer moves a prediction.")]
-WarmUp = Annotated[int, typer.Option(help="Ask about the first examples in full.")]
-WidthScale = Annotated[float, typer.Option(help="Smaller asks about narrower ranges.")]
-Slack = Annotated[str, typer.Option(help="published or noise-scaled.")]
-AuditRate = Annotated[float, typer.Option(help="Chance per example of one extra, random question.")]
-Accumulator = Annotated[str, typer.Option(help="adax or adagrad.")]
-Sensitivity = Annotated[str, typer.Option(help="shadow, seen-only or derivative.")]
-CostBounds = Annotated[tuple[float, float], typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
+Mellowness = Annotated[float | None, typer.Option(help="Larger asks for more costs.")]
+LearningRate = Annotated[float | None, typer.Option(help="How far one answer moves a prediction.")]
+WarmUp = Annotated[int | None, typer.Option(help="Ask about the first examples in full.")]
+WidthScale = Annotated[float | None, typer.Option(help="Smaller asks about narrower ranges.")]
+Slack = Annotated[str | None, typer.Option(help="published or noise-scaled.")]
+AuditRate = Annotated[float | None, typer.Option(help="Chance per example of one extra, random question.")]
+Accumulator = Annotated[str | None, typer.Option(help="adax or adagrad.")]
+Sensitivity = Annotated[str | None, typer.Option(help="shadow, seen-only or derivative.")]
+CostBounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+
+
+def given(**settings: Any) -> dict[str, Any]:
+    """The settings that somebody gave.
+
+    >>> given(rule=None, mellowness=0.0)
+    {'mellowness': 0.0}
+    """
+    return {name: value for name, value in settings.items() if value is not None}

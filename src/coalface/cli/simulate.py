@@ -13,8 +13,10 @@ from coalface.errors import InputError
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
     from coalface.evaluation.curve import Curve
+    from coalface.learner import CoalClassifier
 
 _INTERRUPTED = 130
+_OF_THE_DATA = ("classes", "cost_matrix")
 _HEADINGS = ("costs asked", "examples asked", "of examples", "test cost")
 
 
@@ -22,16 +24,16 @@ def simulate(
     data: options.NamedData,
     test: Annotated[Path | None, typer.Option(help="Held-out data; its costs must all be known.")] = None,
     test_fraction: Annotated[float, typer.Option(help="Without --test: the share of DATA to hold out.")] = 0.2,
-    rule: options.Rule = "coal",
-    mellowness: options.Mellowness = 0.01,
-    learning_rate: options.LearningRate = 0.5,
-    warm_up: options.WarmUp = 10,
-    width_scale: options.WidthScale = 0.5,
-    slack: options.Slack = "published",
-    audit_rate: options.AuditRate = 0.0,
-    accumulator: options.Accumulator = "adax",
-    sensitivity: options.Sensitivity = "shadow",
-    cost_bounds: options.CostBounds = (0.0, 1.0),
+    rule: options.Rule = None,
+    mellowness: options.Mellowness = None,
+    learning_rate: options.LearningRate = None,
+    warm_up: options.WarmUp = None,
+    width_scale: options.WidthScale = None,
+    slack: options.Slack = None,
+    audit_rate: options.AuditRate = None,
+    accumulator: options.Accumulator = None,
+    sensitivity: options.Sensitivity = None,
+    cost_bounds: options.CostBounds = None,
     seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
     budgets: Annotated[
@@ -47,25 +49,26 @@ def simulate(
 ) -> None:
     """One simulated run: the learner sees only the costs it asks for, and what it asked is counted.
 
+    Settings that are left out are those of CoalClassifier; the report shows them.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
     from coalface.learner import CoalClassifier
 
-    settings: dict[str, Any] = {
-        "rule": rule,
-        "mellowness": mellowness,
-        "learning_rate": learning_rate,
-        "warm_up": warm_up,
-        "width_scale": width_scale,
-        "slack": slack,
-        "audit_rate": audit_rate,
-        "accumulator": accumulator,
-        "sensitivity": sensitivity,
-        "cost_bounds": cost_bounds,
-        "random_state": seed,
-    }
+    settings = options.given(
+        rule=rule,
+        mellowness=mellowness,
+        learning_rate=learning_rate,
+        warm_up=warm_up,
+        width_scale=width_scale,
+        slack=slack,
+        audit_rate=audit_rate,
+        accumulator=accumulator,
+        sensitivity=sensitivity,
+        cost_bounds=cost_bounds,
+        random_state=seed,
+    )
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_folder_of(path, option)
@@ -89,7 +92,7 @@ def simulate(
     if save is not None:
         model.save(save)
     if report is not None:
-        _write_report(report, curve, train, settings)
+        _write_report(report, curve, train, model.learner)
     if curve.interrupted:
         raise typer.Exit(_INTERRUPTED)
 
@@ -141,11 +144,12 @@ def _rows(curve: "Curve") -> list[list[str]]:
     ]
 
 
-def _write_report(path: Path, curve: "Curve", train: "CostDataset", settings: dict[str, Any]) -> None:
+def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier") -> None:
     from coalface.evaluation import report
     from coalface.evaluation.figures import curve_lines, draw_curves
 
-    lines = {axis: curve_lines({settings["rule"]: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
+    settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
+    lines = {axis: curve_lines({learner.rule: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
     size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
     caption = "Interpolated between the checkpoints below."
     figures = [
@@ -157,7 +161,7 @@ def _write_report(path: Path, curve: "Curve", train: "CostDataset", settings: di
         f"{curve}. {size}.",
         report.section("Test cost", report.beside(*figures)),
         report.section("Checkpoints", report.table(_HEADINGS, _rows(curve))),
-        report.section("Settings", report.pairs({name: str(value) for name, value in settings.items()})),
+        report.section("Settings", report.pairs(settings)),
         report.section("Time", report.pairs({"the run": f"{curve.seconds:.2f} s"})),
     )
     report.write_page(path, html)

@@ -23,16 +23,16 @@ def train(
         str | None, typer.Option(help="The labels, such as refund,billing: needed without DATA.")
     ] = None,
     go_on: Annotated[bool, typer.Option("--continue", help="Go on from an existing model, with its settings.")] = False,
-    rule: options.Rule = "coal",
-    mellowness: options.Mellowness = 0.01,
-    learning_rate: options.LearningRate = 0.5,
-    warm_up: options.WarmUp = 10,
-    width_scale: options.WidthScale = 0.5,
-    slack: options.Slack = "published",
-    audit_rate: options.AuditRate = 0.0,
-    accumulator: options.Accumulator = "adax",
-    sensitivity: options.Sensitivity = "shadow",
-    cost_bounds: options.CostBounds = (0.0, 1.0),
+    rule: options.Rule = None,
+    mellowness: options.Mellowness = None,
+    learning_rate: options.LearningRate = None,
+    warm_up: options.WarmUp = None,
+    width_scale: options.WidthScale = None,
+    slack: options.Slack = None,
+    audit_rate: options.AuditRate = None,
+    accumulator: options.Accumulator = None,
+    sensitivity: options.Sensitivity = None,
+    cost_bounds: options.CostBounds = None,
     seed: options.Seed = 0,
     format: options.Format = "auto",
     label: options.Label = None,
@@ -41,6 +41,7 @@ def train(
 ) -> None:
     """Learn all costs that DATA gives and save the model; without DATA, make an empty model for ask.
 
+    Settings that are left out are those of CoalClassifier.
     An existing model is never overwritten; --continue learns more with it.
     """
     from coalface.cli.files import check_folder_of
@@ -51,7 +52,7 @@ def train(
     check_folder_of(model, "--model")
     if data is None and classes is None:
         raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
-    fresh = CoalClassifier(
+    settings = options.given(
         rule=rule,
         mellowness=mellowness,
         learning_rate=learning_rate,
@@ -67,7 +68,7 @@ def train(
     with exclusive(model):
         if model.exists() and not go_on:
             raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        current = Model.load(model) if go_on else Model(fresh)
+        current = Model.load(model) if go_on else Model(CoalClassifier(**settings))
         _learn(current, data, classes, format, reader_options(label, cost_matrix, reader))
         current.save(model)
     learner = current.learner

@@ -118,7 +118,7 @@ def run_demo(n_permutations: int = 20, seed: int = 0, progress: Progress | None 
 
 def _learner(name: str) -> CoalClassifier:
     rule, mellowness = RULES[name]
-    return CoalClassifier(
+    return CoalClassifier.as_published(
         classes=np.arange(N_LABELS),
         rule=rule,
         mellowness=mellowness,

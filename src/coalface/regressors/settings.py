@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,18 @@ RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATIO
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
 SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
 SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
+AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors run in Vowpal Wabbit
+    {
+        "rule": "coal",
+        "width_scale": 0.5,
+        "warm_up": 1,
+        "slack": "published",
+        "audit_rate": 0.0,
+        "accumulator": "adax",
+        "sensitivity": "shadow",
+        "fit_intercept": True,
+    }
+)
 
 
 def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:

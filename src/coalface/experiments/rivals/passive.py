@@ -17,7 +17,7 @@ _BLOCK = 4096  # rows told at a time
 
 def check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
     """InputError if our learner could not have these parameters; those it does not know are passed over."""
-    defaults = CoalClassifier().get_params()
+    defaults = CoalClassifier.as_published().get_params()
     settings_for(n_labels, {**defaults, **{name: parameters[name] for name in parameters if name in defaults}})
     CostScale.of(parameters["cost_bounds"])
 
@@ -51,6 +51,6 @@ def _tell(learner: CoalClassifier, examples: CostDataset, asked: NDArray[np.bool
 
 
 def _learner(parameters: dict[str, Any], n_labels: int) -> CoalClassifier:
-    """A fresh learner that names labels by their columns."""
+    """A fresh learner that names labels by their columns; as published, so that it never changes with our defaults."""
     own = {name: parameters[name] for name in PARAMETERS}
-    return CoalClassifier(classes=np.arange(n_labels), rule="passive", **own)
+    return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", **own)
