@@ -5,6 +5,7 @@ from scipy import sparse
 
 from coalface import CoalClassifier, simulate
 
+DEFAULTS = {name: value for name, value in CoalClassifier().get_params().items() if value is not None}
 ROW, COST = [[1.0, 2.0, 3.0]], [[0.0, 1.0, 0.5]]  # one example for the learner of conftest
 
 
@@ -42,9 +43,9 @@ def sparse_problem(seed, n_labels, n=120, n_features=400):
 
 
 def trained(seed=0, n_labels=4, n=60, **params):
-    """A learner that has been through a short run, and rows it has not seen."""
+    """A learner that has been through a short run, as published but for ``params``, and rows it has not seen."""
     X, cost = dense_problem(seed, n_labels, n + 20)
-    learner = CoalClassifier(classes=range(n_labels), **{"warm_up": 2, **params})
+    learner = CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 2, **params})
     low, high = learner.cost_bounds
     simulate(learner, X[:n], np.clip(low + (high - low) * cost[:n].astype(np.float64), low, high))
     return learner, X[n:]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coalface import CoalClassifier
+from coalface.regressors.settings import AS_PUBLISHED
 
 from .problems import dense_problem
 from .reference.online import ReferenceCoal
@@ -17,9 +18,8 @@ MARGIN = 1e-5
 def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
     """Both learn what the reference asks for, so that a tie cannot breed more; the number of costs asked for."""
     n, n_labels = costs.shape
-    params = {"mellowness": 0.01, "warm_up": 1, **params}
-    learner = CoalClassifier(classes=range(n_labels), **params)
-    reference = ReferenceCoal(n_labels, X.shape[1], **params)
+    learner = CoalClassifier.as_published(classes=range(n_labels), **params)
+    reference = ReferenceCoal(n_labels, X.shape[1], **{"mellowness": 0.01, **params})
     for i in range(n):
         row = X[i : i + 1]
         allowed = np.ones(n_labels, bool) if candidates is None else candidates[i]
@@ -44,6 +44,17 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
         reference.learn(X[i], costs[i], decision.mask, allowed)
     assert learner.round_ == reference.round_number
     return learner.costs_queried_
+
+
+def test_as_published_leaves_nothing_that_decides_to_the_defaults():
+    of_the_problem = {"classes", "cost_matrix", "cost_bounds", "random_state"}
+    named = {*AS_PUBLISHED, "mellowness", "learning_rate"}
+    assert named == set(CoalClassifier().get_params()) - of_the_problem, "say what a new parameter was in the paper"
+
+
+def test_as_published_gives_way_to_what_is_passed():
+    changed = {name: f"my {name}" for name in CoalClassifier().get_params()}
+    assert CoalClassifier.as_published(**changed).get_params() == changed
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 7, 12, 40])
@@ -107,7 +118,7 @@ def test_a_passive_learner_predicts_what_csoaa_does(accumulator, n_labels, decad
     X, costs = dense_problem(7, n_labels, 150, decades=decades, real_costs=real_costs)
     costs[0, :2] = 0, 1  # csoaa clips to the costs it has met, so let it meet both ends first
     wheel = run_csoaa(X, costs, accumulator=accumulator)
-    learner = CoalClassifier(classes=range(n_labels), rule="passive", accumulator=accumulator)
+    learner = CoalClassifier.as_published(classes=range(n_labels), rule="passive", accumulator=accumulator)
     for i in range(len(X)):
         predicted = learner.predict_cost(X[i : i + 1])
         scale = np.maximum(1.0, np.abs(wheel[i]))

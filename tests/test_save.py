@@ -15,7 +15,7 @@ from coalface import CoalClassifier, simulate
 from coalface.errors import FileFormatError
 from coalface.files import write_bundle
 
-from .problems import ask_and_tell, dense_problem, sparse_problem, state_of, trained
+from .problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,7 @@ def saved(tmp_path_factory):
     "params",
     [
         {},
+        DEFAULTS,
         {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled", "rule": "all-or-none"},
         {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
         {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
@@ -40,9 +41,9 @@ def saved(tmp_path_factory):
 def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, params):
     X, cost = sparse_problem(1, 4)
     names = ["refund", "billing", "öther", ""]
-    whole = CoalClassifier(classes=names, **params)
+    whole = CoalClassifier.as_published(classes=names, **params)
     simulate(whole, X, cost)
-    first = CoalClassifier(classes=names, **params)
+    first = CoalClassifier.as_published(classes=names, **params)
     simulate(first, X[:50], cost[:50])
     first.save(tmp_path / "model")
     second = CoalClassifier.load(tmp_path / "model")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from coalface import CoalClassifier
+from coalface.experiments.learners import OURS
 from coalface.experiments.pages import write_report
 from coalface.experiments.study import Study
 from coalface.experiments.tables import read_tables
@@ -25,6 +27,17 @@ def test_a_result_has_every_run_of_its_study(name):
     assert [source.name for source in study.sources] == [data.name for data in findings.data]
     assert len(findings.runs) == study.n_cells
     assert (findings.missing, findings.failures) == (0, ())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_study_keeps_its_meaning_when_the_defaults_of_the_learner_change(name):
+    for line in Study.read(STUDIES / f"{name}.toml").lines:
+        if line.learner == OURS:
+            settings = {"learning_rate": line.rates[0], **line.settings}
+            if line.rule == "passive":
+                settings["mellowness"] = 0.01  # means nothing there
+            published = CoalClassifier.as_published(**{"warm_up": 10, **settings})
+            assert CoalClassifier(**settings).get_params() == published.get_params(), line.name
 
 
 @pytest.mark.parametrize("name", NAMES)

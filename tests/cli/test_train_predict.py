@@ -1,6 +1,7 @@
 """``coalface train`` and ``coalface predict``."""
 
 import numpy as np
+import pytest
 
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
@@ -85,6 +86,25 @@ def test_a_label_column_in_the_way_is_told_how_to_be_passed(calls, capsys):
     assert "pass --label kind if it is the true label, or --reader ignore=kind to leave it out" in err
     for remedy in ("--label kind", "--reader ignore=kind"):
         assert run(capsys, f"predict m.coal test.csv {remedy}")[1] == run(capsys, "predict m.coal new.csv")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ("", {}),
+        ("--rule passive --mellowness 0 --warm-up 0", {"rule": "passive", "mellowness": 0.0, "warm_up": 0}),
+        ("--learning-rate 0.2 --width-scale 0", {"learning_rate": 0.2, "width_scale": 0.0}),
+        ("--slack noise-scaled --audit-rate 0", {"slack": "noise-scaled", "audit_rate": 0.0}),
+        ("--accumulator adagrad --sensitivity derivative", {"accumulator": "adagrad", "sensitivity": "derivative"}),
+        ("--cost-bounds -1 3 --seed 5", {"cost_bounds": (-1.0, 3.0), "random_state": 5}),
+    ],
+)
+@pytest.mark.parametrize("command", ["train --model m.coal", "simulate --save m.coal"])
+def test_settings_that_are_given_count_and_all_others_are_those_of_the_library(calls, capsys, command, options, given):
+    assert run(capsys, f"{command} calls.csv --label kind {options}")[0] == 0
+    found = CoalClassifier.load(calls / "m.coal").get_params()
+    found |= {"classes": None, "cost_bounds": tuple(found["cost_bounds"])}
+    assert found == CoalClassifier(**given).get_params()
 
 
 def test_spaces_between_the_labels_do_not_belong_to_them(calls):

@@ -16,10 +16,11 @@ from coalface import CoalClassifier, Curve, MemoryLedger, simulate
 from coalface.errors import CollapseWarning, InputError
 from coalface.queries import rounds
 
-from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of, trained
+from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
-SETTINGS = [
+SETTINGS = [  # what differs from the published ones
     {},
+    DEFAULTS,
     {"rule": "all-or-none"},
     {"rule": "no-domination", "mellowness": 0.001},
     {"rule": "passive"},
@@ -35,7 +36,7 @@ SETTINGS = [
 
 
 def learner_with(n_labels, **params):
-    return CoalClassifier(classes=range(n_labels), **{"warm_up": 3, **params})
+    return CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 3, **params})
 
 
 @pytest.mark.parametrize("params", SETTINGS, ids=str)
@@ -280,7 +281,7 @@ def digits_costs():
 
 def test_a_learner_that_collapses_says_so_once_and_names_the_remedy():
     X, cost = digits_costs()
-    learner = CoalClassifier(classes=range(10), warm_up=1, mellowness=1e-6)
+    learner = CoalClassifier.as_published(classes=range(10), mellowness=1e-6)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         simulate(learner, X, cost)
@@ -295,7 +296,7 @@ def test_a_learner_that_collapses_says_so_once_and_names_the_remedy():
 
 def test_the_loop_of_ask_and_tell_warns_as_well():
     X, cost = digits_costs()
-    learner = CoalClassifier(classes=range(10), warm_up=1, mellowness=1e-6)
+    learner = CoalClassifier.as_published(classes=range(10), mellowness=1e-6)
     with pytest.warns(CollapseWarning) as caught:
         ask_and_tell(learner, X[:700], cost[:700])
     assert len(caught) == 1
@@ -314,14 +315,14 @@ def test_a_healthy_learner_does_not_warn():
 
 def test_a_learner_that_is_silent_because_it_is_right_does_not_warn():
     X, cost = np.tile(np.eye(2), (1000, 1)), np.tile(np.eye(2), (1000, 1))
-    learner = CoalClassifier(classes=["a", "b"], mellowness=1e-4)
+    learner = CoalClassifier.as_published(classes=["a", "b"], mellowness=1e-4, warm_up=10)
     simulate(learner, X, cost)
     assert learner.examples_queried_ < 100
     assert list(learner.predict(np.eye(2))) == ["b", "a"]
 
 
 def test_late_answers_do_not_make_a_learner_look_collapsed():
-    learner = CoalClassifier(classes=["a", "b"], mellowness=1e-6).tell([[1.0]], [[0.0, 1.0]])
+    learner = CoalClassifier.as_published(classes=["a", "b"], mellowness=1e-6).tell([[1.0]], [[0.0, 1.0]])
     learner.tell([[1.0]] * 600, np.full((600, 2), np.nan))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -22,7 +22,7 @@ def test_asking_for_everything_is_the_passive_rule():
     data, budgets = pets(), [10, 40, 100, 1000]
     curve = run(data, budgets, share=1.0, learning_rate=0.3)
     passive = simulate(
-        CoalClassifier(data.classes, rule="passive", learning_rate=0.3),
+        CoalClassifier.as_published(classes=data.classes, rule="passive", learning_rate=0.3),
         *(data.X, data.cost),
         X_test=TEST.X,
         cost_test=TEST.cost,

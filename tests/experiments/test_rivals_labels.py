@@ -82,7 +82,7 @@ def test_without_a_choice_our_predictor_is_the_passive_rule_on_a_prefix():
     data = pets()
     curve = run("margin", data, warm_up=24, learning_rate=0.3)
     passive = simulate(
-        CoalClassifier(data.classes, rule="passive", learning_rate=0.3),
+        CoalClassifier.as_published(classes=data.classes, rule="passive", learning_rate=0.3),
         *(data.X, data.cost),
         X_test=TEST.X,
         cost_test=TEST.cost,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from coalface import CoalClassifier
 from coalface.data.catalogue import load_known
 from coalface.data.readers import write_dataset
 from coalface.errors import StudyError
@@ -48,7 +49,7 @@ def test_lists_multiply_into_lines_and_learning_rates_into_cells():
 def test_what_is_not_said_has_a_default():
     study = Study.from_toml('data = ["iris"]\n[lines.coal]', name="mine")
     assert (study.name, study.title, study.baseline, study.budgets) == ("mine", "mine", "coal", "quarter-doubling")
-    assert (study.permutations, study.lines[0].rates) == (range(20), (0.5,))
+    assert (study.permutations, study.lines[0].rates) == (range(20), (CoalClassifier().learning_rate,))
 
 
 @pytest.mark.parametrize(

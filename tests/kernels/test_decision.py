@@ -74,7 +74,8 @@ def test_warm_up_and_passive_say_so():
 
 @pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
 def test_a_range_as_wide_as_the_threshold_is_narrow_enough(rule):
-    learner = CoalClassifier(classes=["a", "b"], rule=rule, warm_up=0, sensitivity="seen-only", width_scale=2.0)
+    changed = {"rule": rule, "warm_up": 0, "sensitivity": "seen-only", "width_scale": 2.0}
+    learner = CoalClassifier.as_published(classes=["a", "b"], **changed)
     learner.tell([[1.0, 0.0]] * 3, [[0.5, 0.5]] * 3)
     unseen = [[0.0, 1.0]]  # full ranges, of width 1
     assert learner.round_ == 4  # where the threshold is 2 / sqrt(4)
@@ -83,7 +84,7 @@ def test_a_range_as_wide_as_the_threshold_is_narrow_enough(rule):
 
 
 def test_a_label_that_can_just_equal_the_guaranteed_cost_is_a_contender():
-    learner = CoalClassifier(
+    learner = CoalClassifier.as_published(
         classes=["new", "worst"], warm_up=0, sensitivity="seen-only", mellowness=0.0, fit_intercept=False
     )
     learner.tell([[1.0]], [[np.nan, 1.0]])

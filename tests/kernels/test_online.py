@@ -13,7 +13,7 @@ warnings.simplefilter("ignore")  # integers that wrap around, divisions by zero:
 import numpy as np
 from coalface import CoalClassifier, simulate
 from coalface.kernels.online import tell_rows
-from tests.problems import ask_and_tell, sparse_problem
+from tests.problems import DEFAULTS, ask_and_tell, sparse_problem
 assert hasattr(tell_rows, "py_func") == (sys.argv[2] == "compiled")
 settings = [
     {},
@@ -22,13 +22,14 @@ settings = [
     {"sensitivity": "derivative", "rule": "no-domination", "mellowness": 0.001},
     {"n_labels": 40, "fit_intercept": False, "mellowness": 0.001},
     {"n_labels": 1, "rule": "passive"},
+    dict(DEFAULTS),
 ]
 out = {}
 for number, params in enumerate(settings):
     n_labels = params.pop("n_labels", 5)
     X, cost = sparse_problem(number, n_labels, 60)
     cost[3::7, 0] = np.nan
-    learner = CoalClassifier(classes=range(n_labels), warm_up=2, **params)
+    learner = CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 2, **params})
     simulate(learner, X[:40], cost[:40])
     ask_and_tell(learner, X[40:], cost[40:], np.arange(20 * n_labels).reshape(20, n_labels) % 4 > 0)
     queries = learner.ask(X)

@@ -49,7 +49,7 @@ def test_a_prediction_that_is_exactly_right_changes_nothing():
 @given(st.floats(2.0**-100, 2.0**100, width=32), st.floats(2.0**-100, 2.0**100, width=32))
 def test_the_first_two_updates_are_the_formula(first, second):
     """With one feature and no constant the update of ALGORITHM can be followed by hand, in doubles."""
-    learner = CoalClassifier(classes=["a"], fit_intercept=False, learning_rate=0.3)
+    learner = CoalClassifier.as_published(classes=["a"], fit_intercept=False, learning_rate=0.3)
     w = G = N = S = W = 0.0
     unit = float(first)
     for value, cost in ((first, 0.75), (second, 0.25)):

@@ -116,7 +116,7 @@ def test_ctrl_c_between_writing_and_learning_waits_for_both():
 
 
 def test_what_decides_how_answers_are_learned_cannot_change_under_a_ledger():
-    learner = recording()
+    learner = recording(learning_rate=0.5)
     X, cost = some_rows(2)
     learner.tell(X[:1], cost[:1])
     learner.set_params(learning_rate=0.1)

@@ -7,7 +7,7 @@ from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.ledger import Answer, Entry
 
-from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of
 
 
 @pytest.fixture(params=["memory", "json lines"])
@@ -56,6 +56,7 @@ def eventful_life(learner, X, cost, seed):
     "params",
     [
         {},
+        DEFAULTS,
         {"audit_rate": 0.5, "random_state": 3},
         {"cost_bounds": (-3.0, 0.7), "accumulator": "adagrad", "slack": "noise-scaled"},
         {"cost_bounds": (1000.0, 1000.3), "fit_intercept": False},
@@ -68,7 +69,7 @@ def eventful_life(learner, X, cost, seed):
 def test_an_eventful_life_is_replayed_to_the_bit(new_ledger, params, names):
     X, cost = sparse_problem(1, len(names), 60)
     ledger = new_ledger()
-    learner = CoalClassifier(classes=names, warm_up=2, **params)
+    learner = CoalClassifier.as_published(classes=names, **{"warm_up": 2, **params})
     low, high = learner.cost_bounds
     learner.record_to(ledger)
     eventful_life(learner, X, low + (high - low) * cost.astype(np.float64), seed=1)
