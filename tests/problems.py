@@ -1,5 +1,7 @@
 """Small learning problems, and the state of a learner as something that can be compared."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -64,9 +66,14 @@ def ask_and_tell(learner, X, cost, candidates=None):
     for i in range(X.shape[0]):
         row = X[i : i + 1]
         allowed = None if candidates is None else candidates[i : i + 1]
-        queries = learner.ask(row, candidates=allowed)
-        answers = np.where(queries.mask, cost[i : i + 1], np.nan)
-        learner.tell(row, answers, asked=queries, candidates=allowed)
+        asked = np.zeros((1, cost.shape[1]), np.bool_)
+        queries = first = learner.ask(row, candidates=allowed)
+        while queries.next.any():  # one question after the other
+            asked |= queries.next
+            answers = np.where(asked, cost[i : i + 1], np.nan)
+            queries = learner.ask(row, candidates=allowed, known=answers, asked=asked)
+        put = replace(first, mask=asked)  # with the chances at which audits were drawn
+        learner.tell(row, np.where(asked, cost[i : i + 1], np.nan), asked=put, candidates=allowed)
     return learner
 
 

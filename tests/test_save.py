@@ -91,6 +91,7 @@ def test_the_parameters_come_back(tmp_path):
         "cost_bounds": (0.0, 2.0),
         "warm_up": 3,
         "slack": "noise-scaled",
+        "in_turn": True,
         "audit_rate": 0.125,
         "accumulator": "adagrad",
         "sensitivity": "derivative",

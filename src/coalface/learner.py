@@ -3,6 +3,7 @@
 ``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back on the way out.
 """
 
+from collections.abc import Callable
 from threading import RLock
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import Queries, rounds
 from coalface.queries.collapse import warn_if_collapsed
+from coalface.queries.interview import interview
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
 from coalface.regressors.settings import AS_PUBLISHED, settings_for, whole_number
@@ -52,13 +54,14 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         classes: Any = None,
         cost_matrix: Any = None,
         rule: str = "coal",
-        mellowness: float = 0.01,
+        mellowness: float = 0.1,
         width_scale: float = 0.5,
-        learning_rate: float = 0.5,
+        learning_rate: float | str = "auto",
         cost_bounds: tuple[float, float] = (0.0, 1.0),
-        warm_up: int = 10,
-        slack: str = "published",
-        audit_rate: float = 0.0,
+        warm_up: int | str = "auto",
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
         accumulator: str = "adax",
         sensitivity: str = "shadow",
         fit_intercept: bool = True,
@@ -73,6 +76,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.cost_bounds = cost_bounds
         self.warm_up = warm_up
         self.slack = slack
+        self.in_turn = in_turn
         self.audit_rate = audit_rate
         self.accumulator = accumulator
         self.sensitivity = sensitivity
@@ -126,10 +130,14 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     # -- asking and telling --------------------------------------------------------------------
 
-    def ask(self, X: Any, max_costs: int | None = None, *, candidates: Any = None) -> Queries:
+    def ask(
+        self, X: Any, max_costs: int | None = None, *, candidates: Any = None, known: Any = None, asked: Any = None
+    ) -> Queries:
         """The costs worth asking for, with reasons; nothing changes.
 
         ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
+        ``known`` (n, K) holds the costs answered so far, NaN elsewhere: what they settle is left out, and what was
+        ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you.
 
         >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
         >>> print(queries.reason(0))
@@ -139,14 +147,34 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
-        queries = self._decide(rows, self._candidates(candidates, rows))
+        answered = self._answered(rows, known, asked)
+        queries = self._decide(rows, self._candidates(candidates, rows), answered)
         return queries if limit is None else queries.limited_to(limit)
 
-    def _decide(self, rows: Rows, candidates: NDArray[np.bool_] | None) -> Queries:
+    def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
+        """Ask about each example, one question after the other, until nothing is left to ask; then learn it.
+
+        ``answer(i, label)`` gives the cost of a label on example ``i``, NaN if nobody can tell.
+
+        >>> costs = {"walk": 0.2, "fly": 0.9}
+        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 20, lambda i, label: costs[label])
+        >>> learner.round_, learner.costs_queried_ < 40
+        (21, True)
+        """
+        interview(self, X, answer, candidates)
+        return self
+
+    def _decide(
+        self,
+        rows: Rows,
+        candidates: NDArray[np.bool_] | None,
+        answered: rounds.Answered = rounds.NOTHING_ANSWERED,
+    ) -> Queries:
         scale = CostScale.of(self.cost_bounds)
-        found = rounds.ask(self.regressors_, self._settings(), rows, candidates)
+        found = rounds.ask(self.regressors_, self._settings(), rows, candidates, answered)
         return Queries(
             mask=found.mask,
+            next=found.first,
             ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
             predicted=scale.from_unit(found.predicted),
             reason_codes=found.reasons,
@@ -315,7 +343,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         with _BEGINNING:  # two threads must not begin it twice
             if not hasattr(self, "regressors_"):
                 self.classes_ = classes
-                self.regressors_ = OnlineRegressors(len(classes))
+                self.regressors_ = OnlineRegressors(len(classes), in_turn=self._settings(len(classes)).in_turn)
 
     def _codes(self, labels: Any) -> list[int]:
         """The numbers of a few labels, by a dictionary that is made once."""
@@ -344,6 +372,13 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_width(rows, self)
         check_feature_names(self, X)
         return rows
+
+    def _answered(self, rows: Rows, known: Any, asked: Any) -> rounds.Answered:
+        if known is None:
+            return rounds.NOTHING_ANSWERED
+        unit = check_cost(known, len(rows), self.classes_, CostScale.of(self.cost_bounds))
+        mask = ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
+        return rounds.Answered(unit, mask)
 
     def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
         return None if candidates is None else check_mask(candidates, (len(rows), len(self.classes_)), "candidates")

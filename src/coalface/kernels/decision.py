@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from coalface.kernels.compile import inlined
+from coalface.kernels.compile import called, inlined
 from coalface.kernels.state import (
     ALL_OR_NONE,
     AUDIT,
+    AUTO_WARM_UP,
     CANNOT_BE_BEST,
     KNOWN_WELL,
     NO_DOMINATION,
@@ -20,6 +21,8 @@ from coalface.kernels.state import (
     Settings,
 )
 
+_SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
+_KINDS = 3  # labels that have been best
 _GOLDEN_64 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -42,6 +45,23 @@ def uniform(seed: int, round_number: int, draw: int) -> float:
 
 
 @inlined
+def in_warm_up(model: Model, settings: Settings, round_number: int) -> bool:
+    """Whether the example is asked about in full, whatever the ranges say.
+
+    Left to itself, the learner begins with a few examples and goes on while these were nearly all of one kind: labels
+    that were never the best look as if they never could be.
+    """
+    if settings.warm_up != AUTO_WARM_UP:
+        return round_number <= settings.warm_up
+    if round_number <= _SHORTEST_WARM_UP or round_number > _LONGEST_WARM_UP:
+        return round_number <= _SHORTEST_WARM_UP
+    n_kinds = 0
+    for k in range(settings.n_labels):
+        n_kinds += model.was_best[k] > 0
+    return n_kinds < min(settings.n_labels, _KINDS)
+
+
+@called
 def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
     candidates, mask, reasons, propensity = (
@@ -51,7 +71,7 @@ def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int
         scratch.propensity,
     )
     n_labels = settings.n_labels
-    if round_number <= settings.warm_up or settings.rule == PASSIVE:
+    if settings.rule == PASSIVE or in_warm_up(model, settings, round_number):
         reason = WITH_THE_REST if settings.rule == PASSIVE else WARM_UP
         n_asked = 0
         for k in range(n_labels):

@@ -7,10 +7,11 @@ functions, so that a simulated run and a row-by-row one cannot drift apart.
 
 import numpy as np
 
-from coalface.kernels.compile import inlined, kernel
+from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.costrange import bound_costs
-from coalface.kernels.decision import decide
+from coalface.kernels.decision import decide, in_warm_up
 from coalface.kernels.features import claim_slots
+from coalface.kernels.implied import learn_settled
 from coalface.kernels.regression import (
     clipped,
     gather,
@@ -32,6 +33,7 @@ from coalface.kernels.state import (
     F64,
     I8,
     I64,
+    NOT_A_CANDIDATE,
     NOT_ASKED,
     PASSIVE,
     ROUND,
@@ -45,6 +47,7 @@ from coalface.kernels.state import (
     Scratch,
     Settings,
 )
+from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next, settle, strike_answered
 
 _REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
 
@@ -67,7 +70,7 @@ def _look(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
         predict(model, scratch, n)
 
 
-@inlined
+@called
 def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
     """The range of every cost, after ``_look``."""
     predicted, gradient = scratch.predicted, scratch.gradient
@@ -79,7 +82,7 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
                 p = clipped(predicted[k])
                 gradient[k] = np.float32(4.0) * p * p
             measure(model, scratch, n)
-        shadow_sensitivity(model, settings, scratch)
+        shadow_sensitivity(model, settings, scratch, n)
     bound_costs(model, settings, scratch, round_number)
 
 
@@ -94,12 +97,13 @@ def _best(settings: Settings, scratch: Scratch) -> int:
     return best
 
 
-@inlined
+@called
 def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """Learn the known costs in scratch; a prediction that is exactly right changes nothing."""
     squared_residuals, answered = model.squared_residuals, model.answered
     costs, labels, predicted = scratch.costs, scratch.labels, scratch.predicted
     n_learned = 0
+    cheapest = -1
     for k in range(settings.n_labels):
         cost = costs[k]
         if np.isnan(cost):
@@ -110,9 +114,16 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
         if residual != 0.0:
             labels[n_learned] = k
             n_learned += 1
+        if cheapest < 0 or cost < costs[cheapest]:
+            cheapest = k
+    if cheapest < 0:
+        return
+    model.was_best[cheapest] += 1
     if n_learned > 0:  # a row without features teaches nothing but counts as an update, as in VW
         claim_slots(model, scratch, n)
         learn(model, settings, scratch, n, n_learned)
+    model.row_sizes[0] += np.float64(n)
+    model.row_sizes[1] += 1.0
 
 
 @inlined
@@ -181,6 +192,30 @@ def predict_rows(
                 predicted[row, k] = scratch.predicted[k]
 
 
+@inlined
+def _strike(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
+    """Take off the list what was asked for and, if questions are put in turn, what its answers have settled."""
+    for k in range(settings.n_labels):
+        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
+    strike_answered(settings, scratch, asked)
+    if in_turn:
+        settle(settings, scratch)
+
+
+@called
+def _recall_settled(model: Model, settings: Settings, scratch: Scratch, n: int, known: F32, asked: Bool) -> None:
+    """Find out again, from the state before learning, which questions the known costs have settled."""
+    n_unknown = 0
+    for k in range(settings.n_labels):
+        scratch.reasons[k] = NOT_A_CANDIDATE
+        n_unknown += scratch.candidates[k] and np.isnan(known[k])
+    round_number = model.counters[ROUND]
+    if n_unknown > 0 and asks_in_turn(model, settings, round_number):
+        _bound(model, settings, scratch, n, round_number)
+        decide(model, settings, scratch, round_number)
+        _strike(settings, scratch, known, asked, True)
+
+
 @kernel
 def ask_rows(
     model: Model,
@@ -188,14 +223,20 @@ def ask_rows(
     scratch: Scratch,
     rows: Csr,
     candidates: Bool,
+    known: F32,
+    asked: Bool,
     mask: Bool,
+    first: Bool,
     reasons: I8,
     propensity: F64,
     lowest: F32,
     highest: F32,
     predicted: F32,
 ) -> None:
-    """Decide on each row, the first at the model's round, the next ones at the following rounds."""
+    """Decide on each row, the first at the model's round, the next ones at the following rounds.
+
+    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for.
+    """
     for row in range(rows.indptr.shape[0] - 1):
         round_number = model.counters[ROUND] + row
         n = gather(model, settings, scratch, rows, row)
@@ -203,8 +244,13 @@ def ask_rows(
         _restrict(settings, scratch, candidates, row)
         _bound(model, settings, scratch, n, round_number)
         decide(model, settings, scratch, round_number)
+        in_turn = asks_in_turn(model, settings, round_number)
+        if known.shape[0] > 0:
+            _strike(settings, scratch, known[row], asked[row], in_turn)
+        mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
+            first[row, k] = scratch.next[k]
             reasons[row, k] = scratch.reasons[k]
             propensity[row, k] = scratch.propensity[k]
             lowest[row, k] = scratch.lowest[k]
@@ -233,14 +279,19 @@ def tell_rows(
         _restrict(settings, scratch, candidates, row)
         n_known = 0
         for k in range(settings.n_labels):
-            allowed = scratch.candidates[k]
-            scratch.mask[k] = allowed and asked[row, k]
-            scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
-            n_known += not np.isnan(scratch.costs[k])
+            n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
         if n_known > 0:
             _look(model, settings, scratch, n)
             if not late:
+                _recall_settled(model, settings, scratch, n, costs[row], asked[row])
+        for k in range(settings.n_labels):
+            allowed = scratch.candidates[k]
+            scratch.mask[k] = allowed and asked[row, k]
+            scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
+        if n_known > 0:
+            if not late:
                 _note_regret(model, settings, scratch)
+                learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
         _close_round(model, settings, scratch, late)
     return int(n_rows)
@@ -276,9 +327,11 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if settings.rule != PASSIVE and round_number > settings.warm_up:
+        if settings.rule != PASSIVE and not in_warm_up(model, settings, round_number):
             _bound(model, settings, scratch, n, round_number)
         n_asked = decide(model, settings, scratch, round_number)
+        if n_asked > 0 and asks_in_turn(model, settings, round_number):
+            n_asked = answer_in_turn(settings, scratch, costs[row])
         if asked.shape[0] > 0:
             for k in range(settings.n_labels):
                 asked[position, k] = NOT_ASKED
@@ -289,6 +342,7 @@ def simulate_rows(
             for k in range(settings.n_labels):
                 scratch.costs[k] = costs[row, k] if scratch.mask[k] else np.float32(np.nan)
             _note_regret(model, settings, scratch)
+            learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
         _close_round(model, settings, scratch, False)
     return stop

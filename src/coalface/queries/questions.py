@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import (
+    ANSWERED,
     AUDIT,
     CANNOT_BE_BEST,
     KNOWN_WELL,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
     OVER_LIMIT,
+    SETTLED,
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
@@ -29,12 +31,17 @@ REASONS = {
     ONLY_CONTENDER: "only contender",
     NOT_A_CANDIDATE: "not a candidate",
     OVER_LIMIT: "over max_costs",
+    SETTLED: "settled by the answers",
+    ANSWERED: "asked already",
 }
 
 
 @dataclass(frozen=True)
 class Queries:
     """For each example and label: asked or not, why, and the range of the cost; all arrays are (n, K).
+
+    ``next`` marks the questions to put first, the most promising label of each example; its answer may settle the
+    rest (``learner.ask(X, known=answers)`` says what is left). Without ``in_turn`` it equals ``mask``.
 
     >>> from coalface import CoalClassifier
     >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0], [0.0, 1.0]])
@@ -43,6 +50,7 @@ class Queries:
     """
 
     mask: NDArray[np.bool_]
+    next: NDArray[np.bool_]
     ranges: CostRanges
     predicted: NDArray[np.float64]
     reason_codes: NDArray[np.int8]
@@ -101,7 +109,7 @@ class Queries:
         dropped = np.unravel_index(asked[order][max_costs:], self.mask.shape)
         mask, codes, propensity = self.mask.copy(), self.reason_codes.copy(), self.propensity.copy()
         mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
-        return replace(self, mask=mask, reason_codes=codes, propensity=propensity)
+        return replace(self, mask=mask, next=self.next & mask, reason_codes=codes, propensity=propensity)
 
     def __len__(self) -> int:
         return len(self.mask)

@@ -25,6 +25,7 @@ class Decisions(NamedTuple):
     """What ``ask`` found, (n, K) each, on the inner scale."""
 
     mask: NDArray[np.bool_]
+    first: NDArray[np.bool_]
     reasons: NDArray[np.int8]
     propensity: NDArray[np.float64]
     lowest: NDArray[np.float32]
@@ -45,12 +46,29 @@ def predict(
     return best, predicted
 
 
-def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates) -> Decisions:
+class Answered(NamedTuple):
+    """What is known already about the rows in question, and what was asked for, (n, K) each."""
+
+    costs: NDArray[np.float32]
+    asked: NDArray[np.bool_]
+
+
+NOTHING_ANSWERED = Answered(NO_PREDICTIONS, NO_MASK)
+
+
+def ask(
+    regressors: OnlineRegressors,
+    settings: Settings,
+    rows: Rows,
+    candidates: Candidates,
+    answered: Answered = NOTHING_ANSWERED,
+) -> Decisions:
     """Decide on each row; nothing changes."""
     shape = (len(rows), settings.n_labels)
     with regressors.lock:
         decisions = Decisions(
             mask=np.empty(shape, np.bool_),
+            first=np.empty(shape, np.bool_),
             reasons=np.empty(shape, np.int8),
             propensity=np.empty(shape, np.float64),
             lowest=np.empty(shape, np.float32),
@@ -59,7 +77,16 @@ def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates
             first_round=int(regressors.model.counters[ROUND]),
         )
         scratch = regressors.scratch_for(rows.longest)
-        online.ask_rows(regressors.model, settings, scratch, rows.csr, _or_all(candidates), *decisions[:6])
+        online.ask_rows(
+            regressors.model,
+            settings,
+            scratch,
+            rows.csr,
+            _or_all(candidates),
+            answered.costs,
+            answered.asked,
+            *decisions[:7],
+        )
     return decisions
 
 

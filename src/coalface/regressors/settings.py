@@ -1,10 +1,10 @@
 """The learner's parameters, checked, as the numbers that the kernels read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from coalface.kernels.state import (
     ADAGRAD,
     ADAX,
     ALL_OR_NONE,
+    AUTO_RATE,
+    AUTO_WARM_UP,
     COAL,
     DERIVATIVE,
     NO_DOMINATION,
@@ -24,15 +26,18 @@ from coalface.kernels.state import (
     Settings,
 )
 
+T = TypeVar("T")
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
 SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
 SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
+AUTO = "auto"  # chosen by the learner
 AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors run in Vowpal Wabbit
     {
         "rule": "coal",
         "width_scale": 0.5,
         "warm_up": 1,
+        "in_turn": False,
         "slack": "published",
         "audit_rate": 0.0,
         "accumulator": "adax",
@@ -46,8 +51,8 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
     """The settings of a learner with these parameters.
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
-    ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, audit_rate=0.0, random_state=0,
-    ...     fit_intercept=True)).warm_up
+    ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
+    ...     random_state=0, fit_intercept=True)).warm_up
     10
     """
     try:
@@ -65,6 +70,7 @@ _NAMES = (
     "width_scale",
     "learning_rate",
     "warm_up",
+    "in_turn",
     "audit_rate",
     "random_state",
     "fit_intercept",
@@ -82,8 +88,9 @@ def _checked(n_labels: int, *values: Any) -> Settings:
         slack=_choice(params, "slack", SLACKS),
         mellowness=_number(params, "mellowness", 0.0, math.inf),
         width_scale=_number(params, "width_scale", 0.0, math.inf),
-        learning_rate=_number(params, "learning_rate", 0.0, 1e6, above=True),
-        warm_up=whole_number("warm_up", params["warm_up"]),
+        learning_rate=_auto_or(params, "learning_rate", AUTO_RATE, _learning_rate),
+        warm_up=_auto_or(params, "warm_up", AUTO_WARM_UP, _warm_up),
+        in_turn=_flag(params, "in_turn"),
         audit_rate=_number(params, "audit_rate", 0.0, 1.0),
         seed=whole_number("random_state", params["random_state"]),
         intercept=_flag(params, "fit_intercept"),
@@ -95,6 +102,24 @@ def _choice(params: dict[str, Any], name: str, choices: dict[str, int]) -> int:
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return choices[value]
+
+
+def _auto_or(params: dict[str, Any], name: str, auto: T, checked: Callable[[dict[str, Any]], T]) -> T:
+    """The number behind "auto", or what was given instead."""
+    value = params[name]
+    if not isinstance(value, str):
+        return checked(params)
+    if value != AUTO:
+        raise InputError(f"{name} must be {AUTO!r} or a number, got {value!r}.")
+    return auto
+
+
+def _learning_rate(params: dict[str, Any]) -> float:
+    return _number(params, "learning_rate", 0.0, 1e6, above=True)
+
+
+def _warm_up(params: dict[str, Any]) -> int:
+    return whole_number("warm_up", params["warm_up"])
 
 
 def _number(params: dict[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
