@@ -12,7 +12,11 @@ from coalface.experiments.study import Study
 from coalface.experiments.tables import read_tables
 
 STUDIES = Path(__file__).parents[1] / "studies"
-NAMES = sorted(path.stem for path in STUDIES.glob("*.toml"))
+EVERY = sorted(path.stem for path in STUDIES.glob("*.toml"))
+COMPARED = [name for name in EVERY if name.startswith("default-")]
+NAMES = [name for name in EVERY if name not in COMPARED]  # those have been prepared, but not been run
+GRIDS = {"default-digits": "rivals-digits", "default-digits-distance": "rivals-digits", "default-in20": "imagenet20"}
+GRIDS |= {"default-in40": "imagenet40", "default-newsgroups20": "text", "default-clinc150": "text"}
 
 
 def test_there_is_a_result_beside_every_study():
@@ -29,10 +33,10 @@ def test_a_result_has_every_run_of_its_study(name):
     assert (findings.missing, findings.failures) == (0, ())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_study_keeps_its_meaning_when_the_defaults_of_the_learner_change(name):
     for line in Study.read(STUDIES / f"{name}.toml").lines:
-        if line.learner == OURS:
+        if line.learner == OURS and line.name != "default":
             settings = {"learning_rate": line.rates[0], **line.settings}
             if line.rule == "passive":
                 settings["mellowness"] = 0.01  # means nothing there
@@ -50,3 +54,26 @@ def test_the_tables_alone_give_the_savings_and_the_figures_again(name, tmp_path)
         assert (tmp_path / made).read_bytes() == (STUDIES / name / made).read_bytes(), made
     figures = {path.name for path in (STUDIES / name / "figures").iterdir()}
     assert figures == {path.name for path in (tmp_path / "figures").iterdir()}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_the_default_is_compared_without_any_setting_on_permutations_of_the_grid_that_hindsight_comes_from(name):
+    study = Study.read(STUDIES / f"{name}.toml")
+    grid = Study.read(STUDIES / f"{GRIDS.get(name, name.removeprefix('default-'))}.toml")
+    lines = {line.name: line for line in study.lines}
+    assert list(dict.fromkeys(name.split()[0] for name in lines)) == [
+        "passive",
+        "hindsight",
+        "published",
+        "vw",
+        "default",
+    ]
+    default = lines["default"]
+    assert (default.settings, default.rates) == ({}, (CoalClassifier().learning_rate,))
+    for recommended in (lines["published"], lines["vw"]):
+        assert (recommended.settings["mellowness"], recommended.rates) == (0.01, (0.5,))
+    assert set(study.permutations) <= set(grid.permutations)
+    assert {source.name for source in study.sources} <= {source.name for source in grid.sources}
+    tried = {(line.settings.get("mellowness"), rate) for line in grid.lines for rate in line.rates}
+    for line in (line for line in study.lines if line.name.startswith(("passive", "hindsight"))):
+        assert {(line.settings.get("mellowness"), rate) for rate in line.rates} <= tried, line.name

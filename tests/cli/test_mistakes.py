@@ -67,6 +67,12 @@ def test_the_shell_completes_verbs():
             "simulate calls.csv --label kind --cost-bounds 0 0.5",
             "must lie in [0, 0.5], got 1.0. Make the model with --cost-bounds LOW HIGH",
         ),
+        (
+            "simulate calls.csv --label kind --learning-rate much",
+            "--learning-rate': it must be a number or auto, got 'm",
+        ),
+        ("simulate calls.csv --label kind --learning-rate 0", "--learning-rate must be"),
+        ("train calls.csv --label kind --model m.coal --warm-up 5.5", "it must be a whole number or auto, got '5.5'"),
         ("simulate calls.csv --label kind --test-fraction 7", "--test-fraction must"),
         ("simulate calls.csv --label kind --budgets 10,many", "--budgets must be"),
         ("simulate calls.csv --label kind --budgets tripling", "--budgets must be one of 'doubling'"),

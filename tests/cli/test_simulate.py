@@ -8,6 +8,7 @@ import numpy as np
 
 from coalface import CoalClassifier, read_dataset, simulate
 from coalface.data.catalogue import load_known
+from coalface.errors import InputError
 from tests.cli.commands import json_lines, run
 
 
@@ -28,6 +29,21 @@ def test_simulate_prints_json_only_and_the_numbers_of_the_library(calls, capsys)
     assert found["costs_queried"] == curve.costs_queried.tolist()
     assert found["test_cost"] == curve.test_cost.tolist()
     assert found["auc"] == curve.auc
+
+
+def test_a_rate_and_a_warm_up_may_be_words_which_the_learner_gets_as_they_are(calls, capsys, monkeypatch):
+    got = {}
+
+    def seen(self, **settings):
+        got.update(settings)
+        raise InputError("enough.")
+
+    monkeypatch.setattr(CoalClassifier, "__init__", seen)
+    for words, meant in (("auto", ("auto", "auto")), ("7", (7.0, 7))):
+        command = f"simulate calls.csv --label kind --learning-rate {words} --warm-up {words}"
+        assert run(capsys, command) == (2, "", "coalface: enough.\n")
+        assert (got["learning_rate"], got["warm_up"]) == meant
+        assert isinstance(got["warm_up"], type(meant[1]))
 
 
 def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_wanted(calls, capsys):

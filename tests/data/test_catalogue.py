@@ -1,5 +1,6 @@
 """Data by name."""
 
+import gzip
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.datasets import load_iris
 
 from coalface.data import known_data, load_known, read_dataset
 from coalface.data.splits import holds_train_test, read_train_test
+from coalface.data.token_features import hashed_tokens
 from coalface.demo.runs import Digits, cost_matrices
 from coalface.errors import FileFormatError, InputError
 from tests.data.scenarios import runs_by_hand, write_archive, write_scenario
@@ -122,6 +124,37 @@ def test_mnist_has_brightness_from_0_to_1(data):
     np.testing.assert_allclose(train.X.toarray(), [[0, 1], [0.2, 0]])
     assert train.cost.argmin(axis=1).tolist() == [3, 9]
     assert (test.cost.sum(), len(test.classes)) == (9, 10)
+
+
+def packed(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def test_every_word_of_conll2003_is_an_example_and_its_last_column_the_label(data):
+    packed(data / "conll2003_ner" / "train.conll.gz", "Rome NNP I-NP B-LOC\nwon VBD I-VP O\n\nIt PRP I-NP O\n")
+    packed(data / "conll2003_ner" / "test.conll.gz", "Bo NNP I-NP B-PER\nwon VBD I-VP O\n")
+    train, test = load_known("conll2003")
+    assert train.classes.tolist() == test.classes.tolist() == ["B-LOC", "B-PER", "O"]  # one is in the test data only
+    assert train.cost.tolist() == [[0, 1, 1], [1, 1, 0], [1, 1, 0]]
+    assert test.cost.tolist() == [[1, 0, 1], [1, 1, 0]]
+    assert abs(train.X - hashed_tokens([["Rome", "won"], ["It"]])).nnz == 0
+    assert (train.name, test.name, line("conll2003").there) == ("conll2003", "conll2003", True)
+
+
+def test_the_tags_of_ud_ewt_are_the_penn_treebanks(data):
+    packed(data / "ud_english_pos" / "ewt-train.conll.gz", "cats\tNNS\tNOUN\nrun\tVBP\tVERB\n")
+    packed(data / "ud_english_pos" / "ewt-test.conll.gz", "cat\tNN\tNOUN\n")
+    train, test = load_known("ud-ewt")
+    assert train.classes.tolist() == test.classes.tolist() == ["NN", "NNS", "VBP"]
+    assert (train.truth.tolist(), test.truth.tolist()) == ([1, 2], [0])
+    assert (train.name, line("ud-ewt").there) == ("ud-ewt", True)
+
+
+def test_data_of_words_without_its_test_part_names_the_file(data):
+    packed(data / "conll2003_ner" / "train.conll.gz", "Rome B-LOC\n")
+    with pytest.raises(FileFormatError, match=r"There is no file .*test.conll.gz"):
+        load_known("conll2003")
 
 
 @pytest.mark.parametrize(("name", "folder"), [("rcv1", "rcv1v2_subset"), ("clinc150", "clinc150")])

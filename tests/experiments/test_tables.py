@@ -111,7 +111,11 @@ def in_line(number, old, new):
         ("runs.csv", cut_last_number, r"runs.csv, line \d+: the last line must end with a line feed"),
         ("runs.csv", drop_last_row, r"runs.csv: it must have 72 rows as sweep.json says, got 71"),
         ("runs.csv", in_line(1, "rule", "rules"), "runs.csv, line 1: the columns must be data,line,rule"),
-        ("runs.csv", in_line(3, "0.1,", "fast,"), "runs.csv, line 3: learning_rate must be a number, got 'fast'"),
+        (
+            "runs.csv",
+            in_line(3, "0.1,", "fast,"),
+            "runs.csv, line 3: learning_rate must be a number or auto, got 'fast'",
+        ),
         ("runs.csv", in_line(3, ",12800,", ",12.5,"), "line 3: costs_queried must be a whole number, got '12.5'"),
         ("runs.csv", in_line(4, "digits", "mnist"), "line 4: data 'mnist' is not one of the study's"),
         ("runs.csv", in_line(4, ",costs,", ",gifts,"), "line 4: asks 'gifts' is not one of the study's"),

@@ -1,5 +1,6 @@
 """Options that several verbs share, each described once."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,8 +34,22 @@ Rule = Annotated[
     ),
 ]
 Mellowness = Annotated[float | None, typer.Option(help="Larger asks for more costs.")]
-LearningRate = Annotated[float | None, typer.Option(help="How far one answer moves a prediction.")]
-WarmUp = Annotated[int | None, typer.Option(help="Ask about the first examples in full.")]
+LearningRate = Annotated[
+    Any,  # a number or the word; Typer knows no unions
+    typer.Option(
+        parser=lambda text: or_auto(float, text),
+        metavar="NUMBER|auto",
+        help="How far one answer moves a prediction; auto finds it.",
+    ),
+]
+WarmUp = Annotated[
+    Any,
+    typer.Option(
+        parser=lambda text: or_auto(int, text),
+        metavar="NUMBER|auto",
+        help="Ask about the first examples in full; auto says how many.",
+    ),
+]
 WidthScale = Annotated[float | None, typer.Option(help="Smaller asks about narrower ranges.")]
 Slack = Annotated[str | None, typer.Option(help="published or noise-scaled.")]
 AuditRate = Annotated[float | None, typer.Option(help="Chance per example of one extra, random question.")]
@@ -42,6 +57,19 @@ Accumulator = Annotated[str | None, typer.Option(help="adax or adagrad.")]
 Sensitivity = Annotated[str | None, typer.Option(help="shadow, seen-only or derivative.")]
 CostBounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+
+
+def or_auto(number: Callable[[str], float], text: str) -> float | str:
+    """What an option says that is a number or the word auto.
+
+    >>> or_auto(int, "10"), or_auto(float, "auto")
+    (10, 'auto')
+    """
+    try:
+        return text if text == "auto" else number(text)
+    except ValueError:
+        kind = "a whole number" if number is int else "a number"
+        raise typer.BadParameter(f"it must be {kind} or auto, got {text!r}") from None
 
 
 def given(**settings: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from coalface.data.aslib import aslib_sizes
 from coalface.data.aslib_folder import is_aslib_folder
 from coalface.data.bundled import load_digits, load_table
+from coalface.data.conll import read_conll_parts
 from coalface.data.dataset import TrainTest
 from coalface.data.fetchers import FETCHERS
 from coalface.data.fetching import is_fetched, open_fetched
@@ -96,6 +97,23 @@ _STORED = {
     ),
     "clinc150": _Stored("requests by intent, tree costs", "clinc150", (18_000, 4_500, 150), read_hierarchy_folder),
     "mnist": _Stored("handwritten digits, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
+    "conll2003": _Stored(
+        "words by kind of name, 0/1 costs",
+        "conll2003_ner",
+        (203_621, 46_435, 9),
+        lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="conll2003"),
+    ),
+    "ud-ewt": _Stored(
+        "words by part of speech, 0/1 costs",
+        "ud_english_pos",
+        (204_577, 25_094, 49),
+        lambda folder: read_conll_parts(
+            folder / "ewt-train.conll.gz",
+            folder / "ewt-test.conll.gz",
+            tag=1,  # the Penn treebank's tags; the universal ones come last
+            name="ud-ewt",
+        ),
+    ),
 }
 
 

@@ -1,23 +1,25 @@
 """Sentences in columns as in CoNLL's shared tasks: one word a line, and a blank line between sentences.
 
-``read_sentences`` gives the words and their tags; ``read_conll`` makes one example of every word.
+``read_sentences`` gives the words and their tags; ``read_conll`` makes one example of every word, ``read_conll_parts``
+of every word of two files.
 """
 
 import gzip
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.dataset import CostDataset
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.labels import label_array, label_codes
 from coalface.data.token_features import hashed_tokens
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, UnknownLabelError
 
 _NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
 _DOCUMENT = "-DOCSTART-"
@@ -148,16 +150,45 @@ def read_conll(
     """
     source = Path(path)
     sentences = read_sentences(source, word=word, tag=tag)
-    tags = [tag for sentence in sentences for tag in sentence.tags]
-    known = np.unique(tags) if classes is None else label_array(classes)
+    known = _all_tags(sentences) if classes is None else label_array(classes)
     try:
-        truth = label_codes(tags, known)
-    except InputError as error:
+        return _examples_of(sentences, known, bits, source.name.split(".")[0] if name is None else name)
+    except UnknownLabelError as error:
         raise FileFormatError(f"{source}: {error}") from None
+
+
+def read_conll_parts(
+    train: str | os.PathLike[str],
+    test: str | os.PathLike[str],
+    *,
+    word: int | None = None,
+    tag: int | None = None,
+    bits: int = 18,
+    name: str = "",
+) -> TrainTest:
+    r"""Training and test data from two files, with the features of ``read_conll``; the labels are the tags of both.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n")
+    ...     _ = Path(folder, "b.conll").write_text("It PRP\n")
+    ...     read_conll_parts(Path(folder, "a.conll"), Path(folder, "b.conll")).test.classes.tolist()
+    ['DT', 'NN', 'PRP']
+    """
+    parts = [read_sentences(path, word=word, tag=tag) for path in (train, test)]
+    known = _all_tags([sentence for sentences in parts for sentence in sentences])
+    return TrainTest(*(_examples_of(sentences, known, bits, name) for sentences in parts))
+
+
+def _all_tags(sentences: Sequence[Sentence]) -> NDArray[Any]:
+    return np.unique([tag for sentence in sentences for tag in sentence.tags])
+
+
+def _examples_of(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:
     return CostDataset(
         hashed_tokens([sentence.words for sentence in sentences], bits),
-        classes=known,
-        truth=truth,
-        cost_matrix=1.0 - np.eye(len(known)),
-        name=source.name.split(".")[0] if name is None else name,
+        classes=classes,
+        truth=label_codes([tag for sentence in sentences for tag in sentence.tags], classes),
+        cost_matrix=1.0 - np.eye(len(classes)),
+        name=name,
     )

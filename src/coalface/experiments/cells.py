@@ -19,6 +19,7 @@ import coalface
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
 from coalface.experiments import learners
+from coalface.experiments.rates import as_rate
 from coalface.experiments.rivals import RIVALS
 from coalface.experiments.study import TUNED, Study
 
@@ -70,7 +71,7 @@ def cells_of(study: Study, fingerprints: Mapping[str, str], code: Mapping[str, s
                 for rate in line.rates:
                     settings = dict(line.settings)
                     if TUNED in learners.parameters_of(line.learner):
-                        settings[TUNED] = float(rate)
+                        settings[TUNED] = as_rate(rate)
                     pairs = tuple(sorted((name, _frozen(value)) for name, value in settings.items()))
                     deciding = [line.learner, pairs, permutation, study.budgets, fingerprints[source.name]]
                     key = _hash([*deciding, code[line.learner]])

@@ -15,6 +15,7 @@ from coalface.errors import FileFormatError
 from coalface.files import atomic_write
 
 Parser = Callable[[str], Any]
+_KINDS: dict[Parser, str] = {int: "a whole number", float: "a number"}
 REMEDY = "Write the tables of the sweep again or restore them from a copy"
 
 
@@ -98,7 +99,7 @@ def _parsed(cells: Sequence[str], columns: Mapping[str, Parser], path: Path, lin
         try:
             values[name] = parse(cell)
         except ValueError:
-            kind = "a whole number" if parse is int else "a number"
+            kind = _KINDS.get(parse, "a number or auto")
             raise FileFormatError(f"{path}, line {line}: {name} must be {kind}, got {cell!r}. {REMEDY}.") from None
     return values
 

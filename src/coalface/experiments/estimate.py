@@ -9,8 +9,9 @@ from coalface.data.dataset import TrainTest
 from coalface.evaluation.budgets import budgets_for
 from coalface.experiments import learners
 from coalface.experiments.cells import Cell, Record, cells_of, code_of, fingerprint_of
+from coalface.experiments.rates import as_rate
 from coalface.experiments.results import Results
-from coalface.experiments.study import Line, Study
+from coalface.experiments.study import TUNED, Line, Study
 
 _ROWS = 500  # of each dataset that are learned to see how long it takes
 
@@ -54,7 +55,7 @@ def _trial(problem: TrainTest, line: Line, study: Study) -> float:
     """The seconds of a whole run: so many rows learned, so many times all test rows predicted."""
     train, test = problem
     n_rows = min(_ROWS, len(train))
-    few, settings = train.subset(slice(n_rows)), {**line.settings, "learning_rate": float(line.rates[0])}
+    few, settings = train.subset(slice(n_rows)), {**line.settings, TUNED: as_rate(line.rates[0])}
     begun = []
     for _ in range(2):  # the first may compile
         begun.append(time.perf_counter())

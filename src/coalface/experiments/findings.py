@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
+from coalface.experiments.rates import Rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Run:
     data: str
     line: str
     rule: str
-    learning_rate: float
+    learning_rate: Rate
     permutation: int
     asks: str
     auc: float

@@ -6,9 +6,10 @@ import numpy as np
 
 from coalface.errors import FileFormatError, InputError
 from coalface.evaluation.curve import Curve
-from coalface.experiments import learners
+from coalface.experiments import learners, wording
 from coalface.experiments.cells import Cell, Record, cells_of
 from coalface.experiments.findings import Findings, Points, Run
+from coalface.experiments.rates import as_rate
 from coalface.experiments.results import Results, Session
 from coalface.experiments.study import TUNED, Line, Study
 
@@ -65,7 +66,7 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
         data=cell.data,
         line=line.name,
         rule=line.rule,
-        learning_rate=float(dict(cell.settings).get(TUNED, 0.0)),
+        learning_rate=as_rate(dict(cell.settings).get(TUNED, 0.0)),
         permutation=cell.permutation,
         asks=learners.asks_of(line.learner),
         auc=curve.auc,
@@ -84,8 +85,8 @@ def _settings(study: Study) -> dict[str, str]:
     shown = {"permutations": seeds, "checkpoints": str(study.budgets), "baseline": study.baseline}
     for line in study.lines:
         values = ", ".join(f"{name} {value}" for name, value in line.settings.items())
-        rates = ", ".join(f"{rate:g}" for rate in line.rates)
-        shown[line.name] = "; ".join(part for part in (f"learner {line.learner}", values, f"learning rates {rates}"))
+        rates = ", ".join(map(wording.rate, line.rates))
+        shown[line.name] = "; ".join(filter(None, (f"learner {line.learner}", values, f"learning rates {rates}")))
     return shown
 
 

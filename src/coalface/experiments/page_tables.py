@@ -8,6 +8,7 @@ from coalface.experiments import wording
 from coalface.experiments.analysis import Analysis
 from coalface.experiments.findings import DataFacts
 from coalface.experiments.measures import ANSWERS, COSTS, Measure
+from coalface.experiments.rates import Rate, by_size
 from coalface.experiments.savings import Interval, MeanSaving, Outcome
 from coalface.experiments.selection import Choice
 
@@ -72,7 +73,7 @@ def means_table(analysis: Analysis) -> str:
 
 def rates_table(analysis: Analysis) -> str:
     """The median AUC of every learning rate, the best one marked."""
-    rates = sorted({rate for choice in analysis.choices for rate in choice.rates})
+    rates = sorted({rate for choice in analysis.choices for rate in choice.rates}, key=by_size)
     groups = {
         facts.name: [_rate_cells(choice, rates) for choice in analysis.choices if choice.data == facts.name]
         for facts in analysis.findings.data
@@ -159,7 +160,7 @@ def _mean_cells(mean: MeanSaving) -> report.Row:
     ]
 
 
-def _rate_cells(choice: Choice, rates: list[float]) -> report.Row:
+def _rate_cells(choice: Choice, rates: list[Rate]) -> report.Row:
     aucs = dict(zip(choice.rates, choice.aucs, strict=True))
     cells: list[str | report.Cell] = [choice.line, wording.rate(choice.rate) + (" (edge)" if choice.at_edge else "")]
     for rate in rates:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coalface.evaluation.summary import common_axis, last_crossings, read_off
 from coalface.experiments.findings import DataFacts, Findings, Run
 from coalface.experiments.measures import Measure, applies, checkpoints, measures_for, start_of
+from coalface.experiments.rates import Rate
 from coalface.experiments.selection import Choice, choose_rates
 
 DRAWS = 1000
@@ -57,7 +58,7 @@ class Outcome:
     data: str
     line: str
     rule: str
-    rate: float
+    rate: Rate
     permutations: int
     test_cost: float
     baseline_test_cost: float

@@ -10,31 +10,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from coalface.experiments.findings import Findings, Run
+from coalface.experiments.rates import AUTO, Rate, by_size
 
 
 @dataclass(frozen=True)
 class Choice:
     """The learning rate of one line on one dataset, and what it was chosen from.
 
-    ``rates`` grow, and each has so many ``permutations``. ``aucs`` are their median AUCs over the ``shared`` ones,
-    which every rate has; over what each has if they share none. ``runs`` are those at the chosen ``rate``, by
-    permutation.
+    ``rates`` grow, a word being the last, and each has so many ``permutations``. ``aucs`` are their median AUCs over
+    the ``shared`` ones, which every rate has; over what each has if they share none. ``runs`` are those at the chosen
+    ``rate``, by permutation.
     """
 
     data: str
     line: str
     rule: str
-    rates: tuple[float, ...]
+    rates: tuple[Rate, ...]
     aucs: tuple[float, ...]
     permutations: tuple[int, ...]
     shared: int
-    rate: float
+    rate: Rate
     runs: tuple[Run, ...]
 
     @property
     def at_edge(self) -> bool:
         """Whether the best rate is the least or the largest one tried, so that a better one may lie outside."""
-        return len(self.rates) > 1 and self.rate in (self.rates[0], self.rates[-1])
+        numbers = [rate for rate in self.rates if rate != AUTO]
+        return len(numbers) > 1 and self.rate in (numbers[0], numbers[-1])
 
     @property
     def uneven(self) -> bool:
@@ -54,13 +56,13 @@ def choose_rates(findings: Findings) -> tuple[Choice, ...]:
     return tuple(_choice(groups[key]) for key in keys if key in groups)
 
 
-def best_rate(rates: Sequence[float], aucs: Sequence[float]) -> float:
+def best_rate(rates: Sequence[Rate], aucs: Sequence[float]) -> Rate:
     """The rate with the least AUC, the smaller one of several.
 
     >>> best_rate([0.1, 0.5, 1.0], [2.0, 1.5, 1.5])
     0.5
     """
-    return min(zip(rates, aucs, strict=True), key=lambda pair: (math.isnan(pair[1]), pair[1], pair[0]))[0]
+    return min(zip(rates, aucs, strict=True), key=lambda pair: (math.isnan(pair[1]), pair[1], by_size(pair[0])))[0]
 
 
 def _choice(runs: Sequence[Run]) -> Choice:
@@ -85,8 +87,8 @@ def _median_auc(runs: Sequence[Run], shared: set[int]) -> float:
     return float(np.median([run.auc for run in runs if run.permutation in shared or not shared]))
 
 
-def _by_rate(runs: Iterable[Run]) -> dict[float, list[Run]]:
-    groups: dict[float, list[Run]] = {}
-    for run in sorted(runs, key=lambda run: run.learning_rate):
+def _by_rate(runs: Iterable[Run]) -> dict[Rate, list[Run]]:
+    groups: dict[Rate, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: by_size(run.learning_rate)):
         groups.setdefault(run.learning_rate, []).append(run)
     return groups

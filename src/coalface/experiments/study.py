@@ -30,6 +30,7 @@ from coalface.errors import InputError, StudyError
 from coalface.evaluation.budgets import budgets_for
 from coalface.experiments import learners
 from coalface.experiments.places import Place, line_of, places
+from coalface.experiments.rates import Rate, as_rate
 from coalface.experiments.sources import Source, named_sources, table_source
 
 _KEYS = (
@@ -54,7 +55,7 @@ class Line:
     name: str
     learner: str
     settings: Mapping[str, Any]
-    rates: tuple[float, ...]
+    rates: tuple[Rate, ...]
 
     @property
     def rule(self) -> str:
@@ -207,7 +208,7 @@ class _Reader:
             settings = given | dict(zip(swept, values, strict=True))
             for rate in rates:
                 self._check(learner, settings if rate is None else {**settings, TUNED: rate}, where)
-            if len(rates) > 1 and len({float(rate) for rate in rates if rate is not None}) < len(rates):
+            if len(rates) > 1 and len({as_rate(rate) for rate in rates}) < len(rates):
                 raise self._error((*where[TUNED], TUNED), f"{TUNED} must have each value once, got {list(rates)}")
             yield Line(
                 name=" ".join([name, *map(_shown, values)]),

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.experiments.csv_files import REMEDY, is_there, read_csv, write_csv
+from coalface.experiments.csv_files import REMEDY, Parser, is_there, read_csv, write_csv
 from coalface.experiments.findings import DataFacts, Findings, Points, Run
+from coalface.experiments.rates import Rate, as_rate, by_size
 from coalface.experiments.results import FILE as RESULTS
 from coalface.experiments.selection import choose_rates
 from coalface.files import atomic_write
@@ -31,12 +32,12 @@ from coalface.files import atomic_write
 FORMAT = 1
 _FILES = ("sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json")
 _BEGIN = "Run `coalface sweep STUDY.toml --out FOLDER`, which makes one"
-_KEY = {"data": str, "line": str, "learning_rate": float, "permutation": int}
-_RUN_COLUMNS = {
+_KEY: dict[str, Parser] = {"data": str, "line": str, "learning_rate": as_rate, "permutation": int}
+_RUN_COLUMNS: dict[str, Parser] = {
     "data": str,
     "line": str,
     "rule": str,
-    "learning_rate": float,
+    "learning_rate": as_rate,
     "permutation": int,
     "asks": str,
     "auc": float,
@@ -52,7 +53,7 @@ _TEXTS = {"name": str, "title": str, "text": str, "baseline": str, "missing": in
 _MAPPINGS = ("settings", "versions")
 _LISTS = ("lines", "failures")
 _ASKS = ("costs", "labels")
-_Key = tuple[str, str, float, int]
+_Key = tuple[str, str, Rate, int]
 
 
 def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
@@ -126,7 +127,10 @@ def _sorted_runs(findings: Findings) -> list[Run]:
         if _key(run) in seen:
             raise InputError(f"A run must be there once, got {_key(run)} twice.")
         seen.add(_key(run))
-    return sorted(findings.runs, key=lambda run: (data[run.data], lines[run.line], run.learning_rate, run.permutation))
+    return sorted(
+        findings.runs,
+        key=lambda run: (data[run.data], lines[run.line], by_size(run.learning_rate), run.permutation),
+    )
 
 
 def _checkpoint_rows(findings: Findings) -> Iterator[list[Any]]:

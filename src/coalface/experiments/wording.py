@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from coalface.experiments.rates import Rate
 from coalface.experiments.savings import Interval, Outcome
 
 _PER_CENT = "\u00a0%"  # which no line break parts from its number
@@ -52,12 +53,14 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
 
 
-def rate(value: float) -> str:
+def rate(value: Rate) -> str:
     """A learning rate; 0 stands for a learner without one.
 
-    >>> rate(0.5), rate(0.0)
-    ('0.5', 'none')
+    >>> rate(0.5), rate(0.0), rate("auto")
+    ('0.5', 'none', 'auto')
     """
+    if isinstance(value, str):
+        return value
     return f"{value:g}" if value > 0 else "none"
 
 

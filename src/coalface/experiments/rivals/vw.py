@@ -43,6 +43,12 @@ def table_bits(n_features: int, n_labels: int) -> int:
     return bits + (n_labels - 1).bit_length()
 
 
+def _check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
+    if isinstance(parameters["learning_rate"], str):  # our own learner may know the word
+        raise InputError(f"learning_rate must be a number for the learner 'vw', got {parameters['learning_rate']!r}.")
+    passive.check_parameters(parameters, n_labels)
+
+
 def _play(problem: Problem, parameters: dict[str, Any]) -> Played:
     with TemporaryDirectory(prefix="coalface-vw-") as folder:
         return _Session(Path(folder), problem, parameters).play()
@@ -182,7 +188,7 @@ VW = Rival(
     name="vw",
     asks="costs",
     parameters={"mellowness": 0.01, "learning_rate": 0.5, "cost_bounds": (0.0, 1.0)},
-    check_values=passive.check_parameters,
+    check_values=_check_parameters,
     play=_play,
     package="vowpalwabbit",
     module="vowpalwabbit",
