@@ -34,6 +34,7 @@ def saved(tmp_path_factory):
         {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled", "rule": "all-or-none"},
         {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
         {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
+        {"abstain_cost": 0.25, "abstain_label": "nobody"},
     ],
     ids=str,
 )
@@ -95,6 +96,8 @@ def test_the_parameters_come_back(tmp_path):
         "sensitivity": "derivative",
         "fit_intercept": False,
         "random_state": 9,
+        "abstain_cost": 0.5,
+        "abstain_label": "ask a human",
     }
     assert set(params) == set(CoalClassifier().get_params())
     CoalClassifier(**params).save(tmp_path / "model")

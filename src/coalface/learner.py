@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
-from coalface.data.labels import label_array
+from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
 from coalface.errors import CoalfaceError, InputError, UnknownLabelError
@@ -63,6 +63,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         sensitivity: str = "shadow",
         fit_intercept: bool = True,
         random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -78,6 +80,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.sensitivity = sensitivity
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
 
     # -- learning all that is given ------------------------------------------------------------
 
@@ -143,6 +147,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             propensity=found.propensity,
             classes=self.classes_,
             first_round=found.first_round,
+            abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
         )
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
@@ -195,7 +200,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     # -- using what was learned ----------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example.
+        """The label with the least predicted cost, per example, or ``abstain_label`` where ``abstain_cost`` is less.
 
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
         >>> learner.predict([[1.0]]).tolist(), learner.predict([[1.0]], candidates=[[False, True]]).tolist()
@@ -206,7 +211,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         best, _ = rounds.predict(self.regressors_, self._settings(), rows, allowed, with_costs=False)
         if (best < 0).any():
             raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
-        return np.asarray(self.classes_[best])
+        return np.asarray(self._answers(self.classes_)[best])
 
     def predict_cost(self, X: Any) -> NDArray[np.float64]:
         """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``.
@@ -237,11 +242,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         given = self._costs_given(rows, self.classes_, y, cost)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(given, len(rows), self.classes_, scale)
-        best, _ = rounds.predict(self.regressors_, self._settings(), rows, None, with_costs=False)
-        paid = unit[np.arange(len(rows)), best]
+        settings = self._settings()
+        best, _ = rounds.predict(self.regressors_, settings, rows, None, with_costs=False)
+        paid = rounds.paid(best, unit, settings)
         if np.isnan(paid).any():
             raise InputError(f"cost must be known for the predicted labels, row {np.argmax(np.isnan(paid))} is not.")
-        return -float(scale.from_unit(paid.astype(np.float64).mean()))
+        return -float(scale.from_unit(paid.mean()))
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -304,8 +310,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Start with these labels, unless the learner has begun."""
         with _BEGINNING:  # two threads must not begin it twice
             if not hasattr(self, "regressors_"):
+                self._answers(classes)  # the time to say that this label cannot stand for abstaining
                 self.classes_ = classes
                 self.regressors_ = OnlineRegressors(len(classes))
+
+    def _answers(self, classes: NDArray[Any]) -> NDArray[Any]:
+        return classes if self.abstain_cost is None else with_abstaining(classes, self.abstain_label)
 
     def _codes(self, labels: Any) -> list[int]:
         """The numbers of a few labels, by a dictionary that is made once."""

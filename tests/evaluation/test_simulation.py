@@ -30,6 +30,8 @@ SETTINGS = [
     {"audit_rate": 0.5, "random_state": 7},
     {"audit_rate": 1.0, "rule": "all-or-none", "accumulator": "adagrad"},
     {"fit_intercept": False},
+    {"abstain_cost": 0.2},
+    {"abstain_cost": 0.2, "audit_rate": 0.5, "accumulator": "adagrad"},
     {"warm_up": 0, "width_scale": 0.1, "learning_rate": 2.0},
 ]
 

@@ -32,6 +32,8 @@ def simulate(
     accumulator: options.Accumulator = "adax",
     sensitivity: options.Sensitivity = "shadow",
     cost_bounds: options.CostBounds = (0.0, 1.0),
+    abstain_cost: options.AbstainCost = None,
+    abstain_label: options.AbstainLabel = None,
     seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
     budgets: Annotated[
@@ -51,6 +53,7 @@ def simulate(
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
+    from coalface.data.labels import label_from_text
     from coalface.learner import CoalClassifier
 
     settings: dict[str, Any] = {
@@ -65,6 +68,8 @@ def simulate(
         "sensitivity": sensitivity,
         "cost_bounds": cost_bounds,
         "random_state": seed,
+        "abstain_cost": abstain_cost,
+        "abstain_label": label_from_text(abstain_label),
     }
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:

@@ -208,9 +208,9 @@ class _TestSet:
 
     def cost_of(self, learner: CoalClassifier) -> float:
         """The mean cost of the learner's predictions."""
-        best, _ = rounds.predict(learner.regressors_, learner._settings(), self.rows, None, with_costs=False)
-        paid = self.cost[np.arange(len(best)), best]
-        return float(self.scale.from_unit(paid.astype(np.float64).mean()))
+        settings = learner._settings()
+        best, _ = rounds.predict(learner.regressors_, settings, self.rows, None, with_costs=False)
+        return float(self.scale.from_unit(rounds.paid(best, self.cost, settings).mean()))
 
 
 def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:

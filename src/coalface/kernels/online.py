@@ -7,6 +7,7 @@ functions, so that a simulated run and a row-by-row one cannot drift apart.
 
 import numpy as np
 
+from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.costrange import bound_costs
 from coalface.kernels.decision import decide
@@ -84,17 +85,6 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
 
 
 @inlined
-def _best(settings: Settings, scratch: Scratch) -> int:
-    """The candidate with the least raw prediction, the first one among equals; -1 if there is none."""
-    predicted, candidates = scratch.predicted, scratch.candidates
-    best = -1
-    for k in range(settings.n_labels):
-        if candidates[k] and (best < 0 or predicted[k] < predicted[best]):
-            best = k
-    return best
-
-
-@inlined
 def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """Learn the known costs in scratch; a prediction that is exactly right changes nothing."""
     squared_residuals, answered = model.squared_residuals, model.answered
@@ -136,14 +126,20 @@ def _close_round(model: Model, settings: Settings, scratch: Scratch, late: bool)
 def _note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
     """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
     costs, recent = scratch.costs, model.recent_regret
-    best = _best(settings, scratch)
-    if best < 0 or np.isnan(costs[best]):
+    best = best_answer(settings, scratch)
+    if best < 0 or (best < settings.n_labels and np.isnan(costs[best])):
         return
-    least = costs[best]
+    abstain_cost = np.float32(settings.abstain_cost)
+    paid = costs[best] if best < settings.n_labels else abstain_cost
+    least = min(paid, abstain_cost)
+    n_known = 0
     for k in range(settings.n_labels):
+        n_known += not np.isnan(costs[k])
         if costs[k] < least:
             least = costs[k]
-    regret = np.float64(costs[best] - least)
+    if n_known == 0:  # nothing is known of an example that nobody could tell about
+        return
+    regret = np.float64(paid - least)
     recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
     recent[0] += (regret - recent[0]) / recent[1]
 
@@ -170,12 +166,12 @@ def predict_rows(
     best: I64,
     predicted: F32,
 ) -> None:
-    """The best label of each row and, if ``predicted`` has rows, the raw predictions."""
+    """The best answer to each row and, if ``predicted`` has rows, the raw predictions."""
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        best[row] = _best(settings, scratch)
+        best[row] = best_answer(settings, scratch)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = scratch.predicted[k]

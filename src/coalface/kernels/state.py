@@ -51,7 +51,8 @@ PUBLISHED, NOISE_SCALED = range(2)
     WITH_THE_REST,
     AUDIT,
     OVER_LIMIT,
-) = range(9)
+    ABSTAINING_IS_CHEAPER,
+) = range(10)
 
 # how a simulated run asked for a cost
 NOT_ASKED, ASKED, ASKED_AS_AUDIT = range(3)
@@ -96,6 +97,7 @@ class Settings(NamedTuple):
     audit_rate: float
     seed: int
     intercept: bool
+    abstain_cost: float  # infinite where there is no abstaining
 
 
 class Scratch(NamedTuple):

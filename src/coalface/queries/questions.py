@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import (
+    ABSTAINING_IS_CHEAPER,
     AUDIT,
     CANNOT_BE_BEST,
     KNOWN_WELL,
@@ -23,12 +24,13 @@ REASONS = {
     UNCERTAIN: "could be best and is uncertain",
     WARM_UP: "warm-up",
     WITH_THE_REST: "the rule asks for every label",
-    AUDIT: "audit of a seldom-asked label",
+    AUDIT: "audit, drawn at random",
     CANNOT_BE_BEST: "cannot be best",
     KNOWN_WELL: "already known well enough",
     ONLY_CONTENDER: "only contender",
     NOT_A_CANDIDATE: "not a candidate",
     OVER_LIMIT: "over max_costs",
+    ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
 }
 
 
@@ -49,6 +51,7 @@ class Queries:
     propensity: NDArray[np.float64]
     classes: NDArray[Any]
     first_round: int
+    abstain_cost: float | None = None  # of one example, where abstaining is an answer
 
     @property
     def reasons(self) -> NDArray[np.str_]:
@@ -86,7 +89,18 @@ class Queries:
             f"  {REASONS[int(self.reason_codes[i, k])]}"
             for k in order
         ]
-        return "\n".join(lines)
+        return "\n".join(lines + self._about_abstaining(i))
+
+    def _about_abstaining(self, i: int) -> list[str]:
+        if self.abstain_cost is None:
+            return []
+        candidate = self.reason_codes[i] != NOT_A_CANDIDATE
+        if (self.ranges.highest[i, candidate] <= self.abstain_cost).any():
+            role = "cannot be best"
+        else:
+            could = (self.ranges.lowest[i, candidate] <= self.abstain_cost).any()
+            role = "could be best" if could else "is best"
+        return [f"  abstaining costs {self.abstain_cost:.3f}: {role}"]
 
     def limited_to(self, max_costs: int) -> "Queries":
         """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals.

@@ -36,13 +36,20 @@ class Decisions(NamedTuple):
 def predict(
     regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates, *, with_costs: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The best label of each row, and the predicted costs if wanted."""
+    """The best answer to each row (behind the last label: abstaining), and the predicted costs if wanted."""
     best = np.empty(len(rows), np.int64)
     predicted = np.empty((len(rows), settings.n_labels), np.float32) if with_costs else NO_PREDICTIONS
     with regressors.lock:
         scratch = regressors.scratch_for(rows.longest)
         online.predict_rows(regressors.model, settings, scratch, rows.csr, _or_all(candidates), best, predicted)
     return best, predicted
+
+
+def paid(best: NDArray[np.int64], costs: NDArray[np.float32], settings: Settings) -> NDArray[np.float64]:
+    """What the best answers cost, where ``costs`` (n, K) are the true ones."""
+    labels = np.minimum(best, settings.n_labels - 1)
+    of_labels = costs[np.arange(len(best)), labels].astype(np.float64)
+    return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
 
 
 def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates) -> Decisions:
