@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
+from coalface.data.asked import Asked
 from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
 from coalface.data.labels import label_array, with_abstaining
@@ -138,7 +139,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _decide(self, rows: Rows, candidates: NDArray[np.bool_] | None) -> Queries:
         scale = CostScale.of(self.cost_bounds)
-        found = rounds.ask(self.regressors_, self._settings(), rows, candidates)
+        settings = self._settings()
+        found = rounds.ask(self.regressors_, settings, rows, candidates)
         return Queries(
             mask=found.mask,
             ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
@@ -148,6 +150,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             classes=self.classes_,
             first_round=found.first_round,
             abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
+            outlook=rounds.outlook(settings, found),
         )
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
@@ -192,8 +195,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        audits_are_recorded = self.audit_rate > 0 and hasattr(self, "_recorder")
-        queries = self._decide(rows, None) if audits_are_recorded else None
+        queries = self._decide(rows, None) if self.audit_rate > 0 else None  # what ask_row looked at
         as_decided = queries is not None and np.array_equal(queries.mask, asked)
         return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
 
@@ -263,25 +265,20 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         late: bool,
     ) -> Self:
         """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
-        shape = (len(rows), len(classes))
         settings = self._settings(len(classes))
         unit = check_cost(cost, len(rows), classes, CostScale.of(self.cost_bounds))
-        allowed = None if candidates is None else check_mask(candidates, shape, "candidates")
-        mask = asked.mask if isinstance(asked, Queries) else asked
-        mask = ~np.isnan(unit) if mask is None else check_mask(mask, shape, "asked")
+        allowed = None if candidates is None else check_mask(candidates, unit.shape, "candidates")
+        said = Asked.of(asked.asked if isinstance(asked, Queries) else asked, ~np.isnan(unit))
         check_width(rows, self)
         names = check_feature_names(self, X)
         self._begin(classes)
         recorder = self._recorder_in_use()
         with one_at_a_time(self.regressors_.lock, recorder):
             if recorder is not None:
-                audit, chance = (asked.audit, asked.propensity) if isinstance(asked, Queries) else (None, None)
                 given = CostScale.of(self.cost_bounds).within(cost)
-                recorder.write(
-                    entries_for(self.round_, classes, rows, given, mask, audit, chance, allowed, names, late=late)
-                )
+                recorder.write(entries_for(self.round_, classes, rows, given, said, allowed, names, late=late))
             self._note_columns(rows, names)
-            rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)
+            rounds.tell(self.regressors_, settings, rows, allowed, unit, said.mask, said.outlook, late=late)
         self._warn_if_collapsed()
         return self
 
@@ -294,12 +291,15 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         candidates: NDArray[np.bool_] | None,
         *,
         record: bool,
+        stop_saving: float,
     ) -> rounds.Run:
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
         self._begin(classes)
-        return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
+        return rounds.Run(
+            self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving
+        )
 
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))

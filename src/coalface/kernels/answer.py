@@ -3,16 +3,15 @@
 import numpy as np
 
 from coalface.kernels.compile import inlined
-from coalface.kernels.state import Scratch, Settings
+from coalface.kernels.state import F32, Bool, Settings
 
 
 @inlined
-def best_answer(settings: Settings, scratch: Scratch) -> int:
+def best_answer(settings: Settings, candidates: Bool, predicted: F32) -> int:
     """The candidate with the least raw prediction, the first one among equals.
 
     It is ``n_labels`` where every prediction is above the cost of abstaining, and -1 where there is no answer.
     """
-    predicted, candidates = scratch.predicted, scratch.candidates
     best = -1
     for k in range(settings.n_labels):
         if candidates[k] and (best < 0 or predicted[k] < predicted[best]):

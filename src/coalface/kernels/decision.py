@@ -131,7 +131,7 @@ def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int
             total += 1.0 / (1.0 + np.float64(asked[k]))
     if total == 0.0:
         return 0
-    best = best_answer(settings, scratch)
+    best = best_answer(settings, candidates, scratch.predicted)
     share = _PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:

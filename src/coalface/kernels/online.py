@@ -22,6 +22,7 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
+from coalface.kernels.saving import foresee, note_saving, saves_less
 from coalface.kernels.state import (
     ADAX,
     ASKED,
@@ -126,7 +127,7 @@ def _close_round(model: Model, settings: Settings, scratch: Scratch, late: bool)
 def _note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
     """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
     costs, recent = scratch.costs, model.recent_regret
-    best = best_answer(settings, scratch)
+    best = best_answer(settings, scratch.candidates, scratch.predicted)
     if best < 0 or (best < settings.n_labels and np.isnan(costs[best])):
         return
     abstain_cost = np.float32(settings.abstain_cost)
@@ -171,7 +172,7 @@ def predict_rows(
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        best[row] = best_answer(settings, scratch)
+        best[row] = best_answer(settings, scratch.candidates, scratch.predicted)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = scratch.predicted[k]
@@ -217,10 +218,14 @@ def tell_rows(
     candidates: Bool,
     costs: F32,
     asked: Bool,
+    outlook: F64,
     late: bool,
     start: int,
 ) -> int:
-    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room."""
+    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room.
+
+    ``outlook`` is what the rows looked like when they were asked about, and has no rows where that is not known.
+    """
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
@@ -238,6 +243,10 @@ def tell_rows(
             if not late:
                 _note_regret(model, settings, scratch)
             _learn(model, settings, scratch, n)
+        if not late:
+            for i in range(scratch.outlook.shape[0]):
+                scratch.outlook[i] = outlook[row, i] if outlook.shape[0] > 0 else 0.0
+            note_saving(model, settings, scratch)
         _close_round(model, settings, scratch, late)
     return int(n_rows)
 
@@ -254,16 +263,19 @@ def simulate_rows(
     start: int,
     stop: int,
     budget: int,
+    stop_saving: float,
     asked: I8,
     propensity: F64,
+    outlook: F64,
 ) -> int:
     """Ask, answer and tell for ``order[start:stop]``, until the budget of costs is reached.
 
-    Comes back with the first position not done: ``stop``, or earlier when the budget is reached or
-    there is no room. If ``asked`` has rows, what was asked at each position is written there.
+    Comes back with the first position not done: ``stop``, or earlier when the budget is reached, when more asking
+    would save less than ``stop_saving`` or there is no room. If ``asked`` has rows, what was asked at each position
+    is written there.
     """
     for position in range(start, stop):
-        if model.counters[COSTS_QUERIED] >= budget:
+        if model.counters[COSTS_QUERIED] >= budget or saves_less(model, stop_saving):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
@@ -272,10 +284,13 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if settings.rule != PASSIVE and round_number > settings.warm_up:
+        if (settings.rule != PASSIVE and round_number > settings.warm_up) or settings.audit_rate > 0.0:
             _bound(model, settings, scratch, n, round_number)
         n_asked = decide(model, settings, scratch, round_number)
+        foresee(settings, scratch.candidates, scratch.predicted, scratch.lowest, scratch.propensity, scratch.outlook)
         if asked.shape[0] > 0:
+            for i in range(scratch.outlook.shape[0]):
+                outlook[position, i] = scratch.outlook[i]
             for k in range(settings.n_labels):
                 asked[position, k] = NOT_ASKED
                 if scratch.mask[k]:
@@ -286,5 +301,6 @@ def simulate_rows(
                 scratch.costs[k] = costs[row, k] if scratch.mask[k] else np.float32(np.nan)
             _note_regret(model, settings, scratch)
             _learn(model, settings, scratch, n)
+        note_saving(model, settings, scratch)
         _close_round(model, settings, scratch, False)
     return stop

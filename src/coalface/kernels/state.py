@@ -34,6 +34,11 @@ SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a valu
 ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS = range(5)
 N_COUNTERS = 5
 
+# outlook[...]: what a round looks like before its answers come; the sums of saving[...] over the rounds so far
+ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
+ROUNDS, MEAN_COST, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(6)
+N_OUTLOOK, N_SAVING = 4, 6
+
 # rules, accumulators, sensitivities, slacks: the numbers behind the names
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
 ADAX, ADAGRAD = range(2)
@@ -80,6 +85,7 @@ class Model(NamedTuple):
     asked: I64  # (lanes,)
     counters: I64
     recent_regret: F64  # (2,) moving average over the answered examples, and how many it looks back over
+    saving: F64  # (N_SAVING,) what more asking could save: see kernels.saving
 
 
 class Settings(NamedTuple):
@@ -122,6 +128,7 @@ class Scratch(NamedTuple):
     propensity: F64  # (lanes,) chance with which the cost was asked for
     labels: I64  # (lanes,) the labels to learn, as a list
     unseen: I64  # (1,) features of the row without a slot
+    outlook: F64  # (N_OUTLOOK,)
 
 
 def lanes_for(n_labels: int) -> int:
@@ -154,4 +161,5 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
         np.ones(lanes, np.float64),
         np.zeros(lanes, np.int64),
         np.zeros(1, np.int64),
+        np.zeros(N_OUTLOOK),
     )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.asked import Asked
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     AUDIT,
@@ -52,6 +53,7 @@ class Queries:
     classes: NDArray[Any]
     first_round: int
     abstain_cost: float | None = None  # of one example, where abstaining is an answer
+    outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.saving; None where chances are not known
 
     @property
     def reasons(self) -> NDArray[np.str_]:
@@ -62,6 +64,11 @@ class Queries:
     def audit(self) -> NDArray[np.bool_]:
         """Asked at random, to see what the rule would never see."""
         return np.asarray(self.mask & (self.reason_codes == AUDIT))
+
+    @property
+    def asked(self) -> Asked:
+        """The questions as ``tell`` and a ledger take them."""
+        return Asked(self.mask, self.audit, self.propensity, self.outlook)
 
     @property
     def costs_asked(self) -> int:
@@ -105,7 +112,8 @@ class Queries:
     def limited_to(self, max_costs: int) -> "Queries":
         """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals.
 
-        Audits come first, lest a recorded chance lie.
+        Audits come first, lest a recorded chance lie. That of a dropped question is not known: such a round is no
+        basis for an estimate of what more asking could save.
         """
         surplus = self.costs_asked - max_costs
         if surplus <= 0:
@@ -115,7 +123,7 @@ class Queries:
         dropped = np.unravel_index(asked[order][max_costs:], self.mask.shape)
         mask, codes, propensity = self.mask.copy(), self.reason_codes.copy(), self.propensity.copy()
         mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
-        return replace(self, mask=mask, reason_codes=codes, propensity=propensity)
+        return replace(self, mask=mask, reason_codes=codes, propensity=propensity, outlook=None)
 
     def __len__(self) -> int:
         return len(self.mask)

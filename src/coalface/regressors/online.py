@@ -16,6 +16,7 @@ from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
     INVERSE_SCALE,
     N_COUNTERS,
+    N_SAVING,
     ROUND,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
@@ -28,6 +29,7 @@ from coalface.kernels.state import (
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # room made in advance, as a share of the slots in use
 _INDEX_BYTES = 16  # of a slot beside its cells
 _PER_SLOT = ("cells", "units", "features")
+_NEW = ("saving",)  # not in the models of version 0.1, which start with none
 
 
 class OnlineRegressors:
@@ -92,6 +94,8 @@ class OnlineRegressors:
         for name, array in fresh.items():
             if name == "table":
                 continue
+            if name in _NEW and name not in arrays:
+                continue
             saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
             if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
@@ -133,4 +137,5 @@ def _empty_model(lanes: int) -> Model:
         asked=np.zeros(lanes, np.int64),
         counters=counters,
         recent_regret=np.zeros(2),
+        saving=np.zeros(N_SAVING),
     )
