@@ -41,5 +41,8 @@ Accumulator = Annotated[str, typer.Option(help="adax or adagrad.")]
 Sensitivity = Annotated[str, typer.Option(help="shadow, seen-only or derivative.")]
 AbstainCost = Annotated[float | None, typer.Option(help="What it costs to give no label: an answer like any other.")]
 AbstainLabel = Annotated[str | None, typer.Option(help='How abstaining is spelled: "abstain", or -1 for numbers.')]
+StopSaving = Annotated[
+    float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
+]
 CostBounds = Annotated[tuple[float, float], typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]

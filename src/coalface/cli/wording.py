@@ -20,6 +20,7 @@ _OPTIONS |= {
         "rule",
         "sensitivity",
         "slack",
+        "stop_saving",
         "warm_up",
         "width_scale",
     )

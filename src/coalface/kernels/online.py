@@ -22,7 +22,7 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
-from coalface.kernels.saving import foresee, note_saving, saves_less
+from coalface.kernels.saving import foresee, forget_saving, note_saving, saves_less
 from coalface.kernels.state import (
     ADAX,
     ASKED,
@@ -124,22 +124,28 @@ def _close_round(model: Model, settings: Settings, scratch: Scratch, late: bool)
 
 
 @inlined
+def _some_known(settings: Settings, costs: F32) -> bool:
+    for k in range(settings.n_labels):  # noqa: SIM110 (a generator would not compile)
+        if not np.isnan(costs[k]):
+            return True
+    return False
+
+
+@inlined
 def _note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
     """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
     costs, recent = scratch.costs, model.recent_regret
     best = best_answer(settings, scratch.candidates, scratch.predicted)
-    if best < 0 or (best < settings.n_labels and np.isnan(costs[best])):
+    if best < 0:
         return
-    abstain_cost = np.float32(settings.abstain_cost)
-    paid = costs[best] if best < settings.n_labels else abstain_cost
+    abstain_cost, abstains = np.float32(settings.abstain_cost), best == settings.n_labels
+    paid = abstain_cost if abstains else costs[best]
+    if np.isnan(paid) or (abstains and not _some_known(settings, costs)):
+        return
     least = min(paid, abstain_cost)
-    n_known = 0
     for k in range(settings.n_labels):
-        n_known += not np.isnan(costs[k])
         if costs[k] < least:
             least = costs[k]
-    if n_known == 0:  # nothing is known of an example that nobody could tell about
-        return
     regret = np.float64(paid - least)
     recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
     recent[0] += (regret - recent[0]) / recent[1]
@@ -243,10 +249,12 @@ def tell_rows(
             if not late:
                 _note_regret(model, settings, scratch)
             _learn(model, settings, scratch, n)
-        if not late:
-            for i in range(scratch.outlook.shape[0]):
-                scratch.outlook[i] = outlook[row, i] if outlook.shape[0] > 0 else 0.0
+        if not late and outlook.shape[0] > 0:
+            for i in range(outlook.shape[1]):
+                scratch.outlook[i] = outlook[row, i]
             note_saving(model, settings, scratch)
+        elif not late:
+            forget_saving(model.saving)
         _close_round(model, settings, scratch, late)
     return int(n_rows)
 
@@ -274,8 +282,10 @@ def simulate_rows(
     would save less than ``stop_saving`` or there is no room. If ``asked`` has rows, what was asked at each position
     is written there.
     """
+    saving = model.saving
+    may_stop, audited = stop_saving > -np.inf, settings.audit_rate > 0.0
     for position in range(start, stop):
-        if model.counters[COSTS_QUERIED] >= budget or saves_less(model, stop_saving):
+        if model.counters[COSTS_QUERIED] >= budget or (may_stop and saves_less(saving, stop_saving)):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
@@ -284,12 +294,14 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if (settings.rule != PASSIVE and round_number > settings.warm_up) or settings.audit_rate > 0.0:
+        if (settings.rule != PASSIVE and round_number > settings.warm_up) or audited:
             _bound(model, settings, scratch, n, round_number)
         n_asked = decide(model, settings, scratch, round_number)
-        foresee(settings, scratch.candidates, scratch.predicted, scratch.lowest, scratch.propensity, scratch.outlook)
+        if audited:
+            candidates_now, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
+            foresee(settings, candidates_now, predicted, lowest, scratch.propensity, scratch.outlook)
         if asked.shape[0] > 0:
-            for i in range(scratch.outlook.shape[0]):
+            for i in range(outlook.shape[1] if audited else 0):
                 outlook[position, i] = scratch.outlook[i]
             for k in range(settings.n_labels):
                 asked[position, k] = NOT_ASKED
@@ -301,6 +313,9 @@ def simulate_rows(
                 scratch.costs[k] = costs[row, k] if scratch.mask[k] else np.float32(np.nan)
             _note_regret(model, settings, scratch)
             _learn(model, settings, scratch, n)
-        note_saving(model, settings, scratch)
+        if audited:
+            note_saving(model, settings, scratch)
+        else:
+            forget_saving(saving)
         _close_round(model, settings, scratch, False)
     return stop

@@ -7,7 +7,10 @@ Notation, per round, on the inner scale of costs:
 - v = p + (c - p)/q where c was asked for and told, else p: what the answer costs, without bias whatever p is
 - b, ``REACHABLE``: the least that any answer may still cost
 
-The mean of v - b bounds what any amount of further asking could save per example, if the ranges are honest.
+If the ranges are honest, the mean of v - b bounds what any amount of further asking could save per example. Two
+guards are for ranges that are not. Predictions of the best label tend to be too high as long as little was learned, and
+the ranges around them with them: the mean of p - b counts where it is larger. And where answers cost less than what is
+said to be reachable, the ranges are refuted: then only the end of the scale is known to be out of reach.
 """
 
 import numpy as np
@@ -21,6 +24,7 @@ from coalface.kernels.state import (
     F32,
     F64,
     MEAN_COST,
+    MEAN_PREDICTED,
     MEAN_REACHABLE,
     PREDICTED,
     REACHABLE,
@@ -42,12 +46,10 @@ _Z = 1.959963984540054  # of the normal distribution, for a two-sided interval o
 @inlined
 def foresee(settings: Settings, candidates: Bool, predicted: F32, lowest: F32, propensity: F64, outlook: F64) -> None:
     """What a round looks like before its answers come; a chance of 0 where there is nothing to estimate from."""
-    for i in range(outlook.shape[0]):
-        outlook[i] = 0.0
-    if settings.audit_rate == 0.0:
-        return
     answer = best_answer(settings, candidates, predicted)
     if answer < 0:
+        for i in range(outlook.shape[0]):
+            outlook[i] = 0.0
         return
     reachable = settings.abstain_cost
     for k in range(settings.n_labels):
@@ -73,6 +75,14 @@ def foresee_rows(
 
 
 @inlined
+def forget_saving(saving: F64) -> None:
+    """Start anew."""
+    if saving[ROUNDS] > 0.0:
+        for i in range(saving.shape[0]):
+            saving[i] = 0.0
+
+
+@inlined
 def note_saving(model: Model, settings: Settings, scratch: Scratch) -> None:
     """Take the round at hand into the means; start anew if the chance of its question is not known.
 
@@ -81,8 +91,7 @@ def note_saving(model: Model, settings: Settings, scratch: Scratch) -> None:
     saving, outlook = model.saving, scratch.outlook
     chance, predicted, reachable = outlook[CHANCE], outlook[PREDICTED], outlook[REACHABLE]
     if chance == 0.0:
-        for i in range(saving.shape[0]):
-            saving[i] = 0.0
+        forget_saving(saving)
         return
     answer = int(outlook[ANSWER])
     cost = predicted
@@ -93,6 +102,7 @@ def note_saving(model: Model, settings: Settings, scratch: Scratch) -> None:
     rest = 1.0 - share
     surprise = (cost - reachable) - (saving[MEAN_COST] - saving[MEAN_REACHABLE])
     saving[MEAN_COST] += share * (cost - saving[MEAN_COST])
+    saving[MEAN_PREDICTED] += share * (predicted - saving[MEAN_PREDICTED])
     saving[MEAN_REACHABLE] += share * (reachable - saving[MEAN_REACHABLE])
     saving[VARIANCE] = rest * (saving[VARIANCE] + share * surprise * surprise)
     saving[SQUARED_SHARES] = rest * rest * saving[SQUARED_SHARES] + share * share
@@ -100,8 +110,8 @@ def note_saving(model: Model, settings: Settings, scratch: Scratch) -> None:
 
 
 @inlined
-def half_width(saving: F64) -> float:
-    """Half of the 95 % interval of the mean; infinite as long as there are too few rounds.
+def _half_width(saving: F64) -> float:
+    """Half of the 95 % interval of the mean of v - b; infinite as long as there are too few rounds.
 
     The terms are skewed: a rare one is as large as ``STEP``, and as long as few of those were seen, their variance
     is underestimated together with their mean. As in Wilson's interval, the variance is therefore that of a mean at
@@ -117,13 +127,16 @@ def half_width(saving: F64) -> float:
 
 
 @kernel
-def saving_interval(saving: F64) -> tuple[float, float]:
-    """The mean and half the width of its interval."""
-    return saving[MEAN_COST] - saving[MEAN_REACHABLE], half_width(saving)
+def saving_interval(saving: F64) -> tuple[float, float, float]:
+    """What can be saved, half the width of its interval, and what can be reached."""
+    half, cost, reachable = _half_width(saving), saving[MEAN_COST], saving[MEAN_REACHABLE]
+    if cost + half < reachable:
+        return cost, half, 0.0
+    return max(cost, saving[MEAN_PREDICTED]) - reachable, half, reachable
 
 
-@inlined
-def saves_less(model: Model, saving: float) -> bool:
-    """Whether the upper end of the interval lies below ``saving``; never for minus infinity."""
-    kept = model.saving
-    return bool(kept[MEAN_COST] - kept[MEAN_REACHABLE] + half_width(kept) < saving)
+@kernel
+def saves_less(saving: F64, least: float) -> bool:
+    """Whether the whole interval lies below ``least``."""
+    estimate, half, _ = saving_interval(saving)
+    return bool(estimate + half < least)

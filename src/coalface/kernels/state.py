@@ -34,10 +34,10 @@ SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a valu
 ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS = range(5)
 N_COUNTERS = 5
 
-# outlook[...]: what a round looks like before its answers come; the sums of saving[...] over the rounds so far
+# outlook[...], what a round looks like before its answers come, and saving[...], the same over the rounds so far
 ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
-ROUNDS, MEAN_COST, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(6)
-N_OUTLOOK, N_SAVING = 4, 6
+ROUNDS, MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(7)
+N_OUTLOOK, N_SAVING = 4, 7
 
 # rules, accumulators, sensitivities, slacks: the numbers behind the names
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
