@@ -56,6 +56,8 @@ def test_a_label_without_rivals_is_asked_about_to_choose_between_it_and_abstaini
     assert queries.mask.all()
     assert queries.reason(0).endswith("abstaining costs 0.500: could be best")
     assert learner.set_params(abstain_cost=1.0).ask([[1.0]]).reason(0).endswith("cannot be best")
+    full = CoalClassifier(["only"], warm_up=0, abstain_cost=1.0).ask([[1.0]])  # a range from 0 to 1: never worse
+    assert full.reasons.tolist() == [["only contender"]]
 
 
 @given(seeds, prices, st.booleans())

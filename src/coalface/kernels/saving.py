@@ -106,17 +106,17 @@ def note_saving(model: Model, settings: Settings, scratch: Scratch) -> None:
     saving[MEAN_REACHABLE] += share * (reachable - saving[MEAN_REACHABLE])
     saving[VARIANCE] = rest * (saving[VARIANCE] + share * surprise * surprise)
     saving[SQUARED_SHARES] = rest * rest * saving[SQUARED_SHARES] + share * share
-    saving[STEP] = max((1.0 - 1.0 / MEMORY) * saving[STEP], max(predicted, 1.0 - predicted) / chance)
+    saving[STEP] = max((1.0 - 1.0 / MEMORY) * saving[STEP], (1.0 - 2.0 * predicted) / chance)
 
 
 @inlined
 def _half_width(saving: F64) -> float:
     """Half of the 95 % interval of the mean of v - b; infinite as long as there are too few rounds.
 
-    The terms are skewed: a rare one is as large as ``STEP``, and as long as few of those were seen, their variance
-    is underestimated together with their mean. As in Wilson's interval, the variance is therefore that of a mean at
-    the end of the interval: where it is larger by h because of steps of this size, the variance is larger by h STEP,
-    and h^2 = z^2 (variance + h STEP) / n.
+    The terms are skewed: a rare one is as large as 1/q, and as long as few of those were seen, their variance is
+    underestimated together with their mean. As in Wilson's interval, the variance is therefore that of a mean at the
+    end of the interval. A cost of 0 or 1 with mean p, asked for with chance q, has a variance of p (1 - p)/q; if p is
+    larger by h, that is larger by h STEP with STEP = (1 - 2 p)/q. So h^2 = z^2 (variance + h STEP)/n.
     """
     if saving[ROUNDS] < FEWEST:
         return np.inf
