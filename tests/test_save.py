@@ -200,6 +200,17 @@ def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
         CoalClassifier.load(tmp_path / "model")
 
 
+def test_a_model_of_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
+    learner, X = trained(audit_rate=0.5, n=150)
+    assert learner.saving_ is not None
+    arrays = {"classes_": learner.classes_, **learner.regressors_.arrays()}
+    del arrays["saving"]
+    write_bundle(tmp_path / "model", "model", {"params": learner._plain_params(), "width": 8}, arrays)
+    again = CoalClassifier.load(tmp_path / "model")
+    assert again.saving_ is None
+    np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)
+
+
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     learner, X = trained()
     path = tmp_path / "model"

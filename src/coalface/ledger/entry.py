@@ -112,9 +112,11 @@ def _answer_from_json(line: Any) -> Answer:
 
 
 def _outlook_from_json(line: Any) -> Outlook:
-    label = line["label"]
-    numbers = [_finite(line[name]) for name in ("predicted", "chance", "reachable")]
-    return Outlook(None if label is None else _label(label), *numbers)
+    label, chance = line["label"], _finite(line["chance"])
+    if not 0 < chance <= 1:
+        raise ValueError(f"{chance!r} is not a chance")
+    label = None if label is None else _label(label)
+    return Outlook(label, _finite(line["predicted"]), chance, _finite(line["reachable"]))
 
 
 def _label(value: Any) -> Any:
