@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
+from coalface.data.asked import Asked
 from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
-from coalface.data.labels import label_array
+from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
 from coalface.errors import CoalfaceError, InputError, UnknownLabelError
@@ -66,6 +67,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         sensitivity: str = "shadow",
         fit_intercept: bool = True,
         random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -82,6 +85,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.sensitivity = sensitivity
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -171,7 +176,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         answered: rounds.Answered = rounds.NOTHING_ANSWERED,
     ) -> Queries:
         scale = CostScale.of(self.cost_bounds)
-        found = rounds.ask(self.regressors_, self._settings(), rows, candidates, answered)
+        settings = self._settings()
+        found = rounds.ask(self.regressors_, settings, rows, candidates, answered)
         return Queries(
             mask=found.mask,
             next=found.first,
@@ -181,6 +187,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             propensity=found.propensity,
             classes=self.classes_,
             first_round=found.first_round,
+            abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
+            outlook=rounds.outlook(settings, found),
         )
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
@@ -225,15 +233,14 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        audits_are_recorded = self.audit_rate > 0 and hasattr(self, "_recorder")
-        queries = self._decide(rows, None) if audits_are_recorded else None
+        queries = self._decide(rows, None) if self.audit_rate > 0 else None  # what ask_row looked at
         as_decided = queries is not None and np.array_equal(queries.mask, asked)
         return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
 
     # -- using what was learned ----------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example.
+        """The label with the least predicted cost, per example, or ``abstain_label`` where ``abstain_cost`` is less.
 
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
         >>> learner.predict([[1.0]]).tolist(), learner.predict([[1.0]], candidates=[[False, True]]).tolist()
@@ -244,7 +251,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         best, _ = rounds.predict(self.regressors_, self._settings(), rows, allowed, with_costs=False)
         if (best < 0).any():
             raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
-        return np.asarray(self.classes_[best])
+        return np.asarray(self._answers(self.classes_)[best])
 
     def predict_cost(self, X: Any) -> NDArray[np.float64]:
         """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``.
@@ -275,11 +282,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         given = self._costs_given(rows, self.classes_, y, cost)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(given, len(rows), self.classes_, scale)
-        best, _ = rounds.predict(self.regressors_, self._settings(), rows, None, with_costs=False)
-        paid = unit[np.arange(len(rows)), best]
+        settings = self._settings()
+        best, _ = rounds.predict(self.regressors_, settings, rows, None, with_costs=False)
+        paid = rounds.paid(best, unit, settings)
         if np.isnan(paid).any():
             raise InputError(f"cost must be known for the predicted labels, row {np.argmax(np.isnan(paid))} is not.")
-        return -float(scale.from_unit(paid.astype(np.float64).mean()))
+        return -float(scale.from_unit(paid.mean()))
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -295,25 +303,20 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         late: bool,
     ) -> Self:
         """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
-        shape = (len(rows), len(classes))
         settings = self._settings(len(classes))
         unit = check_cost(cost, len(rows), classes, CostScale.of(self.cost_bounds))
-        allowed = None if candidates is None else check_mask(candidates, shape, "candidates")
-        mask = asked.mask if isinstance(asked, Queries) else asked
-        mask = ~np.isnan(unit) if mask is None else check_mask(mask, shape, "asked")
+        allowed = None if candidates is None else check_mask(candidates, unit.shape, "candidates")
+        said = Asked.of(asked.asked if isinstance(asked, Queries) else asked, ~np.isnan(unit))
         check_width(rows, self)
         names = check_feature_names(self, X)
         self._begin(classes)
         recorder = self._recorder_in_use()
         with one_at_a_time(self.regressors_.lock, recorder):
             if recorder is not None:
-                audit, chance = (asked.audit, asked.propensity) if isinstance(asked, Queries) else (None, None)
                 given = CostScale.of(self.cost_bounds).within(cost)
-                recorder.write(
-                    entries_for(self.round_, classes, rows, given, mask, audit, chance, allowed, names, late=late)
-                )
+                recorder.write(entries_for(self.round_, classes, rows, given, said, allowed, names, late=late))
             self._note_columns(rows, names)
-            rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)
+            rounds.tell(self.regressors_, settings, rows, allowed, unit, said.mask, said.outlook, late=late)
         self._warn_if_collapsed()
         return self
 
@@ -326,12 +329,15 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         candidates: NDArray[np.bool_] | None,
         *,
         record: bool,
+        stop_saving: float,
     ) -> rounds.Run:
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
         self._begin(classes)
-        return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
+        return rounds.Run(
+            self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving
+        )
 
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
@@ -342,8 +348,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Start with these labels, unless the learner has begun."""
         with _BEGINNING:  # two threads must not begin it twice
             if not hasattr(self, "regressors_"):
+                self._answers(classes)  # the time to say that this label cannot stand for abstaining
                 self.classes_ = classes
                 self.regressors_ = OnlineRegressors(len(classes), in_turn=self._settings(len(classes)).in_turn)
+
+    def _answers(self, classes: NDArray[Any]) -> NDArray[Any]:
+        return classes if self.abstain_cost is None else with_abstaining(classes, self.abstain_label)
 
     def _codes(self, labels: Any) -> list[int]:
         """The numbers of a few labels, by a dictionary that is made once."""

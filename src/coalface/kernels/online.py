@@ -7,6 +7,7 @@ functions, so that a simulated run and a row-by-row one cannot drift apart.
 
 import numpy as np
 
+from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.costrange import bound_costs
 from coalface.kernels.decision import decide, in_warm_up
@@ -22,6 +23,7 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
+from coalface.kernels.saving import foresee, forget_saving, note_saving, saves_less
 from coalface.kernels.state import (
     ADAX,
     ASKED,
@@ -86,17 +88,6 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
     bound_costs(model, settings, scratch, round_number)
 
 
-@inlined
-def _best(settings: Settings, scratch: Scratch) -> int:
-    """The candidate with the least raw prediction, the first one among equals; -1 if there is none."""
-    predicted, candidates = scratch.predicted, scratch.candidates
-    best = -1
-    for k in range(settings.n_labels):
-        if candidates[k] and (best < 0 or predicted[k] < predicted[best]):
-            best = k
-    return best
-
-
 @called
 def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """Learn the known costs in scratch; a prediction that is exactly right changes nothing."""
@@ -144,17 +135,29 @@ def _close_round(model: Model, settings: Settings, scratch: Scratch, late: bool)
 
 
 @inlined
+def _some_known(settings: Settings, costs: F32) -> bool:
+    for k in range(settings.n_labels):  # noqa: SIM110 (a generator would not compile)
+        if not np.isnan(costs[k]):
+            return True
+    return False
+
+
+@inlined
 def _note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
     """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
     costs, recent = scratch.costs, model.recent_regret
-    best = _best(settings, scratch)
-    if best < 0 or np.isnan(costs[best]):
+    best = best_answer(settings, scratch.candidates, scratch.predicted)
+    if best < 0:
         return
-    least = costs[best]
+    abstain_cost, abstains = np.float32(settings.abstain_cost), best == settings.n_labels
+    paid = abstain_cost if abstains else costs[best]
+    if np.isnan(paid) or (abstains and not _some_known(settings, costs)):
+        return
+    least = min(paid, abstain_cost)
     for k in range(settings.n_labels):
         if costs[k] < least:
             least = costs[k]
-    regret = np.float64(costs[best] - least)
+    regret = np.float64(paid - least)
     recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
     recent[0] += (regret - recent[0]) / recent[1]
 
@@ -181,12 +184,12 @@ def predict_rows(
     best: I64,
     predicted: F32,
 ) -> None:
-    """The best label of each row and, if ``predicted`` has rows, the raw predictions."""
+    """The best answer to each row and, if ``predicted`` has rows, the raw predictions."""
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        best[row] = _best(settings, scratch)
+        best[row] = best_answer(settings, scratch.candidates, scratch.predicted)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = scratch.predicted[k]
@@ -267,10 +270,14 @@ def tell_rows(
     candidates: Bool,
     costs: F32,
     asked: Bool,
+    outlook: F64,
     late: bool,
     start: int,
 ) -> int:
-    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room."""
+    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room.
+
+    ``outlook`` is what the rows looked like when they were asked about, and has no rows where that is not known.
+    """
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
@@ -293,6 +300,12 @@ def tell_rows(
                 _note_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
+        if not late and outlook.shape[0] > 0:
+            for i in range(outlook.shape[1]):
+                scratch.outlook[i] = outlook[row, i]
+            note_saving(model, settings, scratch)
+        elif not late:
+            forget_saving(model.saving)
         _close_round(model, settings, scratch, late)
     return int(n_rows)
 
@@ -309,16 +322,21 @@ def simulate_rows(
     start: int,
     stop: int,
     budget: int,
+    stop_saving: float,
     asked: I8,
     propensity: F64,
+    outlook: F64,
 ) -> int:
     """Ask, answer and tell for ``order[start:stop]``, until the budget of costs is reached.
 
-    Comes back with the first position not done: ``stop``, or earlier when the budget is reached or
-    there is no room. If ``asked`` has rows, what was asked at each position is written there.
+    Comes back with the first position not done: ``stop``, or earlier when the budget is reached, when more asking
+    would save less than ``stop_saving`` or there is no room. If ``asked`` has rows, what was asked at each position
+    is written there.
     """
+    saving = model.saving
+    may_stop, audited = stop_saving > -np.inf, settings.audit_rate > 0.0
     for position in range(start, stop):
-        if model.counters[COSTS_QUERIED] >= budget:
+        if model.counters[COSTS_QUERIED] >= budget or (may_stop and saves_less(saving, stop_saving)):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
@@ -327,12 +345,17 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if settings.rule != PASSIVE and not in_warm_up(model, settings, round_number):
+        if (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)) or audited:
             _bound(model, settings, scratch, n, round_number)
         n_asked = decide(model, settings, scratch, round_number)
+        if audited:
+            candidates_now, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
+            foresee(settings, candidates_now, predicted, lowest, scratch.propensity, scratch.outlook)
         if n_asked > 0 and asks_in_turn(model, settings, round_number):
             n_asked = answer_in_turn(settings, scratch, costs[row])
         if asked.shape[0] > 0:
+            for i in range(outlook.shape[1] if audited else 0):
+                outlook[position, i] = scratch.outlook[i]
             for k in range(settings.n_labels):
                 asked[position, k] = NOT_ASKED
                 if scratch.mask[k]:
@@ -344,5 +367,9 @@ def simulate_rows(
             _note_regret(model, settings, scratch)
             learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
+        if audited:
+            note_saving(model, settings, scratch)
+        else:
+            forget_saving(saving)
         _close_round(model, settings, scratch, False)
     return stop

@@ -37,6 +37,10 @@ N_COUNTERS = 5
 # the learner chooses these itself
 AUTO_RATE = 0.0  # in place of a learning rate
 AUTO_WARM_UP = -1  # in place of a number of examples
+# outlook[...], what a round looks like before its answers come, and saving[...], the same over the rounds so far
+ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
+ROUNDS, MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(7)
+N_OUTLOOK, N_SAVING = 4, 7
 
 # rules, accumulators, sensitivities, slacks: the numbers behind the names
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
@@ -57,7 +61,8 @@ PUBLISHED, NOISE_SCALED = range(2)
     OVER_LIMIT,
     SETTLED,
     ANSWERED,
-) = range(11)
+    ABSTAINING_IS_CHEAPER,
+) = range(12)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
@@ -95,6 +100,7 @@ class Model(NamedTuple):
     was_best: I64  # (lanes,) how often the label had the least of the answered costs
     implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; without rows where nothing is asked in turn
     trust: F64  # (LEVELS, COUNT_CLASSES, 2) see kernels.implied
+    saving: F64  # (N_SAVING,) what more asking could save: see kernels.saving
 
 
 class Settings(NamedTuple):
@@ -113,6 +119,7 @@ class Settings(NamedTuple):
     audit_rate: float
     seed: int
     intercept: bool
+    abstain_cost: float  # infinite where there is no abstaining
 
 
 class Scratch(NamedTuple):
@@ -140,6 +147,7 @@ class Scratch(NamedTuple):
     share: F32  # (lanes,) how much an implied cost counts
     order: I64  # (lanes,) the labels to ask for, as a list
     unseen: I64  # (1,) features of the row without a slot
+    outlook: F64  # (N_OUTLOOK,)
 
 
 def lanes_for(n_labels: int) -> int:
@@ -175,4 +183,5 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
         np.zeros(lanes, np.float32),
         np.zeros(lanes, np.int64),
         np.zeros(1, np.int64),
+        np.zeros(N_OUTLOOK),
     )

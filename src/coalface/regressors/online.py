@@ -19,6 +19,7 @@ from coalface.kernels.state import (
     LEVELS,
     MOST_IMPLIED,
     N_COUNTERS,
+    N_SAVING,
     ROUND,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
@@ -31,6 +32,7 @@ from coalface.kernels.state import (
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # room made in advance, as a share of the slots in use
 _INDEX_BYTES = 16  # of a slot beside its cells
 _PER_SLOT = ("cells", "units", "features")
+_NEW = ("saving",)  # not in the models of version 0.1, which start with none
 
 
 class OnlineRegressors:
@@ -95,6 +97,8 @@ class OnlineRegressors:
         for name, array in fresh.items():
             if name == "table":
                 continue
+            if name in _NEW and name not in arrays:
+                continue
             saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
             if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
@@ -140,4 +144,5 @@ def _empty_model(lanes: int, *, implies: bool) -> Model:
         was_best=np.zeros(lanes, np.int64),
         implied=np.zeros((lanes if implies else 0, LEVELS, lanes, 2), np.float32),
         trust=np.zeros((LEVELS, COUNT_CLASSES, 2)),
+        saving=np.zeros(N_SAVING),
     )

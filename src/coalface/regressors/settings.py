@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from coalface.data.costs import CostScale
 from coalface.errors import InputError
 from coalface.kernels.state import (
     ADAGRAD,
@@ -43,6 +44,8 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "accumulator": "adax",
         "sensitivity": "shadow",
         "fit_intercept": True,
+        "abstain_cost": None,
+        "abstain_label": None,
     }
 )
 
@@ -52,13 +55,14 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
     ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
-    ...     random_state=0, fit_intercept=True)).warm_up
+    ...     random_state=0, fit_intercept=True, abstain_cost=None, cost_bounds=(0.0, 1.0))).warm_up
     10
     """
+    abstain_cost = _abstain_cost(params)
     try:
-        return _checked(n_labels, *[params[name] for name in _NAMES])
+        return _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
     except TypeError:  # an unhashable value: let the check below name it
-        return _checked.__wrapped__(n_labels, *[params[name] for name in _NAMES])
+        return _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
 
 
 _NAMES = (
@@ -78,7 +82,7 @@ _NAMES = (
 
 
 @lru_cache(maxsize=256, typed=True)  # a service checks the same parameters for every row
-def _checked(n_labels: int, *values: Any) -> Settings:
+def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
     params = dict(zip(_NAMES, values, strict=True))
     return Settings(
         n_labels=n_labels,
@@ -94,7 +98,16 @@ def _checked(n_labels: int, *values: Any) -> Settings:
         audit_rate=_number(params, "audit_rate", 0.0, 1.0),
         seed=whole_number("random_state", params["random_state"]),
         intercept=_flag(params, "fit_intercept"),
+        abstain_cost=abstain_cost,
     )
+
+
+def _abstain_cost(params: Mapping[str, Any]) -> float:
+    """What abstaining costs on the inner scale; infinite where it is no answer."""
+    if params["abstain_cost"] is None:
+        return math.inf
+    scale = CostScale.of(params["cost_bounds"])
+    return float(scale.to_unit(np.array(_number(params, "abstain_cost", scale.floor, scale.ceiling))))
 
 
 def _choice(params: dict[str, Any], name: str, choices: dict[str, int]) -> int:
@@ -122,7 +135,7 @@ def _warm_up(params: dict[str, Any]) -> int:
     return whole_number("warm_up", params["warm_up"])
 
 
-def _number(params: dict[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
+def _number(params: Mapping[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
     value = params[name]
     try:
         number = float(value)
