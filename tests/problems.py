@@ -1,7 +1,5 @@
 """Small learning problems, and the state of a learner as something that can be compared."""
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import sparse
 
@@ -72,8 +70,7 @@ def ask_and_tell(learner, X, cost, candidates=None):
             asked |= queries.next
             answers = np.where(asked, cost[i : i + 1], np.nan)
             queries = learner.ask(row, candidates=allowed, known=answers, asked=asked)
-        put = replace(first, mask=asked)  # with the chances at which audits were drawn
-        learner.tell(row, np.where(asked, cost[i : i + 1], np.nan), asked=put, candidates=allowed)
+        learner.tell(row, np.where(asked, cost[i : i + 1], np.nan), asked=first.put(asked), candidates=allowed)
     return learner
 
 

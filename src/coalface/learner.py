@@ -208,7 +208,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late))
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """The labels to ask about for one sparse example, without the explanations: for services.
+        """The labels to ask about for one sparse example, the most promising first: for services.
 
         >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
         ['walk', 'fly']
@@ -216,7 +216,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._ready()
         rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
         found = rounds.ask(self.regressors_, self._settings(), rows, None)
-        return np.asarray(self.classes_[found.mask[0]])
+        asked = np.flatnonzero(found.mask[0])
+        return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
 
     def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
         """Learn the costs of some labels of one sparse example and close its round: for services.
@@ -234,8 +235,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
         queries = self._decide(rows, None) if self.audit_rate > 0 else None  # what ask_row looked at
-        as_decided = queries is not None and np.array_equal(queries.mask, asked)
-        return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
+        put = asked if queries is None else queries.put(asked)
+        return self._tell(None, rows, self.classes_, cost, put, None, late=False)
 
     # -- using what was learned ----------------------------------------------------------------
 

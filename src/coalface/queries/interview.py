@@ -1,7 +1,6 @@
 """Questions about one example after the other, each put only if the answers so far have not settled it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,4 +20,4 @@ def interview(learner: Any, X: Any, answer: Callable[[int, Any], float], candida
                 cost[0, k] = answer(i, learner.classes_[k])
             asked |= queries.next
             queries = learner._decide(row, mine, learner._answered(row, cost, asked))
-        learner._tell(X, row, learner.classes_, cost, replace(first, mask=asked, next=asked), mine, late=False)
+        learner._tell(X, row, learner.classes_, cost, first.put(asked), mine, late=False)

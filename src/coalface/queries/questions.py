@@ -133,6 +133,11 @@ class Queries:
         mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
         return replace(self, mask=mask, next=self.next & mask, reason_codes=codes, propensity=propensity, outlook=None)
 
+    def put(self, asked: NDArray[np.bool_]) -> "Queries | NDArray[np.bool_]":
+        """These questions as far as they were put; the bare mask if the learner would have put others."""
+        as_decided = not (self.next & ~asked).any() and not (asked & ~self.mask).any()
+        return replace(self, mask=asked, next=self.next) if as_decided else asked
+
     def __len__(self) -> int:
         return len(self.mask)
 
