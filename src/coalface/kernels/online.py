@@ -50,6 +50,7 @@ from coalface.kernels.state import (
     Settings,
 )
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next, settle, strike_answered
+from coalface.kernels.twins import NO_TWIN, withdraw_repeated
 
 _REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
 
@@ -228,6 +229,8 @@ def ask_rows(
     candidates: Bool,
     known: F32,
     asked: Bool,
+    twins: I64,
+    taken: Bool,
     mask: Bool,
     first: Bool,
     reasons: I8,
@@ -238,7 +241,8 @@ def ask_rows(
 ) -> None:
     """Decide on each row, the first at the model's round, the next ones at the following rounds.
 
-    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for.
+    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for. If ``twins`` has
+    entries, rows with the same number there are twins, and ``taken`` has a row for each number.
     """
     for row in range(rows.indptr.shape[0] - 1):
         round_number = model.counters[ROUND] + row
@@ -250,6 +254,8 @@ def ask_rows(
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
             _strike(settings, scratch, known[row], asked[row], in_turn)
+        if twins.shape[0] > 0 and twins[row] != NO_TWIN:
+            withdraw_repeated(settings, scratch, taken[twins[row]])
         mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]

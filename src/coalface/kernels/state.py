@@ -62,7 +62,8 @@ PUBLISHED, NOISE_SCALED = range(2)
     SETTLED,
     ANSWERED,
     ABSTAINING_IS_CHEAPER,
-) = range(12)
+    ASKED_BEFORE,
+) = range(13)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
@@ -120,6 +121,7 @@ class Settings(NamedTuple):
     seed: int
     intercept: bool
     abstain_cost: float  # infinite where there is no abstaining
+    alike: float  # similarity from which two rows of a batch count as one; infinite: never
 
 
 class Scratch(NamedTuple):

@@ -10,6 +10,7 @@ from coalface.data.asked import Asked
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     ANSWERED,
+    ASKED_BEFORE,
     AUDIT,
     CANNOT_BE_BEST,
     KNOWN_WELL,
@@ -36,6 +37,7 @@ REASONS = {
     SETTLED: "settled by the answers",
     ANSWERED: "asked already",
     ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
+    ASKED_BEFORE: "asked about a like example of the batch",
 }
 
 
