@@ -244,7 +244,8 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
-        return self._ranges(rounds.ask(self.regressors_, self._settings(), self._rows(X), None))
+        rows = self._rows(X)
+        return self._ranges(rounds.ask(self.regressors_, self._settings(), rows, None))
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
         """Minus the mean cost of the predictions, from class labels or from known costs.
