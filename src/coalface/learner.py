@@ -63,6 +63,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         sensitivity: str = "shadow",
         fit_intercept: bool = True,
         random_state: int = 0,
+        budget: Any = None,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -78,6 +79,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.sensitivity = sensitivity
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.budget = budget
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -139,12 +141,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
-        queries = self._decide(rows, self._candidates(candidates, rows))
+        queries = self._decide(rows, self._candidates(candidates, rows), self._settings())
         return queries if limit is None else queries.limited_to(limit)
 
-    def _decide(self, rows: Rows, candidates: NDArray[np.bool_] | None) -> Queries:
+    def _decide(self, rows: Rows, candidates: NDArray[np.bool_] | None, settings: Settings) -> Queries:
         scale = CostScale.of(self.cost_bounds)
-        found = rounds.ask(self.regressors_, self._settings(), rows, candidates)
+        found = rounds.ask(self.regressors_, settings, rows, candidates)
         return Queries(
             mask=found.mask,
             ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
@@ -198,7 +200,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
         audits_are_recorded = self.audit_rate > 0 and hasattr(self, "_recorder")
-        queries = self._decide(rows, None) if audits_are_recorded else None
+        queries = self._decide(rows, None, self._settings()) if audits_are_recorded else None
         as_decided = queries is not None and np.array_equal(queries.mask, asked)
         return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
 
@@ -229,12 +231,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return CostScale.of(self.cost_bounds).from_unit(predicted)
 
     def cost_range(self, X: Any) -> CostRanges:
-        """What each cost may still be, were the example decided now; never outside ``cost_bounds``.
+        """What each cost may still be, were the example decided now, budget aside; never outside ``cost_bounds``.
 
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
-        return self.ask(X).ranges
+        return self._decide(self._rows(X), None, self._settings()._replace(budget=np.inf)).ranges
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
         """Minus the mean cost of the predictions, from class labels or from known costs.
@@ -366,7 +368,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _warn_if_collapsed(self) -> None:
         """Say once that the learner has gone silent although its last answers show that it errs."""
-        if not hasattr(self, "_warned") and warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
+        if self.budget is None and not hasattr(self, "_warned") and warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
             self._warned = True
 
     def __sklearn_tags__(self) -> Any:

@@ -121,3 +121,8 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
         "Kernel[P, R]",
         numba.njit(function, nogil=True, error_model="numpy", boundscheck=False, inline="always"),
     )
+
+
+def called(function: Callable[P, R]) -> Kernel[P, R]:
+    """Compile a function that other kernels call and share: for what is long and seldom needed."""
+    return cast("Kernel[P, R]", numba.njit(function, nogil=True, error_model="numpy", boundscheck=False))

@@ -44,31 +44,37 @@ def uniform(seed: int, round_number: int, draw: int) -> float:
 @inlined
 def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
+    if settings.rule == PASSIVE:
+        return ask_for_all(settings, scratch, WITH_THE_REST)
+    if round_number <= settings.warm_up:
+        return ask_for_all(settings, scratch, WARM_UP)
+    n_asked = apply_rule(settings, scratch, round_number)
+    if settings.audit_rate > 0.0:
+        n_asked += audit(model, settings, scratch, round_number, settings.audit_rate)
+    return n_asked
+
+
+@inlined
+def ask_for_all(settings: Settings, scratch: Scratch, reason: int) -> int:
+    """Mark every candidate; their number."""
     candidates, mask, reasons, propensity = (
         scratch.candidates,
         scratch.mask,
         scratch.reasons,
         scratch.propensity,
     )
-    n_labels = settings.n_labels
-    if round_number <= settings.warm_up or settings.rule == PASSIVE:
-        reason = WITH_THE_REST if settings.rule == PASSIVE else WARM_UP
-        n_asked = 0
-        for k in range(n_labels):
-            chosen = candidates[k]
-            mask[k] = chosen
-            reasons[k] = reason if chosen else NOT_A_CANDIDATE
-            propensity[k] = 1.0 if chosen else 0.0
-            n_asked += chosen
-        return n_asked
-    n_asked = _apply_rule(settings, scratch, round_number)
-    if settings.audit_rate > 0.0:
-        n_asked += _audit(model, settings, scratch, round_number)
+    n_asked = 0
+    for k in range(settings.n_labels):
+        chosen = candidates[k]
+        mask[k] = chosen
+        reasons[k] = reason if chosen else NOT_A_CANDIDATE
+        propensity[k] = 1.0 if chosen else 0.0
+        n_asked += chosen
     return n_asked
 
 
 @inlined
-def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
+def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark what the rule asks for."""
     lowest, highest = scratch.lowest, scratch.highest
     candidates, mask, reasons, propensity = (
@@ -113,7 +119,7 @@ def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 
 @inlined
-def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
+def audit(model: Model, settings: Settings, scratch: Scratch, round_number: int, rate: float) -> int:
     """Now and then one more label, drawn among those not asked for, the less asked the likelier."""
     candidates, mask, propensity, asked = scratch.candidates, scratch.mask, scratch.propensity, model.asked
     total = 0.0
@@ -124,8 +130,8 @@ def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int
         return 0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
-            propensity[k] = settings.audit_rate / (1.0 + np.float64(asked[k])) / total
-    if uniform(settings.seed, round_number, 0) >= settings.audit_rate:
+            propensity[k] = rate / (1.0 + np.float64(asked[k])) / total
+    if uniform(settings.seed, round_number, 0) >= rate:
         return 0
     left = uniform(settings.seed, round_number, 1) * total
     drawn = -1

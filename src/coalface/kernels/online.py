@@ -11,6 +11,7 @@ from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.costrange import bound_costs
 from coalface.kernels.decision import decide
 from coalface.kernels.features import claim_slots
+from coalface.kernels.pacing import count_row, count_spending, decide_within_budget, set_pace
 from coalface.kernels.regression import (
     clipped,
     gather,
@@ -81,6 +82,18 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
             measure(model, scratch, n)
         shadow_sensitivity(model, settings, scratch)
     bound_costs(model, settings, scratch, round_number)
+
+
+@inlined
+def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int, with_ranges: bool) -> int:
+    """Choose the costs to ask for, after ``_look``; their number. Ranges that decide nothing are left out if unwanted."""
+    paced = settings.budget < np.inf
+    set_pace(settings, scratch, round_number)
+    if with_ranges or paced or (settings.rule != PASSIVE and round_number > settings.warm_up):
+        _bound(model, settings, scratch, n, round_number)
+    if paced:
+        return decide_within_budget(model, settings, scratch, round_number)
+    return decide(model, settings, scratch, round_number)
 
 
 @inlined
@@ -196,13 +209,13 @@ def ask_rows(
     predicted: F32,
 ) -> None:
     """Decide on each row, the first at the model's round, the next ones at the following rounds."""
+    count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
         round_number = model.counters[ROUND] + row
         n = gather(model, settings, scratch, rows, row)
         _look(model, settings, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        _bound(model, settings, scratch, n, round_number)
-        decide(model, settings, scratch, round_number)
+        count_row(scratch, _decide(model, settings, scratch, n, round_number, True))
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
             reasons[row, k] = scratch.reasons[k]
@@ -276,9 +289,8 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if settings.rule != PASSIVE and round_number > settings.warm_up:
-            _bound(model, settings, scratch, n, round_number)
-        n_asked = decide(model, settings, scratch, round_number)
+        count_spending(model, settings, scratch)
+        n_asked = _decide(model, settings, scratch, n, round_number, False)
         if asked.shape[0] > 0:
             for k in range(settings.n_labels):
                 asked[position, k] = NOT_ASKED

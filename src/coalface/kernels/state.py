@@ -51,7 +51,11 @@ PUBLISHED, NOISE_SCALED = range(2)
     WITH_THE_REST,
     AUDIT,
     OVER_LIMIT,
-) = range(9)
+    OVER_BUDGET,
+) = range(10)
+
+# pacing[...]
+SLACK_FACTOR, EXAMPLES_BEFORE, COSTS_BEFORE = range(3)
 
 # how a simulated run asked for a cost
 NOT_ASKED, ASKED, ASKED_AS_AUDIT = range(3)
@@ -96,6 +100,13 @@ class Settings(NamedTuple):
     audit_rate: float
     seed: int
     intercept: bool
+    budget: float = np.inf  # what may be spent in all; infinite: there is no budget, and the rest means nothing
+    over: int = 1  # examples that the budget is for
+    price_per_example: float = 0.0  # of the first cost of an example, in addition
+    price_per_cost: float = 1.0
+    rounds_before_budget: int = 0
+    examples_before_budget: int = 0
+    costs_before_budget: int = 0
 
 
 class Scratch(NamedTuple):
@@ -120,6 +131,7 @@ class Scratch(NamedTuple):
     propensity: F64  # (lanes,) chance with which the cost was asked for
     labels: I64  # (lanes,) the labels to learn, as a list
     unseen: I64  # (1,) features of the row without a slot
+    pacing: F64  # (3,) what the slack is multiplied by, and what was asked for under the budget before the row
 
 
 def lanes_for(n_labels: int) -> int:
@@ -152,4 +164,5 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
         np.ones(lanes, np.float64),
         np.zeros(lanes, np.int64),
         np.zeros(1, np.int64),
+        np.ones(3),
     )

@@ -12,6 +12,7 @@ from coalface.kernels.state import (
     KNOWN_WELL,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
+    OVER_BUDGET,
     OVER_LIMIT,
     UNCERTAIN,
     WARM_UP,
@@ -29,6 +30,7 @@ REASONS = {
     ONLY_CONTENDER: "only contender",
     NOT_A_CANDIDATE: "not a candidate",
     OVER_LIMIT: "over max_costs",
+    OVER_BUDGET: "over the budget, or ahead of its plan",
 }
 
 

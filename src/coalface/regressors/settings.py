@@ -23,6 +23,7 @@ from coalface.kernels.state import (
     SHADOW,
     Settings,
 )
+from coalface.regressors.budget import Budget
 
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
@@ -51,9 +52,11 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
     10
     """
     try:
-        return _checked(n_labels, *[params[name] for name in _NAMES])
+        settings = _checked(n_labels, *[params[name] for name in _NAMES])
     except TypeError:  # an unhashable value: let the check below name it
-        return _checked.__wrapped__(n_labels, *[params[name] for name in _NAMES])
+        settings = _checked.__wrapped__(n_labels, *[params[name] for name in _NAMES])
+    budget = params.get("budget")
+    return settings if budget is None else _within(settings, Budget.of(budget))
 
 
 _NAMES = (
@@ -87,6 +90,21 @@ def _checked(n_labels: int, *values: Any) -> Settings:
         audit_rate=_number(params, "audit_rate", 0.0, 1.0),
         seed=whole_number("random_state", params["random_state"]),
         intercept=_flag(params, "fit_intercept"),
+    )
+
+
+def _within(settings: Settings, budget: Budget) -> Settings:
+    if settings.mellowness == 0.0 and settings.rule != PASSIVE:
+        raise InputError("mellowness must be above 0 with a budget, which is paced by multiplying it, got 0.")
+    per_example, per_cost = budget.prices
+    return settings._replace(
+        budget=budget.amount,
+        over=budget.over,
+        price_per_example=per_example,
+        price_per_cost=per_cost,
+        rounds_before_budget=budget.since.rounds,
+        examples_before_budget=budget.since.examples,
+        costs_before_budget=budget.since.costs,
     )
 
 
