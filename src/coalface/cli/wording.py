@@ -9,6 +9,7 @@ _OPTIONS |= {
     for name in (
         "accumulator",
         "audit_rate",
+        "budget",
         "budgets",
         "classes",
         "cost_bounds",

@@ -78,9 +78,14 @@ class Budget:
         return cls(**value)
 
     @property
+    def unit(self) -> str:
+        """What the amount counts: "costs", "examples" or "price"."""
+        return next(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    @property
     def amount(self) -> float:
         """What may be spent in all, in the unit of the budget."""
-        return next(float(amount) for amount in (self.costs, self.examples, self.price) if amount is not None)
+        return float(getattr(self, self.unit))
 
     @property
     def prices(self) -> tuple[float, float]:

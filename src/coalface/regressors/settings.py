@@ -39,6 +39,7 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "accumulator": "adax",
         "sensitivity": "shadow",
         "fit_intercept": True,
+        "budget": None,
     }
 )
 
