@@ -23,10 +23,16 @@ class Purse:
         """A fifth at once, the rest evenly."""
         return self.amount * (0.2 + 0.8 * min(rounds / self.over, 1))
 
-    def slack_factor(self, rounds_done, spent):
-        """The 20th power of what is left over what the plan wants left, which is at most doubled or halved."""
+    def slack_factor(self, rounds_done, spent, n_labels):
+        """The 20th power of what is left over what the plan wants left, which is at most doubled or halved.
+
+        If all that is left can only be spent by asking for everything from now on, that is what is done.
+        """
         left, wanted = self.amount - spent, max(self.amount - self.planned(rounds_done), 0.8 * self.amount / self.over)
-        return float(np.clip(left / wanted, 0.5, 2) ** 20) if left > 0 else 1.0
+        if left <= 0:
+            return 1.0
+        whole_examples = left / self.price(1, n_labels)
+        return 1e12 if whole_examples >= max(self.over - rounds_done, 1) else float(np.clip(left / wanted, 0.5, 2) ** 20)
 
     def most_costs(self, round_number, examples, costs, n_labels):
         """How many costs of one more example may be asked for."""
@@ -56,7 +62,7 @@ class PacedCoal(ReferenceCoal):
 
     def decide(self, row, candidates=None):
         purse, allowed = self.purse, self._candidates(candidates)
-        self.factor = purse.slack_factor(self.round_number - 1, purse.price(self.examples, self.costs))
+        self.factor = purse.slack_factor(self.round_number - 1, purse.price(self.examples, self.costs), self.n_labels)
         decision = super().decide(row, allowed)
         if self._warms_up(allowed):
             decision = replace(decision, mask=allowed)

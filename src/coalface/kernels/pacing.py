@@ -34,6 +34,7 @@ _AT_ONCE = 0.2  # share of the budget that the plan opens with; warm-up and a si
 _AHEAD = 0.05  # share of the budget by which spending may run ahead of the plan
 _AUDITS = 0.1  # share of what a round may spend that audits may take
 _LARGEST_RATIO = 2.0  # of what is left to what the plan wants left; its 20th power multiplies the slack
+_ALL = 1e12  # times the slack and every range is full: what is left will not be spent otherwise
 
 
 @inlined
@@ -61,6 +62,10 @@ def set_pace(settings: Settings, scratch: Scratch, round_number: int) -> None:
         ratio = min(max(left / (settings.budget * rest), 1.0 / _LARGEST_RATIO), _LARGEST_RATIO)
         fourth = ratio * ratio * ratio * ratio
         factor = fourth * fourth * fourth * fourth * fourth
+        if left >= _rounds_left(settings, round_number) * (
+            settings.price_per_example + settings.price_per_cost * settings.n_labels
+        ):
+            factor = _ALL
     scratch.pacing[SLACK_FACTOR] = factor
 
 
@@ -92,6 +97,12 @@ def _planned_share(settings: Settings, rounds_done: int) -> float:
     """The share of the budget that the plan has opened after so many rounds."""
     done = max(rounds_done - settings.rounds_before_budget, 0) / settings.over
     return _AT_ONCE + (1.0 - _AT_ONCE) * min(done, 1.0)
+
+
+@inlined
+def _rounds_left(settings: Settings, round_number: int) -> int:
+    """The planned rounds that are left, this one included; at least this one."""
+    return max(settings.over + settings.rounds_before_budget + 1 - round_number, 1)
 
 
 @inlined
@@ -156,7 +167,6 @@ def _trim(settings: Settings, scratch: Scratch, n_asked: int, n_allowed: int) ->
 @inlined
 def _audit_rate(settings: Settings, scratch: Scratch, round_number: int) -> float:
     """The chance of an audit, lowered where audits would take too much of what is left for a round."""
-    rounds_left = max(settings.over + settings.rounds_before_budget + 1 - round_number, 1)
-    per_round = (settings.budget - _spent(settings, scratch, 0.0, 0.0)) / rounds_left
+    per_round = (settings.budget - _spent(settings, scratch, 0.0, 0.0)) / _rounds_left(settings, round_number)
     most = _AUDITS * per_round / (settings.price_per_example + settings.price_per_cost)
     return min(settings.audit_rate, most)
