@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, simulate
+from coalface import Budget, CoalClassifier, simulate
 from coalface.errors import FileFormatError
 from coalface.files import write_bundle
 
@@ -35,6 +35,7 @@ def saved(tmp_path_factory):
         {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled", "rule": "all-or-none"},
         {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
         {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
+        {"budget": Budget(price=90.5, over=110, price_per_example=1.5, price_per_cost=0.5)},
     ],
     ids=str,
 )

@@ -31,6 +31,10 @@ SETTINGS = [  # what differs from the published ones
     {"audit_rate": 0.5, "random_state": 7},
     {"audit_rate": 1.0, "rule": "all-or-none", "accumulator": "adagrad"},
     {"fit_intercept": False},
+    {"budget": {"costs": 150, "over": 100}, "audit_rate": 0.3},
+    {"budget": {"examples": 25, "over": 120}, "audit_rate": 0.3, "rule": "no-domination"},
+    {"budget": {"price": 120.7, "over": 130, "price_per_example": 1.3, "price_per_cost": 0.4}, "slack": "noise-scaled"},
+    {"budget": {"costs": 200, "over": 120}, "rule": "passive"},
     {"warm_up": 0, "width_scale": 0.1, "learning_rate": 2.0},
 ]
 
