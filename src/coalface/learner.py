@@ -8,17 +8,17 @@ from threading import RLock
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.asked import Asked
 from coalface.data.columns import check_feature_names, check_width
-from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
+from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.labels import label_array, with_abstaining
-from coalface.data.rows import Rows, check_row, check_rows
+from coalface.data.rows import Rows, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
-from coalface.errors import CoalfaceError, InputError, UnknownLabelError
+from coalface.errors import CoalfaceError, InputError
 from coalface.keeping import Kept
 from coalface.kernels.state import Settings
 from coalface.ledger.record import entries_for
@@ -29,6 +29,7 @@ from coalface.queries.interview import interview
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
 from coalface.regressors.settings import AS_PUBLISHED, settings_for, whole_number
+from coalface.rowwise import RowByRow
 
 _BEGINNING = RLock()
 
@@ -37,7 +38,7 @@ class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc
     """The learner does not know its labels yet."""
 
 
-class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A cost-sensitive classifier that asks only for costs that can still matter (COAL, online).
 
     Parameters are explained in ``docs/parameters.md``.
@@ -69,6 +70,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         random_state: int = 0,
         abstain_cost: float | None = None,
         abstain_label: Any = None,
+        budget: Any = None,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -87,6 +89,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.random_state = random_state
         self.abstain_cost = abstain_cost
         self.abstain_label = abstain_label
+        self.budget = budget
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -174,9 +177,9 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows: Rows,
         candidates: NDArray[np.bool_] | None,
         answered: rounds.Answered = rounds.NOTHING_ANSWERED,
+        settings: Settings | None = None,
     ) -> Queries:
-        scale = CostScale.of(self.cost_bounds)
-        settings = self._settings()
+        scale, settings = CostScale.of(self.cost_bounds), settings or self._settings()
         found = rounds.ask(self.regressors_, settings, rows, candidates, answered)
         return Queries(
             mask=found.mask,
@@ -207,37 +210,6 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows = check_rows(X)
         return self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late))
 
-    def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """The labels to ask about for one sparse example, the most promising first: for services.
-
-        >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
-        ['walk', 'fly']
-        """
-        self._ready()
-        rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
-        found = rounds.ask(self.regressors_, self._settings(), rows, None)
-        asked = np.flatnonzero(found.mask[0])
-        return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
-
-    def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
-        """Learn the costs of some labels of one sparse example and close its round: for services.
-
-        >>> CoalClassifier(["walk", "fly"]).tell_row([3, 17], [1.0, 0.5], ["fly"], [0.9]).round_
-        2
-        """
-        self._ready()
-        rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
-        codes, given = self._codes(labels), as_cost_array([costs])[0]
-        if given.shape != (len(codes),):
-            raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
-        cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
-        cost[0, codes], asked[0, codes] = given, True
-        if np.count_nonzero(asked) < len(codes):
-            raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        queries = self._decide(rows, None) if self.audit_rate > 0 else None  # what ask_row looked at
-        put = asked if queries is None else queries.put(asked)
-        return self._tell(None, rows, self.classes_, cost, put, None, late=False)
-
     # -- using what was learned ----------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
@@ -265,12 +237,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return CostScale.of(self.cost_bounds).from_unit(predicted)
 
     def cost_range(self, X: Any) -> CostRanges:
-        """What each cost may still be, were the example decided now; never outside ``cost_bounds``.
+        """What each cost may still be, were the example decided now, budget aside; never outside ``cost_bounds``.
 
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
-        return self.ask(X).ranges
+        return self._decide(self._rows(X), None, settings=self._settings()._replace(budget=np.inf)).ranges
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
         """Minus the mean cost of the predictions, from class labels or from known costs.
@@ -356,16 +328,6 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _answers(self, classes: NDArray[Any]) -> NDArray[Any]:
         return classes if self.abstain_cost is None else with_abstaining(classes, self.abstain_label)
 
-    def _codes(self, labels: Any) -> list[int]:
-        """The numbers of a few labels, by a dictionary that is made once."""
-        names = np.asarray(labels).ravel().tolist()
-        if not hasattr(self, "_code_of"):
-            self._code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
-        try:
-            return [self._code_of[name] for name in names]
-        except KeyError as unknown:
-            raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
-
     def _ready(self) -> None:
         """Begin from ``classes`` if nothing was seen yet."""
         if hasattr(self, "regressors_"):
@@ -412,7 +374,9 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _warn_if_collapsed(self) -> None:
         """Say once that the learner has gone silent although its last answers show that it errs."""
-        if not hasattr(self, "_warned") and warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
+        if self.budget is not None or hasattr(self, "_warned"):
+            return
+        if warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
             self._warned = True
 
     def __sklearn_tags__(self) -> Any:

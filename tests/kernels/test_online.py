@@ -22,6 +22,10 @@ settings = [
     {"sensitivity": "derivative", "rule": "no-domination", "mellowness": 0.001},
     {"n_labels": 40, "fit_intercept": False, "mellowness": 0.001},
     {"n_labels": 1, "rule": "passive"},
+    {"budget": {"costs": 140, "over": 70}, "audit_rate": 0.3, "mellowness": 0.1},
+    {"budget": {"price": 120.7, "over": 75, "price_per_example": 1.3, "price_per_cost": 0.4}},
+    {"budget": {"examples": 50, "over": 80}, "rule": "all-or-none", "audit_rate": 0.3},
+    {"budget": {"costs": 100, "over": 80}, "rule": "passive"},
     dict(DEFAULTS),
     {"abstain_cost": 0.2, "audit_rate": 0.3},
 ]

@@ -61,6 +61,14 @@ StopSaving = Annotated[
     float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
 ]
 CostBounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=NUMBER,...",
+        help="What may be spent, over how many examples: costs=1000,over=5000, or examples=..., or price=... with "
+        "price_per_example=... and price_per_cost=....",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 
 

@@ -11,6 +11,7 @@ _OPTIONS |= {
         "abstain_label",
         "accumulator",
         "audit_rate",
+        "budget",
         "budgets",
         "classes",
         "cost_bounds",

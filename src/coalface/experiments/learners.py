@@ -57,7 +57,7 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     """Raise an InputError if the learner cannot have these settings."""
     if learner == OURS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
-        settings_for(n_labels, {**CoalClassifier().get_params(), **settings})
+        settings_for(n_labels, {**CoalClassifier().get_params(), **_over_all(settings, n_rows=1)})
     else:
         RIVALS[learner].check(settings, n_labels)
 
@@ -98,9 +98,9 @@ def run(
     order = order_of(permutation, len(train))
     if learner != OURS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
-    bounds = settings.get("cost_bounds", (0.0, 1.0))
+    settings = _over_all({**settings, "cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}, len(train))
     return simulate(
-        CoalClassifier(classes=train.classes, random_state=permutation, **{**settings, "cost_bounds": tuple(bounds)}),
+        CoalClassifier(classes=train.classes, random_state=permutation, **settings),
         train.X,
         train.cost,
         X_test=test.X,
@@ -111,3 +111,9 @@ def run(
         price=train.price,
         progress=progress,
     )
+
+
+def _over_all(settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """The settings with a budget that, if it does not say over how many examples, is for all of these."""
+    budget = settings.get("budget")
+    return {**settings, "budget": {"over": n_rows, **budget}} if isinstance(budget, Mapping) else dict(settings)
