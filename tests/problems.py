@@ -64,9 +64,13 @@ def ask_and_tell(learner, X, cost, candidates=None):
     for i in range(X.shape[0]):
         row = X[i : i + 1]
         allowed = None if candidates is None else candidates[i : i + 1]
-        queries = learner.ask(row, candidates=allowed)
-        answers = np.where(queries.mask, cost[i : i + 1], np.nan)
-        learner.tell(row, answers, asked=queries, candidates=allowed)
+        asked = np.zeros((1, cost.shape[1]), np.bool_)
+        queries = first = learner.ask(row, candidates=allowed)
+        while queries.next.any():  # one question after the other
+            asked |= queries.next
+            answers = np.where(asked, cost[i : i + 1], np.nan)
+            queries = learner.ask(row, candidates=allowed, known=answers, asked=asked)
+        learner.tell(row, np.where(asked, cost[i : i + 1], np.nan), asked=first.put(asked), candidates=allowed)
     return learner
 
 

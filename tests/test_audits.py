@@ -1,11 +1,10 @@
 """Audits: random questions with known chances."""
 
 import numpy as np
-import pytest
 
 from coalface import CoalClassifier, MemoryLedger, simulate
 
-from .problems import dense_problem
+from .problems import dense_problem, trained
 
 
 def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
@@ -23,13 +22,32 @@ def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
     assert np.all(expected > 100)
 
 
-def test_the_seldom_asked_are_audited_more():
-    learner = CoalClassifier(classes=["often", "seldom"], warm_up=0, mellowness=0.0, audit_rate=1.0)
-    learner.tell(np.ones((50, 1)), np.tile([0.5, np.nan], (50, 1)))
-    learner.tell(np.ones((1, 1)), [[0.5, 0.5]])
-    chance = learner.ask(np.ones((1, 1))).propensity[0]
-    assert chance[1] / chance[0] == pytest.approx(52 / 2)
-    assert chance.sum() == pytest.approx(1.0)
+def test_half_of_the_audits_are_about_the_predicted_label_and_the_others_about_the_seldom_asked():
+    learner = CoalClassifier(classes=["often", "seldom", "best"], warm_up=0, mellowness=0.0, audit_rate=0.8)
+    learner.tell(np.ones((50, 1)), np.tile([0.5, np.nan, 0.1], (50, 1)))
+    learner.tell(np.ones((1, 1)), [[0.5, 0.5, 0.1]])
+    assert learner.predict([[1.0]])[0] == "best"
+    weights = np.array([1 / 52, 1 / 2, 1 / 52])
+    expected = 0.8 * (np.array([0.0, 0.0, 0.5]) + 0.5 * weights / weights.sum())
+    np.testing.assert_allclose(learner.ask([[1.0]]).propensity[0], expected, rtol=1e-12)
+    # Where the predicted label is no candidate, the next best one takes its place.
+    allowed = np.array([[True, True, False]])
+    weights = np.array([1 / 52, 1 / 2, 0])
+    best = int(np.argmin(learner.predict_cost([[1.0]])[0, :2]))
+    expected = 0.8 * (0.5 * np.eye(3)[best] + 0.5 * weights / weights.sum())
+    np.testing.assert_allclose(learner.ask([[1.0]], candidates=allowed).propensity[0], expected, rtol=1e-12)
+
+
+def test_where_the_rule_asks_for_the_predicted_label_all_audits_are_about_the_seldom_asked():
+    learner, X = trained(3, 4, audit_rate=0.4, rule="coal", mellowness=0.001)
+    queries = learner.ask(X)
+    best = learner.predict(X)
+    by_rule = queries.mask & ~queries.audit
+    asked_best = by_rule[np.arange(len(X)), best] & ~by_rule.all(axis=1)
+    assert asked_best.any()
+    weights = np.where(by_rule, 0.0, 1 / (1 + learner.regressors_.model.asked[:4]))
+    expected = np.where(by_rule, 1.0, 0.4 * weights / weights.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(queries.propensity[asked_best], expected[asked_best], rtol=1e-12)
 
 
 def test_weighting_by_the_chance_gives_an_unbiased_estimate_of_a_labels_mean_cost():

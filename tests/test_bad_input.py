@@ -229,6 +229,7 @@ BAD_PARAMETERS = [
     ("warm_up", [-1, 1.5, NAN, "long", None, 2**70], "warm_up must be a whole number from 0 on"),
     ("audit_rate", [-0.1, 1.1, NAN, "often", None], "audit_rate must be a finite number at least 0 and at most 1"),
     ("random_state", [-1, 0.5, "x", None, np.random.RandomState(0)], "random_state must be a whole number from 0 on"),
+    ("abstain_cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain_cost must be a finite number at least 0 and at most 1"),
     ("fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
     ("cost_bounds", [(1, 0), (0, 0), (0, INF), (NAN, 1), 3, None, "ab", (0, 1, 2), (-1.7e308, 1.7e308)], "cost_bounds"),
 ]
@@ -255,7 +256,7 @@ def test_bad_parameters(parameter, value, words):
 
 def test_every_parameter_has_been_tried():
     tried = {parameter for parameter, _, _ in BAD_PARAMETERS}
-    assert tried | {"classes", "cost_matrix"} == set(CoalClassifier().get_params())
+    assert tried | {"classes", "cost_matrix", "abstain_label"} == set(CoalClassifier().get_params())
 
 
 BAD_SINGLE_ROWS = {

@@ -32,12 +32,17 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
         np.testing.assert_allclose(queries.ranges.lowest[0][allowed], decision.lowest[allowed], rtol=0, atol=atol)
         np.testing.assert_allclose(queries.ranges.highest[0][allowed], decision.highest[allowed], rtol=0, atol=atol)
 
-        from_domination = np.abs(decision.lowest - np.nanmin(decision.highest))
+        from_domination = np.abs(decision.lowest - reference.guaranteed_cost(decision.highest))
         from_threshold = np.abs(decision.width - reference.width_threshold())
         clear = ~allowed | (np.minimum(from_domination, from_threshold) > MARGIN)
         if learner.rule == "all-or-none":  # one label's narrow margin decides for all
             clear = np.full(n_labels, clear.all())
+        if np.any(np.abs(decision.highest - reference.abstain_cost) < MARGIN):  # whether abstaining contends
+            clear[:] = False
         np.testing.assert_array_equal(queries.mask[0][clear], decision.mask[clear])
+        if abs(np.min(decision.predicted[allowed], initial=0.0) - reference.abstain_cost) > MARGIN and allowed.any():
+            answer = learner.predict(row, candidates=allowed[None])[0]
+            assert answer == (-1 if reference.answer(decision) is None else reference.answer(decision))
 
         answers = np.where(decision.mask, costs[i], np.nan)
         learner.tell(row, answers[None], asked=decision.mask[None], candidates=allowed[None])
@@ -83,6 +88,13 @@ def test_every_way_to_measure_a_range_is_the_references(accumulator, sensitivity
 def test_every_rule_is_the_references(rule, seed):
     X, costs = dense_problem(seed, 7, 100, real_costs=bool(seed % 2))
     assert_parity(X, costs, rule=rule, mellowness=0.001)
+
+
+@pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
+@pytest.mark.parametrize("abstain_cost", [0.0, 0.1, 0.3, 1.0])
+def test_abstaining_is_the_references(rule, abstain_cost):
+    X, costs = dense_problem(6, 7, 150)
+    assert_parity(X, costs, rule=rule, abstain_cost=abstain_cost)
 
 
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])

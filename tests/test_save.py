@@ -35,6 +35,7 @@ def saved(tmp_path_factory):
         {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled", "rule": "all-or-none"},
         {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
         {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
+        {"abstain_cost": 0.25, "abstain_label": "nobody"},
     ],
     ids=str,
 )
@@ -91,11 +92,14 @@ def test_the_parameters_come_back(tmp_path):
         "cost_bounds": (0.0, 2.0),
         "warm_up": 3,
         "slack": "noise-scaled",
+        "in_turn": True,
         "audit_rate": 0.125,
         "accumulator": "adagrad",
         "sensitivity": "derivative",
         "fit_intercept": False,
         "random_state": 9,
+        "abstain_cost": 0.5,
+        "abstain_label": "ask a human",
     }
     assert set(params) == set(CoalClassifier().get_params())
     CoalClassifier(**params).save(tmp_path / "model")
@@ -196,6 +200,17 @@ def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
     write_bundle(tmp_path / "model", "model", meta, arrays)
     with pytest.raises(FileFormatError):
         CoalClassifier.load(tmp_path / "model")
+
+
+def test_a_model_of_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
+    learner, X = trained(audit_rate=0.5, n=150)
+    assert learner.saving_ is not None
+    arrays = {"classes_": learner.classes_, **learner.regressors_.arrays()}
+    del arrays["saving"]
+    write_bundle(tmp_path / "model", "model", {"params": learner._plain_params(), "width": 8}, arrays)
+    again = CoalClassifier.load(tmp_path / "model")
+    assert again.saving_ is None
+    np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)
 
 
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

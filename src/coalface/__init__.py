@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coalface.evaluation.simulation import simulate
     from coalface.learner import CoalClassifier
     from coalface.ledger import JsonLinesLedger, MemoryLedger
-    from coalface.queries import Queries
+    from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
 
 __version__ = "0.1.0"
@@ -32,6 +32,7 @@ _HOMES = {
     "JsonLinesLedger": "ledger",
     "MemoryLedger": "ledger",
     "Queries": "queries",
+    "Saving": "queries",
     "read_dataset": "data.readers",
     "simulate": "evaluation.simulation",
     "tree_cost_matrix": "data.trees",
@@ -45,6 +46,7 @@ __all__ = [
     "JsonLinesLedger",
     "MemoryLedger",
     "Queries",
+    "Saving",
     "read_dataset",
     "simulate",
     "tree_cost_matrix",

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
 from coalface.data.labels import label_array
 from coalface.errors import FileFormatError, InputError
 from coalface.files import read_bundle, write_bundle
@@ -13,11 +14,12 @@ from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND
 from coalface.ledger import Ledger
 from coalface.ledger.record import check_recordable, replayed
 from coalface.ledger.recorder import Recorder
+from coalface.queries.stopping import Saving, checked_saving, saves_less_than, saving_of
 from coalface.regressors.online import OnlineRegressors
 
 
 class Kept:
-    """What a learner needs besides learning: its counts, ``save``, ``load``, ``record_to``, ``from_ledger``.
+    """What a learner needs besides learning: its counts, when to stop, ``save``, ``load`` and a ledger.
 
     It is mixed into estimators that make ``classes_`` and ``regressors_`` from their parameters in ``_ready``
     and learn checked rows in ``_tell``.
@@ -26,6 +28,8 @@ class Kept:
     classes_: NDArray[Any]
     regressors_: OnlineRegressors
     n_features_in_: int
+    cost_bounds: tuple[float, float]
+    audit_rate: float
     feature_names_in_: NDArray[np.object_]
     _ready: Any
     _settings: Any
@@ -46,6 +50,38 @@ class Kept:
     def examples_queried_(self) -> int:
         """Examples with at least one cost asked for so far."""
         return self._counter(EXAMPLES_QUERIED)
+
+    @property
+    def saving_(self) -> Saving | None:
+        """What more asking could still save per example, at most; None where there is no basis for it.
+
+        It takes audits (``audit_rate`` above 0) and at least a hundred rounds, told as they were asked: see ``Saving``.
+
+        >>> from coalface import CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"], audit_rate=0.2)
+        >>> learner.saving_ is None
+        True
+        >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 500, [[0.0, 1.0], [1.0, 0.0]] * 500)
+        >>> learner.saving_.rounds, learner.saving_.high < 0.1
+        (1000, True)
+        """
+        if not hasattr(self, "regressors_"):
+            return None
+        with self.regressors_.lock:
+            return saving_of(self.regressors_.model, CostScale.of(self.cost_bounds))
+
+    def should_stop(self, saving: float) -> bool:
+        """Whether more asking would save less than ``saving`` per example: the whole interval lies below it.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(classes=["walk", "fly"], audit_rate=0.1).should_stop(saving=0.02)
+        False
+        """
+        least = self._unit_saving("saving", saving)
+        return hasattr(self, "regressors_") and saves_less_than(self.regressors_.model, least)
+
+    def _unit_saving(self, name: str, saving: Any) -> float:
+        return checked_saving(name, saving, CostScale.of(self.cost_bounds), self.audit_rate)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, atomically; ``load`` goes on exactly from there.

@@ -3,6 +3,7 @@
 ``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back on the way out.
 """
 
+from collections.abc import Callable
 from threading import RLock
 from typing import Any, Self
 
@@ -11,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
+from coalface.data.asked import Asked
 from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
-from coalface.data.labels import label_array
+from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
 from coalface.errors import CoalfaceError, InputError, UnknownLabelError
@@ -23,6 +25,7 @@ from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import Queries, rounds
 from coalface.queries.collapse import warn_if_collapsed
+from coalface.queries.interview import interview
 from coalface.ranges import CostRanges
 from coalface.regressors.online import OnlineRegressors
 from coalface.regressors.settings import AS_PUBLISHED, settings_for, whole_number
@@ -52,17 +55,20 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         classes: Any = None,
         cost_matrix: Any = None,
         rule: str = "coal",
-        mellowness: float = 0.01,
+        mellowness: float = 0.1,
         width_scale: float = 0.5,
-        learning_rate: float = 0.5,
+        learning_rate: float | str = "auto",
         cost_bounds: tuple[float, float] = (0.0, 1.0),
-        warm_up: int = 10,
-        slack: str = "published",
-        audit_rate: float = 0.0,
+        warm_up: int | str = "auto",
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
         accumulator: str = "adax",
         sensitivity: str = "shadow",
         fit_intercept: bool = True,
         random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -73,11 +79,14 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.cost_bounds = cost_bounds
         self.warm_up = warm_up
         self.slack = slack
+        self.in_turn = in_turn
         self.audit_rate = audit_rate
         self.accumulator = accumulator
         self.sensitivity = sensitivity
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -126,10 +135,14 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     # -- asking and telling --------------------------------------------------------------------
 
-    def ask(self, X: Any, max_costs: int | None = None, *, candidates: Any = None) -> Queries:
+    def ask(
+        self, X: Any, max_costs: int | None = None, *, candidates: Any = None, known: Any = None, asked: Any = None
+    ) -> Queries:
         """The costs worth asking for, with reasons; nothing changes.
 
         ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
+        ``known`` (n, K) holds the costs answered so far, NaN elsewhere: what they settle is left out, and what was
+        ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you.
 
         >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
         >>> print(queries.reason(0))
@@ -139,20 +152,43 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
-        queries = self._decide(rows, self._candidates(candidates, rows))
+        answered = self._answered(rows, known, asked)
+        queries = self._decide(rows, self._candidates(candidates, rows), answered)
         return queries if limit is None else queries.limited_to(limit)
 
-    def _decide(self, rows: Rows, candidates: NDArray[np.bool_] | None) -> Queries:
+    def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
+        """Ask about each example, one question after the other, until nothing is left to ask; then learn it.
+
+        ``answer(i, label)`` gives the cost of a label on example ``i``, NaN if nobody can tell.
+
+        >>> costs = {"walk": 0.2, "fly": 0.9}
+        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 20, lambda i, label: costs[label])
+        >>> learner.round_, learner.costs_queried_ < 40
+        (21, True)
+        """
+        interview(self, X, answer, candidates)
+        return self
+
+    def _decide(
+        self,
+        rows: Rows,
+        candidates: NDArray[np.bool_] | None,
+        answered: rounds.Answered = rounds.NOTHING_ANSWERED,
+    ) -> Queries:
         scale = CostScale.of(self.cost_bounds)
-        found = rounds.ask(self.regressors_, self._settings(), rows, candidates)
+        settings = self._settings()
+        found = rounds.ask(self.regressors_, settings, rows, candidates, answered)
         return Queries(
             mask=found.mask,
+            next=found.first,
             ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
             predicted=scale.from_unit(found.predicted),
             reason_codes=found.reasons,
             propensity=found.propensity,
             classes=self.classes_,
             first_round=found.first_round,
+            abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
+            outlook=rounds.outlook(settings, found),
         )
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
@@ -172,7 +208,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late))
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """The labels to ask about for one sparse example, without the explanations: for services.
+        """The labels to ask about for one sparse example, the most promising first: for services.
 
         >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
         ['walk', 'fly']
@@ -180,7 +216,8 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._ready()
         rows = check_row(indices, values, getattr(self, "n_features_in_", 0))
         found = rounds.ask(self.regressors_, self._settings(), rows, None)
-        return np.asarray(self.classes_[found.mask[0]])
+        asked = np.flatnonzero(found.mask[0])
+        return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
 
     def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
         """Learn the costs of some labels of one sparse example and close its round: for services.
@@ -197,15 +234,14 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        audits_are_recorded = self.audit_rate > 0 and hasattr(self, "_recorder")
-        queries = self._decide(rows, None) if audits_are_recorded else None
-        as_decided = queries is not None and np.array_equal(queries.mask, asked)
-        return self._tell(None, rows, self.classes_, cost, queries if as_decided else asked, None, late=False)
+        queries = self._decide(rows, None) if self.audit_rate > 0 else None  # what ask_row looked at
+        put = asked if queries is None else queries.put(asked)
+        return self._tell(None, rows, self.classes_, cost, put, None, late=False)
 
     # -- using what was learned ----------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example.
+        """The label with the least predicted cost, per example, or ``abstain_label`` where ``abstain_cost`` is less.
 
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
         >>> learner.predict([[1.0]]).tolist(), learner.predict([[1.0]], candidates=[[False, True]]).tolist()
@@ -216,7 +252,7 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         best, _ = rounds.predict(self.regressors_, self._settings(), rows, allowed, with_costs=False)
         if (best < 0).any():
             raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
-        return np.asarray(self.classes_[best])
+        return np.asarray(self._answers(self.classes_)[best])
 
     def predict_cost(self, X: Any) -> NDArray[np.float64]:
         """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``.
@@ -247,11 +283,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         given = self._costs_given(rows, self.classes_, y, cost)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(given, len(rows), self.classes_, scale)
-        best, _ = rounds.predict(self.regressors_, self._settings(), rows, None, with_costs=False)
-        paid = unit[np.arange(len(rows)), best]
+        settings = self._settings()
+        best, _ = rounds.predict(self.regressors_, settings, rows, None, with_costs=False)
+        paid = rounds.paid(best, unit, settings)
         if np.isnan(paid).any():
             raise InputError(f"cost must be known for the predicted labels, row {np.argmax(np.isnan(paid))} is not.")
-        return -float(scale.from_unit(paid.astype(np.float64).mean()))
+        return -float(scale.from_unit(paid.mean()))
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -267,25 +304,20 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         late: bool,
     ) -> Self:
         """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
-        shape = (len(rows), len(classes))
         settings = self._settings(len(classes))
         unit = check_cost(cost, len(rows), classes, CostScale.of(self.cost_bounds))
-        allowed = None if candidates is None else check_mask(candidates, shape, "candidates")
-        mask = asked.mask if isinstance(asked, Queries) else asked
-        mask = ~np.isnan(unit) if mask is None else check_mask(mask, shape, "asked")
+        allowed = None if candidates is None else check_mask(candidates, unit.shape, "candidates")
+        said = Asked.of(asked.asked if isinstance(asked, Queries) else asked, ~np.isnan(unit))
         check_width(rows, self)
         names = check_feature_names(self, X)
         self._begin(classes)
         recorder = self._recorder_in_use()
         with one_at_a_time(self.regressors_.lock, recorder):
             if recorder is not None:
-                audit, chance = (asked.audit, asked.propensity) if isinstance(asked, Queries) else (None, None)
                 given = CostScale.of(self.cost_bounds).within(cost)
-                recorder.write(
-                    entries_for(self.round_, classes, rows, given, mask, audit, chance, allowed, names, late=late)
-                )
+                recorder.write(entries_for(self.round_, classes, rows, given, said, allowed, names, late=late))
             self._note_columns(rows, names)
-            rounds.tell(self.regressors_, settings, rows, allowed, unit, mask, late=late)
+            rounds.tell(self.regressors_, settings, rows, allowed, unit, said.mask, said.outlook, late=late)
         self._warn_if_collapsed()
         return self
 
@@ -298,12 +330,15 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         candidates: NDArray[np.bool_] | None,
         *,
         record: bool,
+        stop_saving: float,
     ) -> rounds.Run:
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
         self._begin(classes)
-        return rounds.Run(self.regressors_, settings, rows, candidates, unit, order, record=record)
+        return rounds.Run(
+            self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving
+        )
 
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
@@ -314,8 +349,12 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Start with these labels, unless the learner has begun."""
         with _BEGINNING:  # two threads must not begin it twice
             if not hasattr(self, "regressors_"):
+                self._answers(classes)  # the time to say that this label cannot stand for abstaining
                 self.classes_ = classes
-                self.regressors_ = OnlineRegressors(len(classes))
+                self.regressors_ = OnlineRegressors(len(classes), in_turn=self._settings(len(classes)).in_turn)
+
+    def _answers(self, classes: NDArray[Any]) -> NDArray[Any]:
+        return classes if self.abstain_cost is None else with_abstaining(classes, self.abstain_label)
 
     def _codes(self, labels: Any) -> list[int]:
         """The numbers of a few labels, by a dictionary that is made once."""
@@ -344,6 +383,13 @@ class CoalClassifier(Kept, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_width(rows, self)
         check_feature_names(self, X)
         return rows
+
+    def _answered(self, rows: Rows, known: Any, asked: Any) -> rounds.Answered:
+        if known is None:
+            return rounds.NOTHING_ANSWERED
+        unit = check_cost(known, len(rows), self.classes_, CostScale.of(self.cost_bounds))
+        mask = ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
+        return rounds.Answered(unit, mask)
 
     def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
         return None if candidates is None else check_mask(candidates, (len(rows), len(self.classes_)), "candidates")

@@ -184,6 +184,17 @@ def test_nobody_could_tell_counts_as_asked_and_teaches_nothing(empty_model, caps
         ({"audit": ["cat"], "propensity": {"cat": 0.5}}, "\"ask\" must hold 'cat'"),
         ({"audit": ["refund"], "propensity": {"refund": 0}}, "the propensity of 'refund' must be above 0"),
         ({"audit": ["refund"], "propensity": {"refund": 2}}, "at most 1, got 2.0"),
+        ({"outlook": {"label": "refund", "predicted": 0, "reachable": 0}}, "'chance' is missing"),
+        ({"outlook": {"label": 3, "predicted": 0, "reachable": 0, "chance": 1}}, "must be text or null, got 3"),
+        (
+            {"outlook": {"label": "refund", "predicted": 0, "reachable": 7, "chance": 1}},
+            "must lie in [0, 1], got [0.0, 7",
+        ),
+        (
+            {"outlook": {"label": "refund", "predicted": 0, "reachable": 0, "chance": 0}},
+            "must be above 0 and at most 1",
+        ),
+        ({"outlook": {"label": "cat", "predicted": 0, "reachable": 0, "chance": 1}}, "Unknown label 'cat'"),
     ],
 )
 def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, changes, said):

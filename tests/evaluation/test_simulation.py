@@ -29,8 +29,12 @@ SETTINGS = [  # what differs from the published ones
     {"sensitivity": "seen-only", "slack": "noise-scaled"},
     {"sensitivity": "derivative"},
     {"audit_rate": 0.5, "random_state": 7},
+    {**DEFAULTS, "mellowness": 1.0, "audit_rate": 0.0},
+    {**DEFAULTS, "accumulator": "adagrad", "warm_up": 2, "learning_rate": 0.3},
     {"audit_rate": 1.0, "rule": "all-or-none", "accumulator": "adagrad"},
     {"fit_intercept": False},
+    {"abstain_cost": 0.2},
+    {"abstain_cost": 0.2, "audit_rate": 0.5, "accumulator": "adagrad"},
     {"warm_up": 0, "width_scale": 0.1, "learning_rate": 2.0},
 ]
 

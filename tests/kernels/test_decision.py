@@ -60,7 +60,7 @@ def test_every_reason_is_true(seed, rule, audit_rate):
     asked = [
         "could be best and is uncertain",
         "the rule asks for every label",
-        "audit of a seldom-asked label",
+        "audit, drawn at random",
     ]
     np.testing.assert_array_equal(queries.mask, np.any([is_reason[text] for text in asked], axis=0))
     assert audit_rate or not queries.audit.any()

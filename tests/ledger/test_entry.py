@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from coalface.errors import FileFormatError
 from coalface.ledger import Answer, Entry
+from coalface.ledger.entry import Outlook
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 labels = st.one_of(st.text(), st.integers(-(2**60), 2**60), numbers, st.booleans())
@@ -19,6 +20,14 @@ answers = st.builds(
     asked=st.booleans(),
     audit=st.booleans(),
     propensity=st.floats(0, 1, exclude_min=True),
+)
+
+outlooks = st.builds(
+    Outlook,
+    label=st.none() | labels,
+    predicted=st.floats(0, 1),
+    chance=st.floats(0, 1, exclude_min=True),
+    reachable=st.floats(0, 1),
 )
 
 
@@ -34,6 +43,7 @@ def entries(draw):
         values=tuple(draw(st.lists(numbers, min_size=length, max_size=length))),
         answers=given_answers,
         candidates=draw(st.none() | st.lists(labels, max_size=3).map(tuple)),
+        outlook=draw(st.none() | outlooks),
     )
 
 
@@ -73,6 +83,12 @@ GOOD = Entry(7, False, 64, (3, 5), (1.0, 0.5), (Answer("cat", 0.25), Answer("dog
         {"answers": 3},
         {"candidates": 3},
         {"candidates": [["cat"]]},
+        {"outlook": None},
+        {"outlook": {"label": "cat", "predicted": 0.5, "reachable": 0.5}},
+        {"outlook": {"label": ["cat"], "predicted": 0.5, "chance": 0.5, "reachable": 0.5}},
+        {"outlook": {"label": "cat", "predicted": 0.5, "chance": 0.0, "reachable": 0.5}},
+        {"outlook": {"label": "cat", "predicted": 0.5, "chance": 1.5, "reachable": 0.5}},
+        {"outlook": {"label": "cat", "predicted": float("nan"), "chance": 0.5, "reachable": 0.5}},
     ],
     ids=str,
 )

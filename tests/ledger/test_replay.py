@@ -271,7 +271,9 @@ def test_the_chance_of_an_audit_is_recorded_also_where_rows_are_told_one_by_one(
     X, cost = dense_problem(5, 3, 200)
     by_row, by_batch = MemoryLedger(), MemoryLedger()
     one, other = (
-        CoalClassifier(classes=list("abc"), warm_up=2, mellowness=0.001, audit_rate=0.5).record_to(ledger)
+        CoalClassifier(classes=list("abc"), warm_up=2, mellowness=0.001, audit_rate=0.5, in_turn=False).record_to(
+            ledger
+        )
         for ledger in (by_row, by_batch)
     )
     for row, costs in zip(X, cost, strict=True):

@@ -1,11 +1,13 @@
 """Questions as a value: what they say about themselves, in numbers and in words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, Queries
+from coalface import CoalClassifier
 from coalface.queries import REASONS
 
 from ..problems import trained
@@ -40,7 +42,7 @@ def test_every_code_has_words():
     codes = np.arange(len(REASONS), dtype=np.int8)[None]
     learner = CoalClassifier(classes=range(len(REASONS)))
     queries = learner.ask([[1.0]])
-    relabelled = Queries(queries.mask, queries.ranges, queries.predicted, codes, queries.propensity, queries.classes, 1)
+    relabelled = replace(queries, reason_codes=codes)
     assert relabelled.reasons[0].tolist() == [REASONS[code] for code in range(len(REASONS))]
 
 

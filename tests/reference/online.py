@@ -104,6 +104,7 @@ class ReferenceCoal:
         vw_bisection=False,
         dtype=np.float32,
         label_range=(0, 1),
+        abstain_cost=None,
     ):
         assert rule in RULES
         assert accumulator in ("adax", "adagrad")
@@ -116,6 +117,7 @@ class ReferenceCoal:
         self.fit_intercept, self.stale_state, self.vw_bisection = fit_intercept, stale_state, vw_bisection
         self.dtype = dtype
         self.floor, self.ceiling = dtype(label_range[0]), dtype(label_range[1])
+        self.abstain_cost = np.inf if abstain_cost is None else dtype(abstain_cost)
 
         shape = (n_features + fit_intercept, n_labels)
         self.weights = np.zeros(shape, dtype)
@@ -158,6 +160,15 @@ class ReferenceCoal:
 
     def width_threshold(self):
         return self.width_scale * float(self.ceiling - self.floor) / np.sqrt(self.round_number)
+
+    def guaranteed_cost(self, highest):
+        """What the best answer costs at most; NaN stands for labels that are no candidates."""
+        return np.nanmin(np.append(highest, self.abstain_cost))
+
+    def answer(self, decision):
+        """The label of least prediction, or None to abstain."""
+        best = decision.best_label()
+        return None if decision.predicted[best] > self.abstain_cost else best
 
     # Acting
 
@@ -270,8 +281,10 @@ class ReferenceCoal:
         wide = highest - lowest > self.width_threshold()
         if self.rule == "no-domination":
             return wide
-        contenders = lowest <= np.min(highest[candidates])
-        asked = contenders & wide if np.sum(contenders) > 1 else np.zeros(self.n_labels, bool)
+        contenders = lowest <= self.guaranteed_cost(highest)
+        # Abstaining has no label and a range without width; it contends where no label is sure to do as well.
+        others = 1 if np.all(highest[candidates] > self.abstain_cost) else 0
+        asked = contenders & wide if np.sum(contenders) + others > 1 else np.zeros(self.n_labels, bool)
         if self.rule == "all-or-none":
             return np.full(self.n_labels, np.any(asked))
         return asked

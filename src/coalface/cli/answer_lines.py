@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from coalface.errors import FileFormatError
 
@@ -15,6 +15,15 @@ _INDEX_END = 2**31 - 1
 
 class _RepeatedError(ValueError):
     """What may be there once is there twice."""
+
+
+class LineOutlook(NamedTuple):
+    """What the learner would have answered, None to abstain, and what that looked like: see ``kernels.saving``."""
+
+    label: str | None
+    predicted: float
+    chance: float
+    reachable: float
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class AnswerLine:
     values: list[float] = field(default_factory=list)
     candidates: list[str] | None = None
     propensity: dict[str, float] = field(default_factory=dict)
+    outlook: LineOutlook | None = None
 
 
 def answer_lines(lines: Iterable[str], source: str, *, partial: bool = False) -> list[AnswerLine]:
@@ -89,6 +99,7 @@ def _parsed(number: int, text: str) -> AnswerLine:
         values=[_finite(value, "a value") for value in _listed(line.get("values", []), "values")],
         candidates=_texts(line["candidates"], "candidates") if "candidates" in line else None,
         propensity={name: _chance(value, name) for name, value in _mapping(line, "propensity").items()},
+        outlook=_outlook(_mapping(line, "outlook")) if "outlook" in line else None,
     )
     _check_parts(answer, line)
     return answer
@@ -177,6 +188,16 @@ def _chance(value: Any, label: str) -> float:
     if not 0 < chance <= 1:
         raise ValueError(f"the propensity of {label!r} must be above 0 and at most 1, got {chance!r}")
     return chance
+
+
+def _outlook(outlook: dict[str, Any]) -> LineOutlook:
+    label = outlook["label"]
+    if label is not None and not isinstance(label, str):
+        raise TypeError(f'the label of "outlook" must be text or null, got {_shown(label)}')
+    costs = [_finite(outlook[name], f'"{name}"') for name in ("predicted", "reachable")]
+    if not all(0 <= cost <= 1 for cost in costs):
+        raise ValueError(f'"predicted" and "reachable" must lie in [0, 1], got {_shown(costs)}')
+    return LineOutlook(label, costs[0], _chance(outlook["chance"], "outlook"), costs[1])
 
 
 def _shown(value: Any) -> str:

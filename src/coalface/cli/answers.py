@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from coalface.cli.answer_lines import AnswerLine
 from coalface.cli.models import Model
+from coalface.data.asked import Asked
 from coalface.data.labels import label_texts
 from coalface.errors import InputError, UnknownLabelError
+from coalface.kernels.state import ANSWER, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE
 
 _LARGEST_GAP = 1_000_000  # rounds; more is a mistyped number
 
@@ -30,6 +32,7 @@ def tell_answers(model: Model, answers: Sequence[AnswerLine], *, late: bool, fil
     cost = np.full((len(told), len(column)), np.nan)
     asked = np.zeros(cost.shape, np.bool_)
     candidates = np.ones(cost.shape, np.bool_)
+    outlook = np.zeros((len(told), N_OUTLOOK))
     for i, line in enumerate(told):
         known = _columns(line, line.costs, column)
         cost[i, known] = [np.nan if c is None else c for c in line.costs.values()]
@@ -37,8 +40,14 @@ def tell_answers(model: Model, answers: Sequence[AnswerLine], *, late: bool, fil
         if line.candidates is not None:
             candidates[i] = False
             candidates[i, _columns(line, line.candidates, column)] = True
+        if line.outlook is not None:
+            label, *numbers = line.outlook
+            answer = len(column) if label is None else _columns(line, [label], column)[0]
+            outlook[i, [ANSWER, PREDICTED, CHANCE, REACHABLE]] = answer, *numbers
     X, names = _examples(model, told)
-    model.learner.tell(X, cost, asked, late=late, candidates=None if candidates.all() else candidates)
+    model.learner.tell(
+        X, cost, Asked(asked, outlook=outlook), late=late, candidates=None if candidates.all() else candidates
+    )
     model.feature_names = names
 
 

@@ -74,6 +74,8 @@ def tell(
         f"{model}: {learner.costs_queried_ - before:,} costs counted, {learner.costs_queried_:,} in all on "
         f"{learner.examples_queried_:,} examples; next round {learner.round_:,}"
     )
+    if learner.saving_ is not None:
+        typer.echo(f"More asking could save {learner.saving_}")
 
 
 def _text_of(path: Path) -> str:

@@ -55,6 +55,11 @@ Slack = Annotated[str | None, typer.Option(help="published or noise-scaled.")]
 AuditRate = Annotated[float | None, typer.Option(help="Chance per example of one extra, random question.")]
 Accumulator = Annotated[str | None, typer.Option(help="adax or adagrad.")]
 Sensitivity = Annotated[str | None, typer.Option(help="shadow, seen-only or derivative.")]
+AbstainCost = Annotated[float | None, typer.Option(help="What it costs to give no label: an answer like any other.")]
+AbstainLabel = Annotated[str | None, typer.Option(help='How abstaining is spelled: "abstain", or -1 for numbers.')]
+StopSaving = Annotated[
+    float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
+]
 CostBounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 

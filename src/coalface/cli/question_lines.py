@@ -8,6 +8,8 @@
 Labels are spelled as text. Features are given by name, or as ``indices`` and ``values`` where they have none.
 A line for an example without a question is ``{"row": 4, "round": 15, "ask": []}``: it closes its round.
 Where a label is asked about as an audit, ``"audit": ["refund"], "propensity": {"refund": 0.02}`` says so.
+Where labels are audited, ``"outlook"`` says what the learner would answer and what that was expected to cost: ``tell``
+estimates from it what more asking could save.
 """
 
 import json
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
 from coalface.data.labels import label_texts
+from coalface.kernels.state import CHANCE
 from coalface.queries import REASONS, Queries
 
 _DIGITS = 6
@@ -33,6 +36,8 @@ def question_lines(queries: Queries, dataset: CostDataset, *, explain: bool) -> 
         line: dict[str, Any] = {"row": i, "round": queries.first_round + i, "ask": asked}
         if audits[i].any():
             line |= _audit(queries, audits, i, names)
+        if queries.outlook is not None and queries.outlook[i, CHANCE] > 0:
+            line["outlook"] = _outlook(queries.outlook[i], names)
         if asked or explain:
             line["ranges"] = _ranges(queries, i, names, everything=explain)
         if explain:
@@ -55,6 +60,12 @@ def _ranges(queries: Queries, i: int, names: list[str], *, everything: bool) -> 
 def _audit(queries: Queries, audits: NDArray[np.bool_], i: int, names: list[str]) -> dict[str, Any]:
     chance = {names[k]: float(queries.propensity[i, k]) for k in np.flatnonzero(audits[i])}
     return {"audit": list(chance), "propensity": chance}
+
+
+def _outlook(outlook: NDArray[np.float64], names: list[str]) -> dict[str, Any]:
+    answer, predicted, chance, reachable = outlook.tolist()
+    label = names[int(answer)] if answer < len(names) else None  # None: it would abstain
+    return {"label": label, "predicted": predicted, "chance": chance, "reachable": reachable}
 
 
 def _rounded(numbers: list[float]) -> list[float]:

@@ -34,11 +34,14 @@ def simulate(
     accumulator: options.Accumulator = None,
     sensitivity: options.Sensitivity = None,
     cost_bounds: options.CostBounds = None,
+    abstain_cost: options.AbstainCost = None,
+    abstain_label: options.AbstainLabel = None,
     seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
     budgets: Annotated[
         str, typer.Option(help="doubling, quarter-doubling, or numbers such as 100,500,1000.")
     ] = "doubling",
+    stop_saving: options.StopSaving = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
     as_json: options.Json = False,
@@ -54,6 +57,7 @@ def simulate(
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
+    from coalface.data.labels import label_from_text
     from coalface.learner import CoalClassifier
 
     settings = options.given(
@@ -68,6 +72,8 @@ def simulate(
         sensitivity=sensitivity,
         cost_bounds=cost_bounds,
         random_state=seed,
+        abstain_cost=abstain_cost,
+        abstain_label=label_from_text(abstain_label),
     )
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
@@ -87,7 +93,7 @@ def simulate(
         model.learner._ready()
         model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
         held_out = read_like(model, test, format, reading)
-    curve = _run(model, train, held_out, wanted, seed if shuffle else None)
+    curve = _run(model, train, held_out, wanted, seed if shuffle else None, stop_saving)
     _show(curve, as_json=as_json)
     if save is not None:
         model.save(save)
@@ -97,7 +103,14 @@ def simulate(
         raise typer.Exit(_INTERRUPTED)
 
 
-def _run(model: Any, train: "CostDataset", held_out: "CostDataset", budgets: Any, seed: int | None) -> "Curve":
+def _run(
+    model: Any,
+    train: "CostDataset",
+    held_out: "CostDataset",
+    budgets: Any,
+    seed: int | None,
+    stop_saving: float | None,
+) -> "Curve":
     import numpy as np
 
     from coalface.evaluation.simulation import simulate as run
@@ -113,6 +126,7 @@ def _run(model: Any, train: "CostDataset", held_out: "CostDataset", budgets: Any
             budgets=budgets,
             candidates=train.candidates,
             price=train.price,
+            stop_saving=stop_saving,
             progress=progress,
         )
 
@@ -132,7 +146,8 @@ def _show(curve: "Curve", *, as_json: bool) -> None:
     if as_json:
         typer.echo(curve.to_json())
         return
-    print_table("Interrupted: the run so far" if curve.interrupted else "The run", _HEADINGS, _rows(curve))
+    title = "Stopped: more asking would save too little" if curve.stopped else "The run"
+    print_table("Interrupted: the run so far" if curve.interrupted else title, _HEADINGS, _rows(curve))
     typer.echo(f"Area under the test cost on a log2 axis (AUC, less is better): {curve.auc:.4f}")
 
 

@@ -33,6 +33,8 @@ def train(
     accumulator: options.Accumulator = None,
     sensitivity: options.Sensitivity = None,
     cost_bounds: options.CostBounds = None,
+    abstain_cost: options.AbstainCost = None,
+    abstain_label: options.AbstainLabel = None,
     seed: options.Seed = 0,
     format: options.Format = "auto",
     label: options.Label = None,
@@ -46,6 +48,7 @@ def train(
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
+    from coalface.data.labels import label_from_text
     from coalface.files import exclusive
     from coalface.learner import CoalClassifier
 
@@ -64,6 +67,8 @@ def train(
         sensitivity=sensitivity,
         cost_bounds=cost_bounds,
         random_state=seed,
+        abstain_cost=abstain_cost,
+        abstain_label=label_from_text(abstain_label),
     )
     with exclusive(model):
         if model.exists() and not go_on:
@@ -84,7 +89,7 @@ def predict(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """The label with the least predicted cost for each example, as JSON lines."""
+    """The label with the least predicted cost for each example, or that of abstaining, as JSON lines."""
     from coalface.cli.models import Model
     from coalface.data.labels import label_texts
 

@@ -7,6 +7,8 @@ _OPTIONS = {"random_state": "--seed", "test_fraction": "--test-fraction", "max_c
 _OPTIONS |= {
     name: "--" + name.replace("_", "-")
     for name in (
+        "abstain_cost",
+        "abstain_label",
         "accumulator",
         "audit_rate",
         "budgets",
@@ -18,6 +20,7 @@ _OPTIONS |= {
         "rule",
         "sensitivity",
         "slack",
+        "stop_saving",
         "warm_up",
         "width_scale",
     )

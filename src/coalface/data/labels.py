@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.errors import InputError, UnknownLabelError
 
+_NUMBERS = "biuf"  # dtype kinds
+
 
 def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
     """Distinct labels as a 1-d array of strings, integers, floats or booleans.
@@ -31,6 +33,24 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
     return array
 
 
+def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray[Any]:
+    """The labels and, behind them, the answer of a learner that abstains.
+
+    >>> with_abstaining(np.array(["cat", "dog"])).tolist(), with_abstaining(np.array([3, 5])).tolist()
+    (['cat', 'dog', 'abstain'], [3, 5, -1])
+    """
+    kind = classes.dtype.kind
+    if abstain_label is None:
+        abstain_label = {"U": "abstain", "S": b"abstain"}.get(kind, -1)
+    answer = np.asarray(abstain_label)
+    alike = answer.dtype.kind in _NUMBERS if kind in _NUMBERS else answer.dtype.kind == kind
+    if answer.ndim or not alike:
+        raise InputError(f"abstain_label must be of the type of the labels, such as {classes[0]!r}, got {answer!r}.")
+    if (answer == classes).any():
+        raise InputError(f"abstain_label must differ from every label, got {answer.item()!r}. Pass another one.")
+    return np.append(classes, answer)
+
+
 def labels_from_text(texts: Sequence[str]) -> NDArray[Any]:
     """Labels read from a file: integers if every one is spelled like an integer, else strings.
 
@@ -46,6 +66,15 @@ def labels_from_text(texts: Sequence[str]) -> NDArray[Any]:
     if [str(number) for number in numbers] != list(texts) or max(map(abs, numbers), default=0) >= 2**63:
         return np.array(texts, dtype=str)
     return np.array(numbers, dtype=np.int64)
+
+
+def label_from_text(text: str | None) -> Any:
+    """One label as somebody spells it on the command line; None stays None.
+
+    >>> label_from_text("-1"), label_from_text("nobody")
+    (-1, 'nobody')
+    """
+    return None if text is None else labels_from_text([text])[0].item()
 
 
 def label_texts(classes: NDArray[Any]) -> list[str]:

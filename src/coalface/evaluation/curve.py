@@ -17,7 +17,8 @@ class Curve:
 
     ``at_doublings`` holds the test cost when the budgets 10 K 2^(q-1) were first reached, q = 1, 2, ...,
     a budget never reached carrying the run's final cost: the common axis on which runs are compared.
-    ``spent`` is the price of all that was asked, None where asking has no price.
+    ``spent`` is the price of all that was asked, None where asking has no price. ``stopped`` says that the run ended
+    early because more asking would have saved too little, ``interrupted`` that somebody ended it.
 
     >>> from coalface import CoalClassifier, simulate
     >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
@@ -37,6 +38,7 @@ class Curve:
     seconds: float
     interrupted: bool = False
     spent: NDArray[np.float64] | None = None
+    stopped: bool = False
 
     @property
     def auc(self) -> float:
@@ -71,8 +73,9 @@ class Curve:
     def from_values(cls, values: Any) -> "Curve":
         """The curve of plain values."""
         try:
-            kept: dict[str, Any] = {field.name: values[field.name] for field in fields(cls) if field.name != "spent"}
-            kept["spent"] = values.get("spent")
+            names = [field.name for field in fields(cls) if field.name not in ("spent", "stopped")]
+            kept: dict[str, Any] = {name: values[name] for name in names}
+            kept["spent"], kept["stopped"] = values.get("spent"), bool(values.get("stopped", False))
             for name in ("test_cost", "at_doublings", "spent"):
                 if kept[name] is not None or name != "spent":
                     kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
@@ -85,7 +88,7 @@ class Curve:
     def __str__(self) -> str:
         return (
             f"{self.costs_queried[-1]} costs on {self.examples_queried[-1]} of {self.rounds[-1]} examples, "
-            f"test cost {self.test_cost[-1]:.4f}"
+            f"test cost {self.test_cost[-1]:.4f}{', stopped' if self.stopped else ''}"
         )
 
 

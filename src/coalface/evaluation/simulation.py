@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.asked import Asked
 from coalface.data.columns import check_feature_names
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.fields import checked_prices
@@ -36,20 +37,22 @@ def simulate(
     candidates: Any = None,
     classes: Any = None,
     price: Any = None,
+    stop_saving: float | None = None,
     progress: Progress | None = None,
 ) -> Curve:
     """Run ask, answer and tell over the rows in one compiled loop; the learner learns, the curve comes back.
 
     Equal, bit for bit, to calling ``ask`` and ``tell`` row by row. ``price`` (n, K) is what asking for each cost
-    takes; the curve then says what was ``spent``. ``progress(done, total)`` is called now and then. Ctrl-C ends the
-    run early: the curve says ``interrupted``, the learner stands where it was.
+    takes; the curve then says what was ``spent``. ``stop_saving`` ends the run as soon as
+    ``learner.should_stop(stop_saving)``: the curve says ``stopped``. ``progress(done, total)`` is called now and then.
+    Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
 
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
     >>> curve = simulate(CoalClassifier(), X, cost=1.0 - np.eye(2)[y])
     >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
     (100, True)
     """
-    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes, price)
+    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes, price, stop_saving)
     return trial.run(progress)
 
 
@@ -68,6 +71,7 @@ class _Trial:
         candidates: Any,
         classes: Any,
         price: Any,
+        stop_saving: Any,
     ) -> None:
         rows = check_rows(X, allow_empty=False)
         known = learner._resolve_classes(classes, cost)
@@ -85,7 +89,8 @@ class _Trial:
         self.names = check_feature_names(learner, X)
         self.recorder = learner._recorder_in_use()
         record = self.recorder is not None or self.price is not None
-        self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed, record=record)
+        least = rounds.NEVER if stop_saving is None else learner._unit_saving("stop_saving", stop_saving)
+        self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed, record=record, stop_saving=least)
         self.checkpoints: list[_Look] = []
         self.at_doublings: list[float] = []
 
@@ -110,6 +115,7 @@ class _Trial:
             at_doublings=np.array(doublings, np.float64),
             seconds=time.perf_counter() - started,
             interrupted=interrupted,
+            stopped=self.run_.stopped and self.run_.done < len(self.order),
             spent=None if self.price is None else np.array(spent, np.float64),
         )
 
@@ -128,7 +134,7 @@ class _Trial:
                     self.checkpoints.append(seen)
                 self.at_doublings += [seen.test_cost] * int(reached[1] - doubling)
                 wanted, doubling = int(reached[0]), int(reached[1])
-            if self.run_.done == len(self.order):
+            if self.run_.done == len(self.order) or self.run_.stopped:
                 return
             ahead = np.concatenate([self.budgets[wanted : wanted + 1], self.doublings[doubling : doubling + 1]])
             began, done = time.perf_counter(), self.run_.done
@@ -154,9 +160,7 @@ class _Trial:
             self.learner.classes_,
             self.run_.rows.take(picked),
             np.where(asked, self.scale.within(np.asarray(self.given)[picked]), np.nan),
-            asked,
-            audit=how == ASKED_AS_AUDIT,
-            propensity=self.run_.propensity[span],
+            Asked(asked, how == ASKED_AS_AUDIT, self.run_.propensity[span], self.run_.outlook[span]),
             candidates=None if candidates is None else candidates[picked],
             feature_names=self.names if start == 0 else None,
         )
@@ -208,9 +212,9 @@ class _TestSet:
 
     def cost_of(self, learner: CoalClassifier) -> float:
         """The mean cost of the learner's predictions."""
-        best, _ = rounds.predict(learner.regressors_, learner._settings(), self.rows, None, with_costs=False)
-        paid = self.cost[np.arange(len(best)), best]
-        return float(self.scale.from_unit(paid.astype(np.float64).mean()))
+        settings = learner._settings()
+        best, _ = rounds.predict(learner.regressors_, settings, self.rows, None, with_costs=False)
+        return float(self.scale.from_unit(rounds.paid(best, self.cost, settings).mean()))
 
 
 def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:

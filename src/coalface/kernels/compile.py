@@ -121,3 +121,8 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
         "Kernel[P, R]",
         numba.njit(function, nogil=True, error_model="numpy", boundscheck=False, inline="always"),
     )
+
+
+def called(function: Callable[P, R]) -> Kernel[P, R]:
+    """Compile a function that kernels call once a row: made once, where ``inlined`` is made again in each of them."""
+    return cast("Kernel[P, R]", numba.njit(function, nogil=True, error_model="numpy", boundscheck=False))

@@ -2,10 +2,13 @@
 
 import numpy as np
 
-from coalface.kernels.compile import inlined
+from coalface.kernels.answer import best_answer
+from coalface.kernels.compile import called, inlined
 from coalface.kernels.state import (
+    ABSTAINING_IS_CHEAPER,
     ALL_OR_NONE,
     AUDIT,
+    AUTO_WARM_UP,
     CANNOT_BE_BEST,
     KNOWN_WELL,
     NO_DOMINATION,
@@ -20,6 +23,9 @@ from coalface.kernels.state import (
     Settings,
 )
 
+_SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
+_KINDS = 3  # labels that have been best
+_PREDICTED_SHARE = 0.5  # of the audits, for the predicted label where the rule does not ask for it
 _GOLDEN_64 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -42,6 +48,23 @@ def uniform(seed: int, round_number: int, draw: int) -> float:
 
 
 @inlined
+def in_warm_up(model: Model, settings: Settings, round_number: int) -> bool:
+    """Whether the example is asked about in full, whatever the ranges say.
+
+    Left to itself, the learner begins with a few examples and goes on while these were nearly all of one kind: labels
+    that were never the best look as if they never could be.
+    """
+    if settings.warm_up != AUTO_WARM_UP:
+        return round_number <= settings.warm_up
+    if round_number <= _SHORTEST_WARM_UP or round_number > _LONGEST_WARM_UP:
+        return round_number <= _SHORTEST_WARM_UP
+    n_kinds = 0
+    for k in range(settings.n_labels):
+        n_kinds += model.was_best[k] > 0
+    return n_kinds < min(settings.n_labels, _KINDS)
+
+
+@called
 def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
     candidates, mask, reasons, propensity = (
@@ -51,7 +74,7 @@ def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int
         scratch.propensity,
     )
     n_labels = settings.n_labels
-    if round_number <= settings.warm_up or settings.rule == PASSIVE:
+    if settings.rule == PASSIVE or in_warm_up(model, settings, round_number):
         reason = WITH_THE_REST if settings.rule == PASSIVE else WARM_UP
         n_asked = 0
         for k in range(n_labels):
@@ -78,11 +101,13 @@ def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         scratch.propensity,
     )
     threshold = np.float32(settings.width_scale / np.sqrt(np.float64(round_number)))
-    guaranteed_cost = np.float32(np.inf)
+    best_label = np.float32(np.inf)  # the cost that one of the labels is sure not to exceed
     for k in range(settings.n_labels):
         if candidates[k]:
-            guaranteed_cost = min(guaranteed_cost, highest[k])
-    n_contenders = 0
+            best_label = min(best_label, highest[k])
+    abstain_cost = np.float32(settings.abstain_cost)
+    guaranteed_cost = min(best_label, abstain_cost)
+    n_contenders = int(abstain_cost < best_label)  # abstaining is one without a label; in a tie the label is taken
     n_uncertain = 0  # contenders that are also wide
     for k in range(settings.n_labels):
         if candidates[k] and lowest[k] <= guaranteed_cost:
@@ -100,7 +125,7 @@ def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         elif settings.rule == ALL_OR_NONE and coal_asks:
             asked, reason = True, WITH_THE_REST
         elif not contender and settings.rule != NO_DOMINATION:
-            asked, reason = False, CANNOT_BE_BEST
+            asked, reason = False, ABSTAINING_IS_CHEAPER if lowest[k] <= best_label else CANNOT_BE_BEST
         elif n_contenders == 1 and settings.rule != NO_DOMINATION:
             asked, reason = False, ONLY_CONTENDER
         else:
@@ -114,7 +139,11 @@ def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 @inlined
 def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
-    """Now and then one more label, drawn among those not asked for, the less asked the likelier."""
+    """Now and then one more label, drawn among those not asked for.
+
+    Every other time it is the predicted one, so that what predictions cost can be estimated; else the less asked the
+    likelier.
+    """
     candidates, mask, propensity, asked = scratch.candidates, scratch.mask, scratch.propensity, model.asked
     total = 0.0
     for k in range(settings.n_labels):
@@ -122,19 +151,25 @@ def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int
             total += 1.0 / (1.0 + np.float64(asked[k]))
     if total == 0.0:
         return 0
+    best = best_answer(settings, candidates, scratch.predicted)
+    share = _PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
-            propensity[k] = settings.audit_rate / (1.0 + np.float64(asked[k])) / total
+            propensity[k] = settings.audit_rate * (1.0 - share) / (1.0 + np.float64(asked[k])) / total
+    if share > 0.0:
+        propensity[best] += settings.audit_rate * share
     if uniform(settings.seed, round_number, 0) >= settings.audit_rate:
         return 0
-    left = uniform(settings.seed, round_number, 1) * total
-    drawn = -1
-    for k in range(settings.n_labels):
-        if candidates[k] and not mask[k]:
-            drawn = k
-            left -= 1.0 / (1.0 + np.float64(asked[k]))
-            if left < 0.0:
-                break
+    pick = uniform(settings.seed, round_number, 1)
+    drawn = best
+    if pick >= share:
+        left = (pick - share) / (1.0 - share) * total
+        for k in range(settings.n_labels):
+            if candidates[k] and not mask[k]:
+                drawn = k
+                left -= 1.0 / (1.0 + np.float64(asked[k]))
+                if left < 0.0:
+                    break
     mask[drawn] = True
     scratch.reasons[drawn] = AUDIT
     return 1

@@ -7,10 +7,12 @@ functions, so that a simulated run and a row-by-row one cannot drift apart.
 
 import numpy as np
 
-from coalface.kernels.compile import inlined, kernel
+from coalface.kernels.answer import best_answer
+from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.costrange import bound_costs
-from coalface.kernels.decision import decide
+from coalface.kernels.decision import decide, in_warm_up
 from coalface.kernels.features import claim_slots
+from coalface.kernels.implied import learn_settled
 from coalface.kernels.regression import (
     clipped,
     gather,
@@ -21,6 +23,7 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
+from coalface.kernels.saving import foresee, forget_saving, note_saving, saves_less
 from coalface.kernels.state import (
     ADAX,
     ASKED,
@@ -32,6 +35,7 @@ from coalface.kernels.state import (
     F64,
     I8,
     I64,
+    NOT_A_CANDIDATE,
     NOT_ASKED,
     PASSIVE,
     ROUND,
@@ -45,6 +49,7 @@ from coalface.kernels.state import (
     Scratch,
     Settings,
 )
+from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next, settle, strike_answered
 
 _REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
 
@@ -67,7 +72,7 @@ def _look(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
         predict(model, scratch, n)
 
 
-@inlined
+@called
 def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
     """The range of every cost, after ``_look``."""
     predicted, gradient = scratch.predicted, scratch.gradient
@@ -79,27 +84,17 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
                 p = clipped(predicted[k])
                 gradient[k] = np.float32(4.0) * p * p
             measure(model, scratch, n)
-        shadow_sensitivity(model, settings, scratch)
+        shadow_sensitivity(model, settings, scratch, n)
     bound_costs(model, settings, scratch, round_number)
 
 
-@inlined
-def _best(settings: Settings, scratch: Scratch) -> int:
-    """The candidate with the least raw prediction, the first one among equals; -1 if there is none."""
-    predicted, candidates = scratch.predicted, scratch.candidates
-    best = -1
-    for k in range(settings.n_labels):
-        if candidates[k] and (best < 0 or predicted[k] < predicted[best]):
-            best = k
-    return best
-
-
-@inlined
+@called
 def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """Learn the known costs in scratch; a prediction that is exactly right changes nothing."""
     squared_residuals, answered = model.squared_residuals, model.answered
     costs, labels, predicted = scratch.costs, scratch.labels, scratch.predicted
     n_learned = 0
+    cheapest = -1
     for k in range(settings.n_labels):
         cost = costs[k]
         if np.isnan(cost):
@@ -110,9 +105,16 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
         if residual != 0.0:
             labels[n_learned] = k
             n_learned += 1
+        if cheapest < 0 or cost < costs[cheapest]:
+            cheapest = k
+    if cheapest < 0:
+        return
+    model.was_best[cheapest] += 1
     if n_learned > 0:  # a row without features teaches nothing but counts as an update, as in VW
         claim_slots(model, scratch, n)
         learn(model, settings, scratch, n, n_learned)
+    model.row_sizes[0] += np.float64(n)
+    model.row_sizes[1] += 1.0
 
 
 @inlined
@@ -133,17 +135,29 @@ def _close_round(model: Model, settings: Settings, scratch: Scratch, late: bool)
 
 
 @inlined
+def _some_known(settings: Settings, costs: F32) -> bool:
+    for k in range(settings.n_labels):  # noqa: SIM110 (a generator would not compile)
+        if not np.isnan(costs[k]):
+            return True
+    return False
+
+
+@inlined
 def _note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
     """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
     costs, recent = scratch.costs, model.recent_regret
-    best = _best(settings, scratch)
-    if best < 0 or np.isnan(costs[best]):
+    best = best_answer(settings, scratch.candidates, scratch.predicted)
+    if best < 0:
         return
-    least = costs[best]
+    abstain_cost, abstains = np.float32(settings.abstain_cost), best == settings.n_labels
+    paid = abstain_cost if abstains else costs[best]
+    if np.isnan(paid) or (abstains and not _some_known(settings, costs)):
+        return
+    least = min(paid, abstain_cost)
     for k in range(settings.n_labels):
         if costs[k] < least:
             least = costs[k]
-    regret = np.float64(costs[best] - least)
+    regret = np.float64(paid - least)
     recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
     recent[0] += (regret - recent[0]) / recent[1]
 
@@ -170,15 +184,39 @@ def predict_rows(
     best: I64,
     predicted: F32,
 ) -> None:
-    """The best label of each row and, if ``predicted`` has rows, the raw predictions."""
+    """The best answer to each row and, if ``predicted`` has rows, the raw predictions."""
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        best[row] = _best(settings, scratch)
+        best[row] = best_answer(settings, scratch.candidates, scratch.predicted)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = scratch.predicted[k]
+
+
+@inlined
+def _strike(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
+    """Take off the list what was asked for and, if questions are put in turn, what its answers have settled."""
+    for k in range(settings.n_labels):
+        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
+    strike_answered(settings, scratch, asked)
+    if in_turn:
+        settle(settings, scratch)
+
+
+@called
+def _recall_settled(model: Model, settings: Settings, scratch: Scratch, n: int, known: F32, asked: Bool) -> None:
+    """Find out again, from the state before learning, which questions the known costs have settled."""
+    n_unknown = 0
+    for k in range(settings.n_labels):
+        scratch.reasons[k] = NOT_A_CANDIDATE
+        n_unknown += scratch.candidates[k] and np.isnan(known[k])
+    round_number = model.counters[ROUND]
+    if n_unknown > 0 and asks_in_turn(model, settings, round_number):
+        _bound(model, settings, scratch, n, round_number)
+        decide(model, settings, scratch, round_number)
+        _strike(settings, scratch, known, asked, True)
 
 
 @kernel
@@ -188,14 +226,20 @@ def ask_rows(
     scratch: Scratch,
     rows: Csr,
     candidates: Bool,
+    known: F32,
+    asked: Bool,
     mask: Bool,
+    first: Bool,
     reasons: I8,
     propensity: F64,
     lowest: F32,
     highest: F32,
     predicted: F32,
 ) -> None:
-    """Decide on each row, the first at the model's round, the next ones at the following rounds."""
+    """Decide on each row, the first at the model's round, the next ones at the following rounds.
+
+    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for.
+    """
     for row in range(rows.indptr.shape[0] - 1):
         round_number = model.counters[ROUND] + row
         n = gather(model, settings, scratch, rows, row)
@@ -203,8 +247,13 @@ def ask_rows(
         _restrict(settings, scratch, candidates, row)
         _bound(model, settings, scratch, n, round_number)
         decide(model, settings, scratch, round_number)
+        in_turn = asks_in_turn(model, settings, round_number)
+        if known.shape[0] > 0:
+            _strike(settings, scratch, known[row], asked[row], in_turn)
+        mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
+            first[row, k] = scratch.next[k]
             reasons[row, k] = scratch.reasons[k]
             propensity[row, k] = scratch.propensity[k]
             lowest[row, k] = scratch.lowest[k]
@@ -221,10 +270,14 @@ def tell_rows(
     candidates: Bool,
     costs: F32,
     asked: Bool,
+    outlook: F64,
     late: bool,
     start: int,
 ) -> int:
-    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room."""
+    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room.
+
+    ``outlook`` is what the rows looked like when they were asked about, and has no rows where that is not known.
+    """
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
@@ -233,15 +286,26 @@ def tell_rows(
         _restrict(settings, scratch, candidates, row)
         n_known = 0
         for k in range(settings.n_labels):
-            allowed = scratch.candidates[k]
-            scratch.mask[k] = allowed and asked[row, k]
-            scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
-            n_known += not np.isnan(scratch.costs[k])
+            n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
         if n_known > 0:
             _look(model, settings, scratch, n)
             if not late:
+                _recall_settled(model, settings, scratch, n, costs[row], asked[row])
+        for k in range(settings.n_labels):
+            allowed = scratch.candidates[k]
+            scratch.mask[k] = allowed and asked[row, k]
+            scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
+        if n_known > 0:
+            if not late:
                 _note_regret(model, settings, scratch)
+                learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
+        if not late and outlook.shape[0] > 0:
+            for i in range(outlook.shape[1]):
+                scratch.outlook[i] = outlook[row, i]
+            note_saving(model, settings, scratch)
+        elif not late:
+            forget_saving(model.saving)
         _close_round(model, settings, scratch, late)
     return int(n_rows)
 
@@ -258,16 +322,21 @@ def simulate_rows(
     start: int,
     stop: int,
     budget: int,
+    stop_saving: float,
     asked: I8,
     propensity: F64,
+    outlook: F64,
 ) -> int:
     """Ask, answer and tell for ``order[start:stop]``, until the budget of costs is reached.
 
-    Comes back with the first position not done: ``stop``, or earlier when the budget is reached or
-    there is no room. If ``asked`` has rows, what was asked at each position is written there.
+    Comes back with the first position not done: ``stop``, or earlier when the budget is reached, when more asking
+    would save less than ``stop_saving`` or there is no room. If ``asked`` has rows, what was asked at each position
+    is written there.
     """
+    saving = model.saving
+    may_stop, audited = stop_saving > -np.inf, settings.audit_rate > 0.0
     for position in range(start, stop):
-        if model.counters[COSTS_QUERIED] >= budget:
+        if model.counters[COSTS_QUERIED] >= budget or (may_stop and saves_less(saving, stop_saving)):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
@@ -276,10 +345,17 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if settings.rule != PASSIVE and round_number > settings.warm_up:
+        if (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)) or audited:
             _bound(model, settings, scratch, n, round_number)
         n_asked = decide(model, settings, scratch, round_number)
+        if audited:
+            candidates_now, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
+            foresee(settings, candidates_now, predicted, lowest, scratch.propensity, scratch.outlook)
+        if n_asked > 0 and asks_in_turn(model, settings, round_number):
+            n_asked = answer_in_turn(settings, scratch, costs[row])
         if asked.shape[0] > 0:
+            for i in range(outlook.shape[1] if audited else 0):
+                outlook[position, i] = scratch.outlook[i]
             for k in range(settings.n_labels):
                 asked[position, k] = NOT_ASKED
                 if scratch.mask[k]:
@@ -289,6 +365,11 @@ def simulate_rows(
             for k in range(settings.n_labels):
                 scratch.costs[k] = costs[row, k] if scratch.mask[k] else np.float32(np.nan)
             _note_regret(model, settings, scratch)
+            learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
+        if audited:
+            note_saving(model, settings, scratch)
+        else:
+            forget_saving(saving)
         _close_round(model, settings, scratch, False)
     return stop

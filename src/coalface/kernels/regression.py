@@ -21,6 +21,7 @@ from coalface.kernels.features import INTERCEPT, find
 from coalface.kernels.prefetch import AHEAD, LINE, prefetch
 from coalface.kernels.state import (
     ADAX,
+    AUTO_RATE,
     INVERSE_SCALE,
     LARGEST_VALUE,
     SMALLEST_VALUE,
@@ -37,6 +38,21 @@ _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _FOUR = np.float32(4.0)
 _TINY = np.float32(1e-37)
+_REACH_OF_FIRST_STEP = 2.2  # a first answer is learned nearly whole: 1 - exp(-2 * 2.2)
+
+
+@inlined
+def rate_for(model: Model, settings: Settings, n: int) -> float:
+    """The learning rate at a row of ``n`` non-zeros.
+
+    A fresh regressor's reach is the root of the row's non-zeros. Divided by the root of their mean, the rate of
+    its own choice moves the prediction equally far whatever the number of features.
+    """
+    if settings.learning_rate != AUTO_RATE:
+        return settings.learning_rate
+    row_sizes = model.row_sizes
+    mean = (row_sizes[0] + np.float64(n)) / (row_sizes[1] + 1.0)
+    return _REACH_OF_FIRST_STEP / math.sqrt(max(mean, 1.0))
 
 
 @inlined
@@ -149,18 +165,18 @@ def seen_only_sensitivity(model: Model, settings: Settings, scratch: Scratch, n:
         squares, inverse_scale = cell[SQUARES], cell[INVERSE_SCALE]
         for k in range(lanes):
             sensitivity[k] += (size * inverse_scale[k]) * (size / np.sqrt(squares[k]))
-    rate = np.float32(settings.learning_rate)
+    rate = np.float32(rate_for(model, settings, n))
     for k in range(lanes):
         average_norm = np.float32(np.sqrt(updates[k] / norm_sum[k]))
         sensitivity[k] = rate * (sensitivity[k] * average_norm)
 
 
 @inlined
-def shadow_sensitivity(model: Model, settings: Settings, scratch: Scratch) -> None:
+def shadow_sensitivity(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """What one more update of weight 1 would move, from norm and reach."""
     updates, norm_sum = model.updates, model.norm_sum
     norm, reach, sensitivity = scratch.norm, scratch.reach, scratch.sensitivity
-    rate = np.float32(settings.learning_rate)
+    rate = np.float32(rate_for(model, settings, n))
     for k in range(sensitivity.shape[0]):
         average_norm = np.float32(np.sqrt((updates[k] + 1.0) / (norm_sum[k] + np.float64(norm[k]))))
         sensitivity[k] = rate * (reach[k] * average_norm)
@@ -193,13 +209,14 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         gradient[label] = _ONE if adax else _FOUR * difference * difference
     if not adax:
         measure(model, scratch, n)
+    rate = rate_for(model, settings, n)
     for i in range(n_learned):
         label = labels[i]
         difference = costs[label] - clipped(predicted[label])
         norm_sum[label] += np.float64(norm[label])
         updates[label] += 1.0
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
-        step[label] = _step(difference, reach[label] * average_norm, settings.learning_rate) * average_norm
+        step[label] = step_for(difference, reach[label] * average_norm, rate) * average_norm
     if n_learned * 5 < gradient.shape[0]:  # where one by one is as fast as all at once, measured
         _apply_to_list(model, scratch, n, n_learned)
     else:
@@ -207,7 +224,7 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
 
 
 @inlined
-def _step(difference: np.float32, reach: np.float32, learning_rate: float) -> np.float32:
+def step_for(difference: np.float32, reach: np.float32, learning_rate: float) -> np.float32:
     """How far to go so that the prediction ends at cost + (p - cost) exp(-2 rate reach)."""
     exponent = learning_rate * np.float64(reach)
     share = -math.expm1(-2.0 * exponent) / np.float64(reach) if exponent >= 1e-6 else 2.0 * learning_rate

@@ -34,6 +34,14 @@ SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a valu
 ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS = range(5)
 N_COUNTERS = 5
 
+# the learner chooses these itself
+AUTO_RATE = 0.0  # in place of a learning rate
+AUTO_WARM_UP = -1  # in place of a number of examples
+# outlook[...], what a round looks like before its answers come, and saving[...], the same over the rounds so far
+ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
+ROUNDS, MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(7)
+N_OUTLOOK, N_SAVING = 4, 7
+
 # rules, accumulators, sensitivities, slacks: the numbers behind the names
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
 ADAX, ADAGRAD = range(2)
@@ -51,7 +59,16 @@ PUBLISHED, NOISE_SCALED = range(2)
     WITH_THE_REST,
     AUDIT,
     OVER_LIMIT,
-) = range(9)
+    SETTLED,
+    ANSWERED,
+    ABSTAINING_IS_CHEAPER,
+) = range(12)
+
+# implied[source, level of its cost, label, ...]
+LEVELS = 9
+COUNT, AVERAGE = range(2)
+COUNT_CLASSES = 4  # of trust[level, class of counts, ...]
+MOST_IMPLIED = 512  # labels beyond which the table of what costs imply would be too large
 
 # how a simulated run asked for a cost
 NOT_ASKED, ASKED, ASKED_AS_AUDIT = range(3)
@@ -79,6 +96,11 @@ class Model(NamedTuple):
     asked: I64  # (lanes,)
     counters: I64
     recent_regret: F64  # (2,) moving average over the answered examples, and how many it looks back over
+    row_sizes: F64  # (2,) non-zeros of the answered rows, and how many rows
+    was_best: I64  # (lanes,) how often the label had the least of the answered costs
+    implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; without rows where nothing is asked in turn
+    trust: F64  # (LEVELS, COUNT_CLASSES, 2) see kernels.implied
+    saving: F64  # (N_SAVING,) what more asking could save: see kernels.saving
 
 
 class Settings(NamedTuple):
@@ -93,9 +115,11 @@ class Settings(NamedTuple):
     width_scale: float
     learning_rate: float
     warm_up: int
+    in_turn: bool
     audit_rate: float
     seed: int
     intercept: bool
+    abstain_cost: float  # infinite where there is no abstaining
 
 
 class Scratch(NamedTuple):
@@ -116,10 +140,14 @@ class Scratch(NamedTuple):
     costs: F32  # (lanes,) the answers, NaN = none
     candidates: Bool  # (lanes,)
     mask: Bool  # (lanes,) asked
+    next: Bool  # (lanes,) asked first
     reasons: I8  # (lanes,)
     propensity: F64  # (lanes,) chance with which the cost was asked for
     labels: I64  # (lanes,) the labels to learn, as a list
+    share: F32  # (lanes,) how much an implied cost counts
+    order: I64  # (lanes,) the labels to ask for, as a list
     unseen: I64  # (1,) features of the row without a slot
+    outlook: F64  # (N_OUTLOOK,)
 
 
 def lanes_for(n_labels: int) -> int:
@@ -148,8 +176,12 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
         costs,
         np.arange(lanes) < n_labels,
         np.zeros(lanes, np.bool_),
+        np.zeros(lanes, np.bool_),
         np.zeros(lanes, np.int8),
         np.ones(lanes, np.float64),
         np.zeros(lanes, np.int64),
+        np.zeros(lanes, np.float32),
+        np.zeros(lanes, np.int64),
         np.zeros(1, np.int64),
+        np.zeros(N_OUTLOOK),
     )

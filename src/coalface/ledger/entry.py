@@ -1,7 +1,7 @@
 """One line of the ledger: an example, what was asked about it, and what was answered."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from coalface.errors import FileFormatError
@@ -16,6 +16,20 @@ class Answer:
     asked: bool = True
     audit: bool = False
     propensity: float = 1.0  # the chance with which it was asked for
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a round looked like before its answers came, costs on the inner scale from 0 to 1.
+
+    ``label`` would have been the learner's answer, None if it would have abstained; ``chance`` is that of its cost
+    being asked for, ``reachable`` the least that any answer might have cost.
+    """
+
+    label: Any
+    predicted: float
+    chance: float
+    reachable: float
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,7 @@ class Entry:
     answers: tuple[Answer, ...]
     candidates: tuple[Any, ...] | None = None
     names: tuple[str, ...] | None = None  # of all columns, where they are named for the first time
+    outlook: Outlook | None = None  # where labels are audited and the chances known
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain JSON values; what equals its default is left out."""
@@ -50,6 +65,8 @@ class Entry:
             line["candidates"] = list(self.candidates)
         if self.names is not None:
             line["names"] = list(self.names)
+        if self.outlook is not None:
+            line["outlook"] = asdict(self.outlook)
         return line
 
     @classmethod
@@ -65,6 +82,7 @@ class Entry:
                 answers=tuple(_answer_from_json(answer) for answer in line.get("answers", ())),
                 candidates=tuple(_label(label) for label in line["candidates"]) if "candidates" in line else None,
                 names=tuple(str(name) for name in line["names"]) if "names" in line else None,
+                outlook=_outlook_from_json(line["outlook"]) if "outlook" in line else None,
             )
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
             raise FileFormatError(f"not a ledger entry ({problem!r})") from None
@@ -91,6 +109,14 @@ def _answer_from_json(line: Any) -> Answer:
         audit=bool(line.get("audit", False)),
         propensity=_finite(line.get("propensity", 1.0)),
     )
+
+
+def _outlook_from_json(line: Any) -> Outlook:
+    label, chance = line["label"], _finite(line["chance"])
+    if not 0 < chance <= 1:
+        raise ValueError(f"{chance!r} is not a chance")
+    label = None if label is None else _label(label)
+    return Outlook(label, _finite(line["predicted"]), chance, _finite(line["reachable"]))
 
 
 def _label(value: Any) -> Any:

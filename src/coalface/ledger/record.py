@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.asked import Asked
 from coalface.data.labels import label_codes
 from coalface.data.rows import Rows, check_row
 from coalface.errors import FileFormatError, InputError
-from coalface.ledger.entry import Answer, Entry
+from coalface.kernels.state import ANSWER, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE
+from coalface.ledger.entry import Answer, Entry, Outlook
 from coalface.ledger.memory import Ledger
 
 Mask = NDArray[np.bool_]
@@ -20,9 +22,7 @@ def entries_for(
     classes: NDArray[Any],
     rows: Rows,
     cost: NDArray[Any],
-    asked: Mask,
-    audit: Mask | None = None,
-    propensity: NDArray[np.float64] | None = None,
+    asked: Asked,
     candidates: Mask | None = None,
     feature_names: NDArray[np.object_] | None = None,
     *,
@@ -30,20 +30,20 @@ def entries_for(
 ) -> list[Entry]:
     """One entry per row, in order; new feature names go with the first."""
     names = classes.tolist()
-    known = ~np.isnan(cost)
+    known, mask, audit, propensity = ~np.isnan(cost), asked.mask, asked.audit, asked.propensity
     if candidates is not None:
-        known, asked = known & candidates, asked & candidates
+        known, mask = known & candidates, mask & candidates
     entries = []
     for i in range(len(rows)):
         answers = tuple(
             _answer(
                 names[k],
                 cost[i, k],
-                asked=bool(asked[i, k]),
+                asked=bool(mask[i, k]),
                 audit=audit is not None and bool(audit[i, k]),
                 propensity=1.0 if propensity is None else float(propensity[i, k]),
             )
-            for k in np.flatnonzero(known[i] | asked[i])
+            for k in np.flatnonzero(known[i] | mask[i])
         )
         columns, values = rows.row(i) if answers else ((), ())
         entries.append(
@@ -56,6 +56,7 @@ def entries_for(
                 answers=answers,
                 candidates=None if candidates is None else tuple(classes[candidates[i]].tolist()),
                 names=tuple(feature_names) if feature_names is not None and i == 0 else None,
+                outlook=None if late or asked.outlook is None else _outlook(names, asked.outlook[i]),
             )
         )
     return entries
@@ -73,12 +74,28 @@ def _answer(label: Any, cost: Any, *, asked: bool, audit: bool, propensity: floa
     return Answer(label, None if np.isnan(cost) else float(cost), asked, is_audit, propensity if is_audit else 1.0)
 
 
+def _outlook(names: list[Any], outlook: NDArray[np.float64]) -> Outlook | None:
+    answer = int(outlook[ANSWER])
+    if outlook[CHANCE] == 0.0:
+        return None
+    label = names[answer] if answer < len(names) else None
+    return Outlook(label, float(outlook[PREDICTED]), float(outlook[CHANCE]), float(outlook[REACHABLE]))
+
+
+def _outlook_row(outlook: Outlook | None, classes: NDArray[Any]) -> NDArray[np.float64]:
+    row = np.zeros((1, N_OUTLOOK))
+    if outlook is not None:
+        row[0, ANSWER] = len(classes) if outlook.label is None else label_codes([outlook.label], classes)[0]
+        row[0, [PREDICTED, CHANCE, REACHABLE]] = outlook.predicted, outlook.chance, outlook.reachable
+    return row
+
+
 class Told(NamedTuple):
     """What one entry told the learner."""
 
     rows: Rows
     cost: NDArray[np.float64]
-    asked: Mask
+    asked: Asked
     candidates: Mask | None
     late: bool
     names: tuple[str, ...] | None
@@ -105,4 +122,5 @@ def replayed(ledger: Ledger, classes: NDArray[Any]) -> Iterator[Told]:
             candidates = np.zeros((1, len(classes)), np.bool_)
             candidates[0, label_codes(entry.candidates, classes)] = True
         row = check_row(entry.indices, entry.values, entry.width)
-        yield Told(row, cost, asked, candidates, entry.late, entry.names)
+        said = Asked(asked, outlook=_outlook_row(entry.outlook, classes))
+        yield Told(row, cost, said, candidates, entry.late, entry.names)

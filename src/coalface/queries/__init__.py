@@ -2,5 +2,6 @@
 
 from coalface.queries.questions import REASONS, Queries
 from coalface.queries.schedule import loss_slack, width_threshold
+from coalface.queries.stopping import Saving
 
-__all__ = ["REASONS", "Queries", "loss_slack", "width_threshold"]
+__all__ = ["REASONS", "Queries", "Saving", "loss_slack", "width_threshold"]

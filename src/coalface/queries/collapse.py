@@ -9,7 +9,7 @@ _SILENCE = 500  # rounds without a question that call for a second look
 _WRONG = 0.25  # mean excess cost of the last answered examples, as a share of the cost scale
 
 
-def warn_if_collapsed(model: Model, mellowness: float, warm_up: int) -> bool:
+def warn_if_collapsed(model: Model, mellowness: float, warm_up: int | str) -> bool:
     """Whether a warning was given; ask no more after the first."""
     silent, regret = int(model.counters[SILENT_ROUNDS]), float(model.recent_regret[0])
     if silent < max(_SILENCE, 5 * int(model.counters[EXAMPLES_QUERIED])) or regret < _WRONG:

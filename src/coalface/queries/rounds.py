@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.kernels import online
-from coalface.kernels.state import COSTS_QUERIED, ROUND, Settings
+from coalface.kernels.saving import foresee_rows
+from coalface.kernels.state import COSTS_QUERIED, N_OUTLOOK, NOT_A_CANDIDATE, ROUND, Settings
+from coalface.queries.stopping import saves_less_than
 from coalface.regressors.online import OnlineRegressors
 
 Candidates = NDArray[np.bool_] | None
@@ -19,12 +21,14 @@ NO_MASK = np.zeros((0, 0), np.bool_)
 NO_NUMBERS = np.zeros((0, 0))
 NO_PREDICTIONS = np.zeros((0, 0), np.float32)
 UNLIMITED = 2**62
+NEVER = float("-inf")  # to stop for want of savings
 
 
 class Decisions(NamedTuple):
     """What ``ask`` found, (n, K) each, on the inner scale."""
 
     mask: NDArray[np.bool_]
+    first: NDArray[np.bool_]
     reasons: NDArray[np.int8]
     propensity: NDArray[np.float64]
     lowest: NDArray[np.float32]
@@ -36,7 +40,7 @@ class Decisions(NamedTuple):
 def predict(
     regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates, *, with_costs: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The best label of each row, and the predicted costs if wanted."""
+    """The best answer to each row (behind the last label: abstaining), and the predicted costs if wanted."""
     best = np.empty(len(rows), np.int64)
     predicted = np.empty((len(rows), settings.n_labels), np.float32) if with_costs else NO_PREDICTIONS
     with regressors.lock:
@@ -45,12 +49,36 @@ def predict(
     return best, predicted
 
 
-def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates) -> Decisions:
+def paid(best: NDArray[np.int64], costs: NDArray[np.float32], settings: Settings) -> NDArray[np.float64]:
+    """What the best answers cost, where ``costs`` (n, K) are the true ones."""
+    labels = np.minimum(best, settings.n_labels - 1)
+    of_labels = costs[np.arange(len(best)), labels].astype(np.float64)
+    return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
+
+
+class Answered(NamedTuple):
+    """What is known already about the rows in question, and what was asked for, (n, K) each."""
+
+    costs: NDArray[np.float32]
+    asked: NDArray[np.bool_]
+
+
+NOTHING_ANSWERED = Answered(NO_PREDICTIONS, NO_MASK)
+
+
+def ask(
+    regressors: OnlineRegressors,
+    settings: Settings,
+    rows: Rows,
+    candidates: Candidates,
+    answered: Answered = NOTHING_ANSWERED,
+) -> Decisions:
     """Decide on each row; nothing changes."""
     shape = (len(rows), settings.n_labels)
     with regressors.lock:
         decisions = Decisions(
             mask=np.empty(shape, np.bool_),
+            first=np.empty(shape, np.bool_),
             reasons=np.empty(shape, np.int8),
             propensity=np.empty(shape, np.float64),
             lowest=np.empty(shape, np.float32),
@@ -59,8 +87,27 @@ def ask(regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates
             first_round=int(regressors.model.counters[ROUND]),
         )
         scratch = regressors.scratch_for(rows.longest)
-        online.ask_rows(regressors.model, settings, scratch, rows.csr, _or_all(candidates), *decisions[:6])
+        online.ask_rows(
+            regressors.model,
+            settings,
+            scratch,
+            rows.csr,
+            _or_all(candidates),
+            answered.costs,
+            answered.asked,
+            *decisions[:7],
+        )
     return decisions
+
+
+def outlook(settings: Settings, decisions: Decisions) -> NDArray[np.float64] | None:
+    """What the decided rows look like before their answers come, for ``tell``; None where nothing is audited."""
+    if settings.audit_rate == 0.0:
+        return None
+    found = np.empty((len(decisions.mask), N_OUTLOOK))
+    candidates = decisions.reasons != NOT_A_CANDIDATE
+    foresee_rows(settings, candidates, decisions.predicted, decisions.lowest, decisions.propensity, found)
+    return found
 
 
 def tell(
@@ -70,16 +117,17 @@ def tell(
     candidates: Candidates,
     costs: NDArray[np.float32],
     asked: NDArray[np.bool_],
+    outlook: NDArray[np.float64] | None = None,
     *,
     late: bool,
 ) -> None:
     """Learn the known costs and close a round per row."""
-    done = 0
+    done, seen = 0, NO_NUMBERS if outlook is None else outlook
     with regressors.lock:
         scratch = regressors.scratch_for(rows.longest)
         while done < len(rows):
             done = online.tell_rows(
-                regressors.model, settings, scratch, rows.csr, _or_all(candidates), costs, asked, late, done
+                regressors.model, settings, scratch, rows.csr, _or_all(candidates), costs, asked, seen, late, done
             )
             if done < len(rows):
                 regressors.make_room(int(scratch.unseen[0]))
@@ -88,7 +136,8 @@ def tell(
 class Run:
     """A simulated run over rows whose costs are all at hand, played piece by piece.
 
-    If ``record`` is set, ``asked`` and ``propensity`` hold, per position, what was asked.
+    If ``record`` is set, ``asked``, ``propensity`` and ``outlook`` hold, per position, what was asked. The run ends
+    early once more asking would save less than ``stop_saving``.
     """
 
     def __init__(
@@ -101,14 +150,22 @@ class Run:
         order: NDArray[np.int64],
         *,
         record: bool = False,
+        stop_saving: float = NEVER,
     ) -> None:
         self.done = 0
         self.order = order
         shape = (len(order), settings.n_labels)
         self.asked = np.zeros(shape if record else (0, 0), np.int8)  # NOT_ASKED, ASKED or ASKED_AS_AUDIT
         self.propensity = np.zeros(shape) if record else NO_NUMBERS
+        self.outlook = np.zeros((len(order), N_OUTLOOK)) if record else NO_NUMBERS
+        self.stop_saving = stop_saving
         self.rows, self.costs, self.candidates = rows, costs, candidates
         self._regressors, self._settings = regressors, settings
+
+    @property
+    def stopped(self) -> bool:
+        """Whether more asking would save too little."""
+        return saves_less_than(self._regressors.model, self.stop_saving)
 
     def play(self, n_rows: int, budget: int = UNLIMITED) -> None:
         """Go on for at most ``n_rows`` rows, or until ``budget`` costs have been asked for in all."""
@@ -128,10 +185,12 @@ class Run:
                     self.done,
                     stop,
                     budget,
+                    self.stop_saving,
                     self.asked,
                     self.propensity,
+                    self.outlook,
                 )
-                if self.done == stop or regressors.model.counters[COSTS_QUERIED] >= budget:
+                if self.done == stop or regressors.model.counters[COSTS_QUERIED] >= budget or self.stopped:
                     return
                 regressors.make_room(int(scratch.unseen[0]))
 

@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 from coalface.errors import FileFormatError
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
+    COUNT_CLASSES,
     INVERSE_SCALE,
+    LEVELS,
+    MOST_IMPLIED,
     N_COUNTERS,
+    N_SAVING,
     ROUND,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
@@ -28,6 +32,7 @@ from coalface.kernels.state import (
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # room made in advance, as a share of the slots in use
 _INDEX_BYTES = 16  # of a slot beside its cells
 _PER_SLOT = ("cells", "units", "features")
+_NEW = ("saving",)  # not in the models of version 0.1, which start with none
 
 
 class OnlineRegressors:
@@ -39,10 +44,10 @@ class OnlineRegressors:
     (3, 8)
     """
 
-    def __init__(self, n_labels: int) -> None:
+    def __init__(self, n_labels: int, *, in_turn: bool = False) -> None:
         self.n_labels = n_labels
         self.lock = RLock()  # arrays move when they grow: one thread at a time
-        self.model = _empty_model(lanes_for(n_labels))
+        self.model = _empty_model(lanes_for(n_labels), implies=in_turn and n_labels <= MOST_IMPLIED)
         self.scratch = new_scratch(n_labels, 64)
 
     def scratch_for(self, longest_row: int) -> Scratch:
@@ -87,10 +92,12 @@ class OnlineRegressors:
     @classmethod
     def from_arrays(cls, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> "OnlineRegressors":
         """The regressors whose ``arrays`` were saved."""
-        regressors = cls(n_labels)
+        regressors = cls(n_labels, in_turn=len(arrays.get("implied", ())) > 0)
         fresh = regressors.model._asdict()
         for name, array in fresh.items():
             if name == "table":
+                continue
+            if name in _NEW and name not in arrays:
                 continue
             saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
@@ -116,7 +123,7 @@ class OnlineRegressors:
         self.__dict__.update(OnlineRegressors.from_arrays(state["n_labels"], state["arrays"]).__dict__)
 
 
-def _empty_model(lanes: int) -> Model:
+def _empty_model(lanes: int, *, implies: bool) -> Model:
     cells = np.zeros((1, 3, lanes), np.float32)  # the slot of the unseen feature
     cells[:, INVERSE_SCALE] = UNSEEN_INVERSE_SCALE
     counters = np.zeros(N_COUNTERS, np.int64)
@@ -133,4 +140,9 @@ def _empty_model(lanes: int) -> Model:
         asked=np.zeros(lanes, np.int64),
         counters=counters,
         recent_regret=np.zeros(2),
+        row_sizes=np.zeros(2),
+        was_best=np.zeros(lanes, np.int64),
+        implied=np.zeros((lanes if implies else 0, LEVELS, lanes, 2), np.float32),
+        trust=np.zeros((LEVELS, COUNT_CLASSES, 2)),
+        saving=np.zeros(N_SAVING),
     )

@@ -1,18 +1,21 @@
 """The learner's parameters, checked, as the numbers that the kernels read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from coalface.data.costs import CostScale
 from coalface.errors import InputError
 from coalface.kernels.state import (
     ADAGRAD,
     ADAX,
     ALL_OR_NONE,
+    AUTO_RATE,
+    AUTO_WARM_UP,
     COAL,
     DERIVATIVE,
     NO_DOMINATION,
@@ -24,20 +27,25 @@ from coalface.kernels.state import (
     Settings,
 )
 
+T = TypeVar("T")
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
 SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
 SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
+AUTO = "auto"  # chosen by the learner
 AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors run in Vowpal Wabbit
     {
         "rule": "coal",
         "width_scale": 0.5,
         "warm_up": 1,
+        "in_turn": False,
         "slack": "published",
         "audit_rate": 0.0,
         "accumulator": "adax",
         "sensitivity": "shadow",
         "fit_intercept": True,
+        "abstain_cost": None,
+        "abstain_label": None,
     }
 )
 
@@ -46,14 +54,15 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
     """The settings of a learner with these parameters.
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
-    ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, audit_rate=0.0, random_state=0,
-    ...     fit_intercept=True)).warm_up
+    ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
+    ...     random_state=0, fit_intercept=True, abstain_cost=None, cost_bounds=(0.0, 1.0))).warm_up
     10
     """
+    abstain_cost = _abstain_cost(params)
     try:
-        return _checked(n_labels, *[params[name] for name in _NAMES])
+        return _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
     except TypeError:  # an unhashable value: let the check below name it
-        return _checked.__wrapped__(n_labels, *[params[name] for name in _NAMES])
+        return _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
 
 
 _NAMES = (
@@ -65,6 +74,7 @@ _NAMES = (
     "width_scale",
     "learning_rate",
     "warm_up",
+    "in_turn",
     "audit_rate",
     "random_state",
     "fit_intercept",
@@ -72,7 +82,7 @@ _NAMES = (
 
 
 @lru_cache(maxsize=256, typed=True)  # a service checks the same parameters for every row
-def _checked(n_labels: int, *values: Any) -> Settings:
+def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
     params = dict(zip(_NAMES, values, strict=True))
     return Settings(
         n_labels=n_labels,
@@ -82,12 +92,22 @@ def _checked(n_labels: int, *values: Any) -> Settings:
         slack=_choice(params, "slack", SLACKS),
         mellowness=_number(params, "mellowness", 0.0, math.inf),
         width_scale=_number(params, "width_scale", 0.0, math.inf),
-        learning_rate=_number(params, "learning_rate", 0.0, 1e6, above=True),
-        warm_up=whole_number("warm_up", params["warm_up"]),
+        learning_rate=_auto_or(params, "learning_rate", AUTO_RATE, _learning_rate),
+        warm_up=_auto_or(params, "warm_up", AUTO_WARM_UP, _warm_up),
+        in_turn=_flag(params, "in_turn"),
         audit_rate=_number(params, "audit_rate", 0.0, 1.0),
         seed=whole_number("random_state", params["random_state"]),
         intercept=_flag(params, "fit_intercept"),
+        abstain_cost=abstain_cost,
     )
+
+
+def _abstain_cost(params: Mapping[str, Any]) -> float:
+    """What abstaining costs on the inner scale; infinite where it is no answer."""
+    if params["abstain_cost"] is None:
+        return math.inf
+    scale = CostScale.of(params["cost_bounds"])
+    return float(scale.to_unit(np.array(_number(params, "abstain_cost", scale.floor, scale.ceiling))))
 
 
 def _choice(params: dict[str, Any], name: str, choices: dict[str, int]) -> int:
@@ -97,7 +117,25 @@ def _choice(params: dict[str, Any], name: str, choices: dict[str, int]) -> int:
     return choices[value]
 
 
-def _number(params: dict[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
+def _auto_or(params: dict[str, Any], name: str, auto: T, checked: Callable[[dict[str, Any]], T]) -> T:
+    """The number behind "auto", or what was given instead."""
+    value = params[name]
+    if not isinstance(value, str):
+        return checked(params)
+    if value != AUTO:
+        raise InputError(f"{name} must be {AUTO!r} or a number, got {value!r}.")
+    return auto
+
+
+def _learning_rate(params: dict[str, Any]) -> float:
+    return _number(params, "learning_rate", 0.0, 1e6, above=True)
+
+
+def _warm_up(params: dict[str, Any]) -> int:
+    return whole_number("warm_up", params["warm_up"])
+
+
+def _number(params: Mapping[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
     value = params[name]
     try:
         number = float(value)
