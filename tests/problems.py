@@ -42,6 +42,14 @@ def sparse_problem(seed, n_labels, n=120, n_features=400):
     return X, (1 / (1 + np.exp(-scores))).astype(np.float32)
 
 
+def matrix_costs(cost, seed=0):
+    """Costs of a matrix, 0 on its diagonal and above 0.2 elsewhere, where the true label is the one of least cost."""
+    n_labels = cost.shape[1]
+    matrix = np.random.default_rng(seed).uniform(0.2, 1, (n_labels, n_labels)).astype(np.float32)
+    np.fill_diagonal(matrix, 0)
+    return matrix[cost.argmin(axis=1)]
+
+
 def trained(seed=0, n_labels=4, n=60, **params):
     """A learner that has been through a short run, as published but for ``params``, and rows it has not seen."""
     X, cost = dense_problem(seed, n_labels, n + 20)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, simulate
+from coalface import Budget, CoalClassifier, simulate
 from coalface.errors import FileFormatError
 from coalface.files import write_bundle
 
@@ -36,6 +36,7 @@ def saved(tmp_path_factory):
         {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
         {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
         {"abstain_cost": 0.25, "abstain_label": "nobody"},
+        {"budget": Budget(price=90.5, over=110, price_per_example=1.5, price_per_cost=0.5)},
     ],
     ids=str,
 )

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from coalface.ledger import JsonLinesLedger, MemoryLedger
     from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
+    from coalface.regressors.budget import Budget
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Budget": "regressors.budget",
     "CoalClassifier": "learner",
     "CostDataset": "data.dataset",
     "CostRanges": "ranges",
@@ -39,6 +41,7 @@ _HOMES = {
     "tree_costs": "data.trees",
 }
 __all__ = [
+    "Budget",
     "CoalClassifier",
     "CostDataset",
     "CostRanges",

@@ -1,6 +1,7 @@
 """Learners that are kept: counted, saved to a file, recorded in a ledger, rebuilt from either, bit for bit."""
 
 import os
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from coalface.ledger import Ledger
 from coalface.ledger.record import check_recordable, replayed
 from coalface.ledger.recorder import Recorder
 from coalface.queries.stopping import Saving, checked_saving, saves_less_than, saving_of
+from coalface.regressors.budget import Budget, Counts
 from coalface.regressors.online import OnlineRegressors
 
 
@@ -35,6 +37,7 @@ class Kept:
     _settings: Any
     _tell: Any
     get_params: Any
+    budget: Any
 
     @property
     def round_(self) -> int:
@@ -82,6 +85,33 @@ class Kept:
 
     def _unit_saving(self, name: str, saving: Any) -> float:
         return checked_saving(name, saving, CostScale.of(self.cost_bounds), self.audit_rate)
+
+    @property
+    def spent_(self) -> float:
+        """What was spent so far, in the unit of the budget and since it began; without one, costs asked for.
+
+        >>> from coalface import Budget, CoalClassifier
+        >>> budget = Budget(price=100, over=50, price_per_example=3.0, price_per_cost=1.0)
+        >>> CoalClassifier(["walk", "fly"], budget=budget).tell([[1.0]], [[0.2, 0.9]]).spent_
+        5.0
+        """
+        if self.budget is None:
+            return float(self.costs_queried_)
+        budget = Budget.of(self.budget)
+        examples, costs = self.examples_queried_ - budget.since.examples, self.costs_queried_ - budget.since.costs
+        return budget.price_of(max(examples, 0), max(costs, 0))
+
+    def start_budget(self, budget: Any) -> Self:
+        """Begin a budget, or a new one, at the next example: what was asked for so far does not count against it.
+
+        >>> from coalface import Budget, CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).partial_fit([[1.0]], ["walk"])
+        >>> learner.start_budget(Budget(costs=100, over=1000)).spent_
+        0.0
+        """
+        now = Counts(self.round_ - 1, self.examples_queried_, self.costs_queried_)
+        self.budget = replace(Budget.of(budget), since=now)
+        return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, atomically; ``load`` goes on exactly from there.
@@ -169,6 +199,8 @@ class Kept:
     def _plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         params = self.get_params(deep=False)
+        if self.budget is not None:
+            params["budget"] = Budget.of(self.budget).plain()
         return {name: np.asarray(value).tolist() if value is not None else None for name, value in params.items()}
 
     def __getstate__(self) -> dict[str, Any]:

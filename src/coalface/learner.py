@@ -71,6 +71,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         random_state: int = 0,
         abstain_cost: float | None = None,
         abstain_label: Any = None,
+        budget: Any = None,
         alike: float | None = 1.0,
     ) -> None:
         self.classes = classes
@@ -90,6 +91,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         self.random_state = random_state
         self.abstain_cost = abstain_cost
         self.abstain_label = abstain_label
+        self.budget = budget
         self.alike = alike
 
     @classmethod
@@ -179,14 +181,14 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         rows: Rows,
         candidates: NDArray[np.bool_] | None,
         answered: rounds.Answered = rounds.NOTHING_ANSWERED,
+        settings: Settings | None = None,
     ) -> Queries:
-        scale = CostScale.of(self.cost_bounds)
-        settings = self._settings()
+        scale, settings = CostScale.of(self.cost_bounds), settings or self._settings()
         found = batches.ask(self.regressors_, settings, rows, candidates, answered)
         return Queries(
             mask=found.mask,
             next=found.first,
-            ranges=self._ranges(found),
+            ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
             predicted=scale.from_unit(found.predicted),
             reason_codes=found.reasons,
             propensity=found.propensity,
@@ -239,13 +241,13 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         return CostScale.of(self.cost_bounds).from_unit(predicted)
 
     def cost_range(self, X: Any) -> CostRanges:
-        """What each cost may still be, were the example decided now; never outside ``cost_bounds``.
+        """What each cost may still be, were the example decided now, budget aside; never outside ``cost_bounds``.
 
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
         rows = self._rows(X)
-        return self._ranges(rounds.ask(self.regressors_, self._settings(), rows, None))
+        return self._decide(rows, None, settings=self._settings()._replace(budget=np.inf, alike=np.inf)).ranges
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
         """Minus the mean cost of the predictions, from class labels or from known costs.
@@ -315,10 +317,6 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         kind = rounds.Run if batch == 1 else partial(batches.Run, batch=batch)
         return kind(self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving)
 
-    def _ranges(self, found: rounds.Decisions) -> CostRanges:
-        scale = CostScale.of(self.cost_bounds)
-        return CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest)))
-
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
         if names is not None:
@@ -381,7 +379,9 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
 
     def _warn_if_collapsed(self) -> None:
         """Say once that the learner has gone silent although its last answers show that it errs."""
-        if not hasattr(self, "_warned") and warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
+        if self.budget is not None or hasattr(self, "_warned"):
+            return
+        if warn_if_collapsed(self.regressors_.model, self.mellowness, self.warm_up):
             self._warned = True
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""One sparse example at a time, without a matrix around it: for services."""
+"""One sparse example at a time, without explanations: the short way for services."""
 
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from coalface.regressors.online import OnlineRegressors
 
 
 class RowByRow:
-    """``ask_row`` and ``tell_row`` for an estimator that can decide on checked rows and learn them."""
+    """``ask_row`` and ``tell_row`` for a learner that asks and tells rows."""
 
     classes_: NDArray[Any]
     regressors_: OnlineRegressors
@@ -26,6 +26,7 @@ class RowByRow:
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """The labels to ask about for one sparse example, the most promising first: for services.
 
+        >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
         ['walk', 'fly']
         """
@@ -38,6 +39,7 @@ class RowByRow:
     def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
         """Learn the costs of some labels of one sparse example and close its round: for services.
 
+        >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).tell_row([3, 17], [1.0, 0.5], ["fly"], [0.9]).round_
         2
         """

@@ -334,3 +334,24 @@ def test_the_time_to_match_names_does_not_grow_with_their_square(calls):
     assert time.process_time() - began < 5  # a fiftieth of it is usual; looking through all names for each took longer
     assert matched.feature_names == tuple(names[::-1])
     assert matched.cost.shape == (1, 20_001)
+
+
+def test_a_model_keeps_to_the_budget_it_was_made_with_over_files_and_commands(calls, capsys):
+    code, _, _ = run(capsys, "train calls.csv --label kind --model b.coal --budget costs=12,over=50")
+    assert code == 0
+    asked = 0
+    for _ in range(3):
+        code, out, err = run(capsys, "ask b.coal new.csv")
+        questions = json_lines(out)
+        assert (code, len(questions)) == (0, 50)
+        assert f"Budget: {asked} of 12 costs spent before these." in err
+        asked += sum(len(question["ask"]) for question in questions)
+        (calls / "answers.jsonl").write_text("".join(answered(questions)))
+        assert run(capsys, "tell b.coal answers.jsonl")[0] == 0
+    assert asked == 12
+    code, _, _ = run(
+        capsys, "train test.csv --label kind --model b.coal --continue --budget price=9,price_per_cost=3,over=9"
+    )
+    assert code == 0
+    _, _, err = run(capsys, "ask b.coal new.csv")
+    assert "Budget: 0 of 9 price spent before these." in err

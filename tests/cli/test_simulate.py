@@ -116,3 +116,15 @@ def test_simulate_takes_known_data_with_its_own_test_part(calls, capsys):
     code, _, err = run(capsys, "simulate iris --test test.csv")
     assert code == 2
     assert "iris has a test part of its own, got --test test.csv as well" in err
+
+
+def test_a_simulated_budget_is_spent_over_the_training_rows_and_said(calls, capsys):
+    code, out, _ = run(capsys, "simulate calls.csv --label kind --test test.csv --budget costs=60 --save sim.coal")
+    assert code == 0
+    saved = CoalClassifier.load(calls / "sim.coal")
+    assert saved.budget == {"over": 150, "costs": 60.0}
+    assert saved.spent_ == saved.costs_queried_ <= 60
+    assert f"Budget: {saved.costs_queried_} of 60 costs spent." in out
+    code, out, _ = run(capsys, "simulate calls.csv --label kind --budget examples=9,over=30 --json")
+    assert code == 0
+    assert json.loads(out)["examples_queried"][-1] == 9

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 
 from ..problems import ask_and_tell_in_batches, dense_problem, sparse_problem, state_of, trained
@@ -18,6 +18,8 @@ SETTINGS = [
     {"alike": None, "rule": "no-domination", "mellowness": 0.001},
     {"accumulator": "adagrad", "rule": "all-or-none"},
     {"rule": "passive"},
+    {"budget": Budget(costs=200, over=160)},
+    {"budget": Budget(price=300, over=160, price_per_example=2.0, price_per_cost=1.0), "alike": 0.5},
     {"warm_up": 0, "fit_intercept": False, "sensitivity": "derivative", "abstain_cost": 0.3},
 ]
 

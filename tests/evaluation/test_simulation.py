@@ -35,6 +35,10 @@ SETTINGS = [  # what differs from the published ones
     {"fit_intercept": False},
     {"abstain_cost": 0.2},
     {"abstain_cost": 0.2, "audit_rate": 0.5, "accumulator": "adagrad"},
+    {"budget": {"costs": 150, "over": 100}, "audit_rate": 0.3},
+    {"budget": {"examples": 25, "over": 120}, "audit_rate": 0.3, "rule": "no-domination"},
+    {"budget": {"price": 120.7, "over": 130, "price_per_example": 1.3, "price_per_cost": 0.4}, "slack": "noise-scaled"},
+    {"budget": {"costs": 200, "over": 120}, "rule": "passive"},
     {"warm_up": 0, "width_scale": 0.1, "learning_rate": 2.0},
 ]
 

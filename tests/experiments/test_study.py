@@ -7,7 +7,7 @@ from coalface import CoalClassifier, simulate
 from coalface.data.catalogue import load_known
 from coalface.data.readers import write_dataset
 from coalface.errors import StudyError
-from coalface.experiments.cells import cells_of, code_of
+from coalface.experiments.cells import cells_of, code_of, run_cell
 from coalface.experiments.learners import order_of, run
 from coalface.experiments.places import places
 from coalface.experiments.study import Study
@@ -173,3 +173,36 @@ def test_places_survive_quoted_names_and_long_texts():
     found = places('text = """\n[not a table]\n"""\n["lines"."a b"]\n"odd key".x = 1\n')
     assert found[("lines", "a b")] == 4
     assert found[("lines", "a b", "odd key", "x")] == 5
+
+
+def test_a_budget_is_a_table_or_several_and_is_for_all_training_rows_unless_it_says_otherwise():
+    lines = """[lines.coal]
+budget = [{costs = 60}, {examples = 5, over = 40}]
+[lines.priced.budget]
+price = 90.5
+price_per_example = 2
+"""
+    study = Study.from_toml(f'data = ["iris"]\npermutations = 1\n{lines}')
+    assert [line.name for line in study.lines] == ["coal costs 60", "coal examples 5, over 40", "priced"]
+    problem = load_known("iris")
+    spent = {}
+    for cell in cells_of(study, {"iris": "a"}, code_of(study)):
+        record = run_cell(problem, cell)
+        spent[cell.line] = (record["curve"]["costs_queried"][-1], record["curve"]["examples_queried"][-1])
+    assert spent["coal costs 60"][0] == 60
+    assert spent["coal examples 5, over 40"][1] == 5
+    costs, examples = spent["priced"]
+    assert 80 < costs + 2 * examples <= 90.5
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        ("{costs = -1}", "budget must have finite costs from 0 on, got -1"),
+        ("{cost = 1}", "budget has no 'cost'"),
+        ("[{costs = 5}, 3]", "budget must be a Budget, or a mapping"),
+    ],
+)
+def test_a_bad_budget_is_named_with_its_line(value, rule):
+    with pytest.raises(StudyError, match=f"line 3: {rule}"):
+        Study.from_toml(f'data = ["iris"]\n[lines.coal]\nbudget = {value}')

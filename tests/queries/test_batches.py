@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 
 from ..problems import dense_problem, state_of, trained
 
@@ -114,6 +114,14 @@ def test_what_an_answer_settles_is_settled_for_the_twins():
     assert learner.ask(copies).next.tolist() == [[True, False, False], [False] * 3, [False] * 3]
     assert not learner.ask(copies, known=best).mask.any()
     assert learner.set_params(alike=None).ask(copies, known=best).mask.tolist() == [[False] * 3, [True] * 3, [True] * 3]
+
+
+def test_what_is_not_asked_again_takes_nothing_of_the_budget():
+    learner = CoalClassifier(classes=["a", "b", "c"], budget=Budget(costs=12, over=21))
+    queries = learner.ask([[1.0, 2.0]] * 20 + [[3.0, 1.0]])
+    assert queries.mask[:20].sum(axis=0).tolist() == [1, 1, 1]
+    assert queries.mask[20].all()
+    assert not learner.set_params(alike=None).ask([[1.0, 2.0]] * 20 + [[3.0, 1.0]]).mask[20].all()
 
 
 def test_copies_with_other_candidates_are_asked_about_what_is_new():

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from coalface.cli import options
+from coalface.cli.budgets import spending
 from coalface.cli.reading import read_like, reader_options
 from coalface.errors import FileFormatError
 
@@ -42,6 +43,9 @@ def ask(
     for line in question_lines(queries, dataset, explain=explain):
         typer.echo(line)
     typer.echo(str(queries), err=True)
+    spent = spending(current.learner)
+    if spent is not None:
+        typer.echo(f"{spent} before these.", err=True)
 
 
 def tell(

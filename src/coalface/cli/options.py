@@ -66,6 +66,14 @@ Alike = Annotated[
     typer.Option(help="Ask for no cost twice on examples this similar in a batch, such as 0.98; 1: on equal ones."),
 ]
 CostBounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=NUMBER,...",
+        help="What may be spent, over how many examples: costs=1000,over=5000, or examples=..., or price=... with "
+        "price_per_example=... and price_per_cost=....",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 
 

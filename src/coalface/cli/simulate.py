@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
+from coalface.cli.budgets import budget_from, spending
 from coalface.cli.reading import both_parts, read, read_like, reader_options
 from coalface.cli.screen import print_table, progress_bar
 from coalface.errors import InputError
@@ -36,6 +37,7 @@ def simulate(
     cost_bounds: options.CostBounds = None,
     abstain_cost: options.AbstainCost = None,
     abstain_label: options.AbstainLabel = None,
+    budget: options.Budget = None,
     batch: options.Batch = 1,
     alike: options.Alike = None,
     seed: options.Seed = 0,
@@ -55,6 +57,7 @@ def simulate(
     """One simulated run: the learner sees only the costs it asks for, and what it asked is counted.
 
     Settings that are left out are those of CoalClassifier; the report shows them.
+    A budget is spent over the training examples, unless it says over how many.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
     from coalface.cli.files import check_folder_of
@@ -96,8 +99,9 @@ def simulate(
         model.learner._ready()
         model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
         held_out = read_like(model, test, format, reading)
+    model.learner.set_params(budget=budget_from(budget, over=len(train)))
     curve = _run(model, train, held_out, wanted, seed if shuffle else None, batch, stop_saving)
-    _show(curve, as_json=as_json)
+    _show(curve, spending(model.learner), as_json=as_json)
     if save is not None:
         model.save(save)
     if report is not None:
@@ -147,13 +151,15 @@ def _budgets(text: str) -> Any:
         ) from None
 
 
-def _show(curve: "Curve", *, as_json: bool) -> None:
+def _show(curve: "Curve", spent: str | None, *, as_json: bool) -> None:
     if as_json:
         typer.echo(curve.to_json())
         return
     title = "Stopped: more asking would save too little" if curve.stopped else "The run"
     print_table("Interrupted: the run so far" if curve.interrupted else title, _HEADINGS, _rows(curve))
     typer.echo(f"Area under the test cost on a log2 axis (AUC, less is better): {curve.auc:.4f}")
+    if spent is not None:
+        typer.echo(f"{spent}.")
 
 
 def _rows(curve: "Curve") -> list[list[str]]:

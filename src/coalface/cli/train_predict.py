@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
+from coalface.cli.budgets import budget_from
 from coalface.cli.reading import listed, read, read_like, reader_options
 from coalface.errors import InputError
 
@@ -35,6 +36,7 @@ def train(
     cost_bounds: options.CostBounds = None,
     abstain_cost: options.AbstainCost = None,
     abstain_label: options.AbstainLabel = None,
+    budget: options.Budget = None,
     seed: options.Seed = 0,
     format: options.Format = "auto",
     label: options.Label = None,
@@ -45,6 +47,7 @@ def train(
 
     Settings that are left out are those of CoalClassifier.
     An existing model is never overwritten; --continue learns more with it.
+    A budget is for what ask wants from then on, also with --continue; DATA does not count against it.
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
@@ -70,11 +73,14 @@ def train(
         abstain_cost=abstain_cost,
         abstain_label=label_from_text(abstain_label),
     )
+    paced = budget_from(budget)
     with exclusive(model):
         if model.exists() and not go_on:
             raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
         current = Model.load(model) if go_on else Model(CoalClassifier(**settings))
         _learn(current, data, classes, format, reader_options(label, cost_matrix, reader))
+        if paced is not None:
+            current.learner.start_budget(paced)
         current.save(model)
     learner = current.learner
     typer.echo(f"{model}: {learner.round_ - 1:,} examples, {len(learner.classes_)} labels, {current.width:,} features")

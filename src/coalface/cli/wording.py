@@ -13,6 +13,7 @@ _OPTIONS |= {
         "alike",
         "audit_rate",
         "batch",
+        "budget",
         "budgets",
         "classes",
         "cost_bounds",

@@ -59,7 +59,7 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     if learner == OURS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
-        settings_for(n_labels, {**CoalClassifier().get_params(), **settings})
+        settings_for(n_labels, {**CoalClassifier().get_params(), **_over_all(settings, n_rows=1)})
     else:
         RIVALS[learner].check(settings, n_labels)
 
@@ -101,7 +101,7 @@ def run(
     if learner != OURS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
     own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
-    own["cost_bounds"] = tuple(settings.get("cost_bounds", (0.0, 1.0)))
+    own = _over_all({**own, "cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}, len(train))
     return simulate(
         CoalClassifier(classes=train.classes, random_state=permutation, **own),
         train.X,
@@ -115,3 +115,9 @@ def run(
         batch=settings.get("batch", 1),
         progress=progress,
     )
+
+
+def _over_all(settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """The settings with a budget that, if it does not say over how many examples, is for all of these."""
+    budget = settings.get("budget")
+    return {**settings, "budget": {"over": n_rows, **budget}} if isinstance(budget, Mapping) else dict(settings)

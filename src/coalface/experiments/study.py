@@ -256,6 +256,8 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, dict):  # a budget
+        return ", ".join(f"{key} {_shown(part)}" for key, part in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

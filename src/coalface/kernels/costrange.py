@@ -10,7 +10,7 @@ import numpy as np
 
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.regression import clipped
-from coalface.kernels.state import DERIVATIVE, F32, NOISE_SCALED, Model, Scratch, Settings
+from coalface.kernels.state import DERIVATIVE, F32, NOISE_SCALED, SLACK_FACTOR, Model, Scratch, Settings
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.float32(number) for number in (0, 1, 2, 3, 4))
 _TINY = np.float32(1e-30)
@@ -54,7 +54,7 @@ def bound_costs(model: Model, settings: Settings, scratch: Scratch, round_number
     )
     squared_residuals, answered = model.squared_residuals, model.answered
     budget = scratch.step  # a row is bounded before it is learned: step is free
-    slack = summed_slack(settings, round_number)
+    slack = summed_slack(settings, round_number) * scratch.pacing[SLACK_FACTOR]
     noise_scaled = settings.slack == NOISE_SCALED
     lanes = lowest.shape[0]
     for k in range(lanes):

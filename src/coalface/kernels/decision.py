@@ -67,31 +67,37 @@ def in_warm_up(model: Model, settings: Settings, round_number: int) -> bool:
 @called
 def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
+    if settings.rule == PASSIVE:
+        return ask_for_all(settings, scratch, WITH_THE_REST)
+    if in_warm_up(model, settings, round_number):
+        return ask_for_all(settings, scratch, WARM_UP)
+    n_asked = apply_rule(settings, scratch, round_number)
+    if settings.audit_rate > 0.0:
+        n_asked += audit(model, settings, scratch, round_number, settings.audit_rate)
+    return n_asked
+
+
+@inlined
+def ask_for_all(settings: Settings, scratch: Scratch, reason: int) -> int:
+    """Mark every candidate; their number."""
     candidates, mask, reasons, propensity = (
         scratch.candidates,
         scratch.mask,
         scratch.reasons,
         scratch.propensity,
     )
-    n_labels = settings.n_labels
-    if settings.rule == PASSIVE or in_warm_up(model, settings, round_number):
-        reason = WITH_THE_REST if settings.rule == PASSIVE else WARM_UP
-        n_asked = 0
-        for k in range(n_labels):
-            chosen = candidates[k]
-            mask[k] = chosen
-            reasons[k] = reason if chosen else NOT_A_CANDIDATE
-            propensity[k] = 1.0 if chosen else 0.0
-            n_asked += chosen
-        return n_asked
-    n_asked = _apply_rule(settings, scratch, round_number)
-    if settings.audit_rate > 0.0:
-        n_asked += _audit(model, settings, scratch, round_number)
+    n_asked = 0
+    for k in range(settings.n_labels):
+        chosen = candidates[k]
+        mask[k] = chosen
+        reasons[k] = reason if chosen else NOT_A_CANDIDATE
+        propensity[k] = 1.0 if chosen else 0.0
+        n_asked += chosen
     return n_asked
 
 
 @inlined
-def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
+def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark what the rule asks for."""
     lowest, highest = scratch.lowest, scratch.highest
     candidates, mask, reasons, propensity = (
@@ -138,7 +144,7 @@ def _apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 
 @inlined
-def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
+def audit(model: Model, settings: Settings, scratch: Scratch, round_number: int, rate: float) -> int:
     """Now and then one more label, drawn among those not asked for.
 
     Every other time it is the predicted one, so that what predictions cost can be estimated; else the less asked the
@@ -155,10 +161,10 @@ def _audit(model: Model, settings: Settings, scratch: Scratch, round_number: int
     share = _PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
-            propensity[k] = settings.audit_rate * (1.0 - share) / (1.0 + np.float64(asked[k])) / total
+            propensity[k] = rate * (1.0 - share) / (1.0 + np.float64(asked[k])) / total
     if share > 0.0:
-        propensity[best] += settings.audit_rate * share
-    if uniform(settings.seed, round_number, 0) >= settings.audit_rate:
+        propensity[best] += rate * share
+    if uniform(settings.seed, round_number, 0) >= rate:
         return 0
     pick = uniform(settings.seed, round_number, 1)
     drawn = best

@@ -13,6 +13,7 @@ from coalface.kernels.costrange import bound_costs
 from coalface.kernels.decision import decide, in_warm_up
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
+from coalface.kernels.pacing import count_row, count_spending, decide_within_budget, set_pace
 from coalface.kernels.regression import (
     clipped,
     gather,
@@ -87,6 +88,18 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
             measure(model, scratch, n)
         shadow_sensitivity(model, settings, scratch, n)
     bound_costs(model, settings, scratch, round_number)
+
+
+@called
+def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int, with_ranges: bool) -> int:
+    """Choose the costs to ask for, after ``_look``; their number. Ranges that decide nothing only if wanted."""
+    paced = settings.budget < np.inf
+    set_pace(settings, scratch, round_number)
+    if with_ranges or paced or (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)):
+        _bound(model, settings, scratch, n, round_number)
+    if paced:
+        return decide_within_budget(model, settings, scratch, round_number)
+    return decide(model, settings, scratch, round_number)
 
 
 @called
@@ -215,8 +228,8 @@ def _recall_settled(model: Model, settings: Settings, scratch: Scratch, n: int, 
         n_unknown += scratch.candidates[k] and np.isnan(known[k])
     round_number = model.counters[ROUND]
     if n_unknown > 0 and asks_in_turn(model, settings, round_number):
-        _bound(model, settings, scratch, n, round_number)
-        decide(model, settings, scratch, round_number)
+        count_spending(model, settings, scratch)
+        _decide(model, settings, scratch, n, round_number, True)
         _strike(settings, scratch, known, asked, True)
 
 
@@ -244,18 +257,19 @@ def ask_rows(
     If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for. If ``twins`` has
     entries, rows with the same number there are twins, and ``taken`` has a row for each number.
     """
+    count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
         round_number = model.counters[ROUND] + row
         n = gather(model, settings, scratch, rows, row)
         _look(model, settings, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        _bound(model, settings, scratch, n, round_number)
-        decide(model, settings, scratch, round_number)
+        n_asked = _decide(model, settings, scratch, n, round_number, True)
+        if twins.shape[0] > 0 and twins[row] != NO_TWIN:
+            n_asked = withdraw_repeated(settings, scratch, taken[twins[row]])
+        count_row(scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
             _strike(settings, scratch, known[row], asked[row], in_turn)
-        if twins.shape[0] > 0 and twins[row] != NO_TWIN:
-            withdraw_repeated(settings, scratch, taken[twins[row]])
         mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
@@ -351,9 +365,8 @@ def simulate_rows(
         round_number = model.counters[ROUND]
         _restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
-        if (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)) or audited:
-            _bound(model, settings, scratch, n, round_number)
-        n_asked = decide(model, settings, scratch, round_number)
+        count_spending(model, settings, scratch)
+        n_asked = _decide(model, settings, scratch, n, round_number, audited)
         if audited:
             candidates_now, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
             foresee(settings, candidates_now, predicted, lowest, scratch.propensity, scratch.outlook)

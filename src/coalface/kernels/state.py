@@ -62,14 +62,18 @@ PUBLISHED, NOISE_SCALED = range(2)
     SETTLED,
     ANSWERED,
     ABSTAINING_IS_CHEAPER,
+    OVER_BUDGET,
     ASKED_BEFORE,
-) = range(13)
+) = range(14)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
 COUNT, AVERAGE = range(2)
 COUNT_CLASSES = 4  # of trust[level, class of counts, ...]
 MOST_IMPLIED = 512  # labels beyond which the table of what costs imply would be too large
+
+# pacing[...]
+SLACK_FACTOR, EXAMPLES_BEFORE, COSTS_BEFORE = range(3)
 
 # how a simulated run asked for a cost
 NOT_ASKED, ASKED, ASKED_AS_AUDIT = range(3)
@@ -122,6 +126,13 @@ class Settings(NamedTuple):
     intercept: bool
     abstain_cost: float  # infinite where there is no abstaining
     alike: float  # similarity from which two rows of a batch count as one; infinite: never
+    budget: float = np.inf  # what may be spent in all; infinite: there is no budget, and the rest means nothing
+    over: int = 1  # examples that the budget is for
+    price_per_example: float = 0.0  # of the first cost of an example, in addition
+    price_per_cost: float = 1.0
+    rounds_before_budget: int = 0
+    examples_before_budget: int = 0
+    costs_before_budget: int = 0
 
 
 class Scratch(NamedTuple):
@@ -150,6 +161,7 @@ class Scratch(NamedTuple):
     order: I64  # (lanes,) the labels to ask for, as a list
     unseen: I64  # (1,) features of the row without a slot
     outlook: F64  # (N_OUTLOOK,)
+    pacing: F64  # (3,) what the slack is multiplied by, and what was asked for under the budget before the row
 
 
 def lanes_for(n_labels: int) -> int:
@@ -186,4 +198,5 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
         np.zeros(lanes, np.int64),
         np.zeros(1, np.int64),
         np.zeros(N_OUTLOOK),
+        np.ones(3),
     )

@@ -1,23 +1,25 @@
 """Rows asked about together: a cost that is asked for on one of them is not asked for on its twins."""
 
 from coalface.kernels.compile import inlined
-from coalface.kernels.state import ANSWERED, ASKED_BEFORE, SETTLED, Bool, Scratch, Settings
+from coalface.kernels.state import ASKED_BEFORE, Bool, Scratch, Settings
 
 NO_TWIN = -1
 
 
 @inlined
-def withdraw_repeated(settings: Settings, scratch: Scratch, taken: Bool) -> None:
-    """Take off the list what was asked about a twin before, and note what is on it as taken.
+def withdraw_repeated(settings: Settings, scratch: Scratch, taken: Bool) -> int:
+    """Take off the list what was asked about a twin before, and note the rest of it as taken; how many are left.
 
-    What the answers have settled stays taken: what they say about this row, they say about its twins. So the twins
-    get the same list however many of the answers have come. An audit may be withdrawn; the chances of the other labels
-    stay true, since they never depended on what becomes of this one.
+    It comes before any answer is looked at: what an answer settles for this row, it settles for the twins, too. An
+    audit may be withdrawn; the chances of the other labels stay true, since they never depended on what becomes of it.
     """
     mask, reasons, propensity = scratch.mask, scratch.reasons, scratch.propensity
+    n_asked = 0
     for k in range(settings.n_labels):
         if taken[k]:
             reasons[k] = ASKED_BEFORE if mask[k] else reasons[k]
             mask[k] = False
             propensity[k] = 0.0
-        taken[k] = taken[k] or mask[k] or reasons[k] == ANSWERED or reasons[k] == SETTLED
+        taken[k] = taken[k] or mask[k]
+        n_asked += mask[k]
+    return n_asked

@@ -16,6 +16,7 @@ from coalface.kernels.state import (
     KNOWN_WELL,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
+    OVER_BUDGET,
     OVER_LIMIT,
     SETTLED,
     UNCERTAIN,
@@ -37,6 +38,7 @@ REASONS = {
     SETTLED: "settled by the answers",
     ANSWERED: "asked already",
     ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
+    OVER_BUDGET: "over the budget, or ahead of its plan",
     ASKED_BEFORE: "asked about a like example of the batch",
 }
 

@@ -26,6 +26,7 @@ from coalface.kernels.state import (
     SHADOW,
     Settings,
 )
+from coalface.regressors.budget import Budget
 
 T = TypeVar("T")
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
@@ -46,6 +47,7 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "fit_intercept": True,
         "abstain_cost": None,
         "abstain_label": None,
+        "budget": None,
         "alike": None,
     }
 )
@@ -62,9 +64,11 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
     """
     abstain_cost = _abstain_cost(params)
     try:
-        return _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
+        settings = _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
     except TypeError:  # an unhashable value: let the check below name it
-        return _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
+        settings = _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
+    budget = params.get("budget")
+    return settings if budget is None else _within(settings, Budget.of(budget))
 
 
 _NAMES = (
@@ -112,6 +116,21 @@ def _abstain_cost(params: Mapping[str, Any]) -> float:
         return math.inf
     scale = CostScale.of(params["cost_bounds"])
     return float(scale.to_unit(np.array(_number(params, "abstain_cost", scale.floor, scale.ceiling))))
+
+
+def _within(settings: Settings, budget: Budget) -> Settings:
+    if settings.mellowness == 0.0 and settings.rule != PASSIVE:
+        raise InputError("mellowness must be above 0 with a budget, which is paced by multiplying it, got 0.")
+    per_example, per_cost = budget.prices
+    return settings._replace(
+        budget=budget.amount,
+        over=budget.over,
+        price_per_example=per_example,
+        price_per_cost=per_cost,
+        rounds_before_budget=budget.since.rounds,
+        examples_before_budget=budget.since.examples,
+        costs_before_budget=budget.since.costs,
+    )
 
 
 def _choice(params: dict[str, Any], name: str, choices: dict[str, int]) -> int:
