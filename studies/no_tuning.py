@@ -75,7 +75,7 @@ def rows_of(findings: Findings) -> Iterator[Row]:
             aucs={kind: _ratio(best[OURS], best[kind]) for kind in (TUNED, RECOMMENDED)},
             target=target,
             passive_asks=_median(passive, "costs_queried"),
-            needed={kind: _least_needed(lines[kind], target) for kind in KINDS},
+            needed={kind: _least_needed(lines[kind], target) for kind in KINDS if kind in lines},
         )
 
 
@@ -102,6 +102,12 @@ def _least_needed(lines: Sequence[Sequence[Run]], target: float) -> float:
     return min((costs for costs in needed if not np.isnan(costs)), default=np.nan)
 
 
+def _need(costs: float | None) -> str:
+    if costs is None:
+        return "not run"
+    return "never" if np.isnan(costs) else f"{costs:,.0f}"
+
+
 def as_cells(row: Row) -> list[str]:
     """The row as people read it, under ``HEADINGS``."""
     return [
@@ -109,7 +115,7 @@ def as_cells(row: Row) -> list[str]:
         *map(str, row.aucs.values()),
         f"{row.target:.4f}",
         f"{row.passive_asks:,.0f}",
-        *("never" if np.isnan(row.needed[kind]) else f"{row.needed[kind]:,.0f}" for kind in KINDS),
+        *(_need(row.needed.get(kind)) for kind in KINDS),
         "" if np.isnan(row.saving) else f"{row.saving:.2f}",
     ]
 

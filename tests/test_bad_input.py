@@ -234,6 +234,11 @@ BAD_PARAMETERS = [
     ("random_state", [-1, 0.5, "x", None, np.random.RandomState(0)], "random_state must be a whole number from 0 on"),
     ("abstain_cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain_cost must be a finite number at least 0 and at most 1"),
     ("fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
+    (
+        "budget",
+        [100, "all", {"costs": 5}, {"over": 5}, {"costs": -1, "over": 5}, {"costs": 1, "over": 0}],
+        "budget must",
+    ),
     ("alike", [0, 1.5, NAN, "x", [0.5]], "alike must be a finite number greater than 0 and at most 1"),
     ("cost_bounds", [(1, 0), (0, 0), (0, INF), (NAN, 1), 3, None, "ab", (0, 1, 2), (-1.7e308, 1.7e308)], "cost_bounds"),
 ]
