@@ -13,6 +13,8 @@ from coalface.kernels.state import AVERAGE, COUNT
 from .problems import dense_problem, matrix_costs, sparse_problem
 from .reference.turns import ReferenceDefault
 
+TOLERANCE = 1e-5  # of predictions and ends of ranges; a few roundings of single precision
+
 
 def assert_same_life(X, cost, *, candidates=None, **params):
     """Every round of both; the rounds of the reference, the reference and the learner."""
@@ -32,10 +34,14 @@ def assert_same_life(X, cost, *, candidates=None, **params):
         asked = (learner.regressors_.model.asked - before)[:n_labels]
         np.testing.assert_array_equal(asked, happened.asked, err_msg=f"round {i + 1}")
         np.testing.assert_array_equal(queries.mask[0] & ~queries.audit[0], happened.decision.mask)
-        np.testing.assert_allclose(queries.predicted[0], happened.decision.predicted, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(queries.predicted[0], happened.decision.predicted, rtol=0, atol=TOLERANCE)
         known = ~np.isnan(happened.decision.lowest)
-        np.testing.assert_allclose(queries.ranges.lowest[0, known], happened.decision.lowest[known], atol=1e-4)
-        np.testing.assert_allclose(queries.ranges.highest[0, known], happened.decision.highest[known], atol=1e-4)
+        np.testing.assert_allclose(
+            queries.ranges.lowest[0, known], happened.decision.lowest[known], rtol=0, atol=TOLERANCE
+        )
+        np.testing.assert_allclose(
+            queries.ranges.highest[0, known], happened.decision.highest[known], rtol=0, atol=TOLERANCE
+        )
         rounds.append(happened)
     assert_same_experience(learner, reference)
     return rounds, reference, learner
