@@ -57,7 +57,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         classes: Any = None,
         cost_matrix: Any = None,
         rule: str = "coal",
-        mellowness: float = 0.1,
+        mellowness: float = 0.12,
         width_scale: float = 0.5,
         learning_rate: float | str = "auto",
         cost_bounds: tuple[float, float] = (0.0, 1.0),
@@ -169,9 +169,9 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         ``answer(i, label)`` gives the cost of a label on example ``i``, NaN if nobody can tell.
 
         >>> costs = {"walk": 0.2, "fly": 0.9}
-        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 20, lambda i, label: costs[label])
-        >>> learner.round_, learner.costs_queried_ < 40
-        (21, True)
+        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 99, lambda i, label: costs[label])
+        >>> learner.round_, learner.costs_queried_ < 150
+        (100, True)
         """
         interview(self, X, answer, candidates)
         return self
