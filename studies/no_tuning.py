@@ -43,8 +43,9 @@ class Ratio:
 class Row:
     """One dataset. A kind of line is the first word of its name.
 
-    ``target`` is where passive ends at its best learning rate, ``needed`` what each kind needs to get as good, NaN if
-    it never does. Of several lines of a kind the best one counts, by median AUC in ``aucs`` and by need in ``needed``.
+    ``target`` is where passive ends at its best learning rate, ``needed`` what each kind needs to get as good: NaN if
+    it never does, nothing for a kind that the study has not. Of several lines of a kind the best one counts, by median
+    AUC in ``aucs`` and by need in ``needed``.
     """
 
     data: str
@@ -75,7 +76,7 @@ def rows_of(findings: Findings) -> Iterator[Row]:
             aucs={kind: _ratio(best[OURS], best[kind]) for kind in (TUNED, RECOMMENDED)},
             target=target,
             passive_asks=_median(passive, "costs_queried"),
-            needed={kind: _least_needed(lines[kind], target) for kind in KINDS},
+            needed={kind: _least_needed(lines[kind], target) for kind in KINDS if kind in lines},
         )
 
 
@@ -109,9 +110,13 @@ def as_cells(row: Row) -> list[str]:
         *map(str, row.aucs.values()),
         f"{row.target:.4f}",
         f"{row.passive_asks:,.0f}",
-        *("never" if np.isnan(row.needed[kind]) else f"{row.needed[kind]:,.0f}" for kind in KINDS),
+        *(_costs(row.needed[kind]) if kind in row.needed else "" for kind in KINDS),
         "" if np.isnan(row.saving) else f"{row.saving:.2f}",
     ]
+
+
+def _costs(needed: float) -> str:
+    return "never" if np.isnan(needed) else f"{needed:,.0f}"
 
 
 def over_all(rows: Sequence[Row]) -> str:

@@ -61,16 +61,11 @@ def test_the_tables_alone_give_the_savings_and_the_figures_again(name, tmp_path)
 def test_the_default_is_compared_without_any_setting(name):
     study = Study.read(STUDIES / f"{name}.toml")
     lines = {line.name: line for line in study.lines}
-    assert list(dict.fromkeys(name.split()[0] for name in lines)) == [
-        "passive",
-        "hindsight",
-        "published",
-        "vw",
-        "default",
-    ]
+    kinds = dict.fromkeys(name.split()[0] for name in lines if name != "vw")
+    assert list(kinds) == ["passive", "hindsight", "published", "default"]
     default = lines["default"]
     assert (default.settings, default.rates) == ({}, (CoalClassifier().learning_rate,))
-    for recommended in (lines["published"], lines["vw"]):
+    for recommended in (lines[name] for name in ("published", "vw") if name in lines):
         assert (recommended.settings["mellowness"], recommended.rates) == (0.01, (0.5,))
 
 
