@@ -82,6 +82,23 @@ def ask_and_tell(learner, X, cost, candidates=None):
     return learner
 
 
+def ask_and_tell_in_batches(learner, X, cost, batch, candidates=None):
+    """So many rows at a time, in as many trips as it takes: what ``simulate(batch=...)`` does. The number of trips."""
+    trips = 0
+    for start in range(0, X.shape[0], batch):
+        span = slice(start, start + batch)
+        rows, costs, allowed = X[span], cost[span], None if candidates is None else candidates[span]
+        asked = np.zeros(costs.shape, np.bool_)
+        queries = first = learner.ask(rows, candidates=allowed)
+        while queries.next.any():
+            assert not (queries.next & asked).any()
+            asked |= queries.next
+            queries = learner.ask(rows, candidates=allowed, known=np.where(asked, costs, np.nan), asked=asked)
+            trips += 1
+        learner.tell(rows, np.where(asked, costs, np.nan), asked=first.put(asked), candidates=allowed)
+    return trips
+
+
 def csr(values, indices, indptr=None, width=3):
     """A matrix as somebody might put it together by hand, unchecked."""
     matrix = sparse.csr_array((1, width), dtype=np.float64)

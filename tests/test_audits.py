@@ -9,7 +9,7 @@ from .problems import dense_problem, trained
 
 def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
     X, cost = dense_problem(6, 5, 40)
-    learner = CoalClassifier(classes=range(5), warm_up=2, mellowness=0.001, audit_rate=0.3)
+    learner = CoalClassifier(classes=range(5), warm_up=2, mellowness=0.001, audit_rate=0.3, alike=None)
     simulate(learner, X, cost)
     X, _ = dense_problem(7, 5, 20000)
     queries = learner.ask(X)
@@ -78,7 +78,7 @@ def test_weighting_by_the_chance_gives_an_unbiased_estimate_of_a_labels_mean_cos
 def test_audits_depend_on_seed_and_round_only():
     X = np.ones((200, 1))
     learners = [
-        CoalClassifier(classes=range(3), warm_up=0, mellowness=0.0, audit_rate=0.5, random_state=seed)
+        CoalClassifier(classes=range(3), warm_up=0, mellowness=0.0, audit_rate=0.5, random_state=seed, alike=None)
         for seed in (1, 1, 2)
     ]
     one, same, other = (learner.tell(X[:5], np.full((5, 3), 0.5)).ask(X).audit for learner in learners)

@@ -225,12 +225,16 @@ BAD_PARAMETERS = [
     ("slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
     ("mellowness", [-0.1, NAN, INF, "much", None, [0.1]], "mellowness must be a finite number at least 0"),
     ("width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),
-    ("learning_rate", [0.0, -1.0, 1e7, NAN, "fast", None], "learning_rate must be a finite number greater than 0"),
-    ("warm_up", [-1, 1.5, NAN, "long", None, 2**70], "warm_up must be a whole number from 0 on"),
+    ("learning_rate", [0.0, -1.0, 1e7, NAN, None], "learning_rate must be a finite number greater than 0"),
+    ("learning_rate", ["fast"], "learning_rate must be 'auto' or a number, got 'fast'"),
+    ("warm_up", [-1, 1.5, NAN, None, 2**70], "warm_up must be a whole number from 0 on"),
+    ("warm_up", ["long"], "warm_up must be 'auto' or a number, got 'long'"),
+    ("in_turn", [None, "yes", 2], "in_turn must be True or False"),
     ("audit_rate", [-0.1, 1.1, NAN, "often", None], "audit_rate must be a finite number at least 0 and at most 1"),
     ("random_state", [-1, 0.5, "x", None, np.random.RandomState(0)], "random_state must be a whole number from 0 on"),
     ("abstain_cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain_cost must be a finite number at least 0 and at most 1"),
     ("fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
+    ("alike", [0, 1.5, NAN, "x", [0.5]], "alike must be a finite number greater than 0 and at most 1"),
     ("cost_bounds", [(1, 0), (0, 0), (0, INF), (NAN, 1), 3, None, "ab", (0, 1, 2), (-1.7e308, 1.7e308)], "cost_bounds"),
 ]
 

@@ -101,6 +101,7 @@ def test_the_parameters_come_back(tmp_path):
         "random_state": 9,
         "abstain_cost": 0.5,
         "abstain_label": "ask a human",
+        "alike": 0.75,
     }
     assert set(params) == set(CoalClassifier().get_params())
     CoalClassifier(**params).save(tmp_path / "model")

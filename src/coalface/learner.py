@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from functools import partial
 from threading import RLock
 from typing import Any, Self
 
@@ -23,7 +24,7 @@ from coalface.keeping import Kept
 from coalface.kernels.state import Settings
 from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
-from coalface.queries import Queries, rounds
+from coalface.queries import Queries, batches, rounds
 from coalface.queries.collapse import warn_if_collapsed
 from coalface.queries.interview import interview
 from coalface.ranges import CostRanges
@@ -56,7 +57,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         classes: Any = None,
         cost_matrix: Any = None,
         rule: str = "coal",
-        mellowness: float = 0.1,
+        mellowness: float = 0.12,
         width_scale: float = 0.5,
         learning_rate: float | str = "auto",
         cost_bounds: tuple[float, float] = (0.0, 1.0),
@@ -71,6 +72,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         abstain_cost: float | None = None,
         abstain_label: Any = None,
         budget: Any = None,
+        alike: float | None = 1.0,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -90,6 +92,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         self.abstain_cost = abstain_cost
         self.abstain_label = abstain_label
         self.budget = budget
+        self.alike = alike
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -145,7 +148,8 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
 
         ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
         ``known`` (n, K) holds the costs answered so far, NaN elsewhere: what they settle is left out, and what was
-        ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you.
+        ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you. What is asked for on
+        one example is not asked for on an equal one: see ``alike``.
 
         >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
         >>> print(queries.reason(0))
@@ -165,9 +169,9 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         ``answer(i, label)`` gives the cost of a label on example ``i``, NaN if nobody can tell.
 
         >>> costs = {"walk": 0.2, "fly": 0.9}
-        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 20, lambda i, label: costs[label])
-        >>> learner.round_, learner.costs_queried_ < 40
-        (21, True)
+        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 99, lambda i, label: costs[label])
+        >>> learner.round_, learner.costs_queried_ < 150
+        (100, True)
         """
         interview(self, X, answer, candidates)
         return self
@@ -180,7 +184,7 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         settings: Settings | None = None,
     ) -> Queries:
         scale, settings = CostScale.of(self.cost_bounds), settings or self._settings()
-        found = rounds.ask(self.regressors_, settings, rows, candidates, answered)
+        found = batches.ask(self.regressors_, settings, rows, candidates, answered)
         return Queries(
             mask=found.mask,
             next=found.first,
@@ -242,7 +246,8 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
-        return self._decide(self._rows(X), None, settings=self._settings()._replace(budget=np.inf)).ranges
+        rows = self._rows(X)
+        return self._decide(rows, None, settings=self._settings()._replace(budget=np.inf, alike=np.inf)).ranges
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
         """Minus the mean cost of the predictions, from class labels or from known costs.
@@ -302,15 +307,15 @@ class CoalClassifier(RowByRow, Kept, ClassifierMixin, BaseEstimator):  # type: i
         candidates: NDArray[np.bool_] | None,
         *,
         record: bool,
+        batch: int,
         stop_saving: float,
     ) -> rounds.Run:
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
         self._begin(classes)
-        return rounds.Run(
-            self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving
-        )
+        kind = rounds.Run if batch == 1 else partial(batches.Run, batch=batch)
+        return kind(self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving)
 
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))

@@ -60,6 +60,18 @@ def test_explain_gives_a_range_and_a_reason_for_every_label(empty_model, capsys)
         assert all(low <= high for low, high in line["ranges"].values())
 
 
+def test_a_file_is_asked_about_as_a_batch(empty_model, capsys):
+    (empty_model.parent / "copies.csv").write_text("a,b\n" + "1,2\n" * 20 + "1,2.01\n" * 20)
+
+    def n_asked(options=""):
+        return [len(line["ask"]) for line in json_lines(run(capsys, f"ask m.coal copies.csv {options}")[1])]
+
+    before = empty_model.read_bytes()
+    assert n_asked() == [3, *[0] * 19, 3, *[0] * 19]
+    assert n_asked("--alike 0.99") == [3, *[0] * 39]
+    assert empty_model.read_bytes() == before
+
+
 def test_a_column_that_was_zero_so_far_may_come_up_later(empty_model, capsys):
     (empty_model.parent / "zero.csv").write_text("a,b,rare\n1,2,0\n2,1,0\n")
     lines = json_lines(run(capsys, "ask m.coal zero.csv")[1])

@@ -63,6 +63,15 @@ def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_w
     assert CoalClassifier.load(calls / "sim.coal").costs_queried_ == 120 * 3
 
 
+def test_simulate_asks_in_batches(calls, capsys):
+    command = "simulate calls.csv --label kind --test test.csv --json --no-shuffle --batch 20 --alike 0.9"
+    code, out, _ = run(capsys, command)
+    train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
+    learner = CoalClassifier(classes=train.classes, alike=0.9)
+    curve = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, batch=20)
+    assert (code, json.loads(out)["costs_queried"]) == (0, curve.costs_queried.tolist())
+
+
 def test_ctrl_c_prints_what_there_is_and_exits_with_130(calls, capsys, monkeypatch):
     @contextmanager
     def impatient(_):

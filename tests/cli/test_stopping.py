@@ -17,7 +17,7 @@ def test_a_simulated_run_stops_and_says_so(calls, capsys):
 
 
 def test_stopping_without_audits_is_one_clear_line(calls, capsys):
-    code, out, err = run(capsys, "simulate calls.csv --label kind --stop-saving 0.1")
+    code, out, err = run(capsys, "simulate calls.csv --label kind --stop-saving 0.1 --audit-rate 0")
     assert (code, out) == (2, "")
     assert "--stop-saving needs audits" in err
     assert err.count("\n") == 1

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, simulate
 from coalface.data.catalogue import load_known
 from coalface.data.readers import write_dataset
 from coalface.errors import StudyError
 from coalface.experiments.cells import cells_of, code_of, run_cell
+from coalface.experiments.learners import order_of, run
 from coalface.experiments.places import places
 from coalface.experiments.study import Study
 
@@ -46,6 +47,20 @@ def test_lists_multiply_into_lines_and_learning_rates_into_cells():
     assert {cell.permutation for cell in cells} == {5, 6, 7}
 
 
+def test_a_line_may_ask_in_batches():
+    study = Study.from_toml('data = ["iris"]\n[lines.coal]\nbatch = [1, 10]\naudit_rate = 0.2')
+    assert [line.name for line in study.lines] == ["coal 1", "coal 10"]
+    train, test = problem = load_known("iris")
+    for line in study.lines:
+        learner = CoalClassifier(classes=train.classes, audit_rate=0.2, random_state=3)
+        batch, test_set = line.settings["batch"], {"X_test": test.X, "cost_test": test.cost}
+        curve = simulate(learner, train.X, train.cost, order=order_of(3, len(train)), batch=batch, **test_set)
+        found = run(line.learner, line.settings, problem, 3, "doubling")
+        assert found.costs_queried.tolist() == curve.costs_queried.tolist()
+        assert found.test_cost.tolist() == curve.test_cost.tolist()
+    assert np.all(found.rounds[:-1] % 10 == 0)
+
+
 def test_what_is_not_said_has_a_default():
     study = Study.from_toml('data = ["iris"]\n[lines.coal]', name="mine")
     assert (study.name, study.title, study.baseline, study.budgets) == ("mine", "mine", "coal", "quarter-doubling")
@@ -67,6 +82,9 @@ def test_what_is_not_said_has_a_default():
         ("warm_up = 5", "colour = 5", 12, "settings.colour is not known here; possible are .*mellowness"),
         ("[0.1, 0.01]", "[0.1, -1]", 15, "mellowness must be a finite number at least 0, got -1"),
         ('"derivative"', '"guess"', 16, "sensitivity must be one of .*, got 'guess'"),
+        ("warm_up = 5", "batch = 0", 12, "batch must be a whole number from 1 on, got 0"),
+        ("warm_up = 5", "alike = 2", 12, "alike must be a finite number greater than 0 and at most 1, got 2"),
+        ("share = 0.5", "batch = 10", 20, "lines.half.batch is not known here; possible are .*share"),
         ("share = 0.5", "share = 2.0", 20, "share must be .*, got 2.0"),
         ("share = 0.5", "mellowness = 0.1", 20, "lines.half.mellowness is not known here; possible are .*share"),
         ('"random-costs"', '"guess"', 19, "learner must be one of coal, random-costs, .*, got 'guess'"),

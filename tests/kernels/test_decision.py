@@ -67,7 +67,7 @@ def test_every_reason_is_true(seed, rule, audit_rate):
 
 
 def test_warm_up_and_passive_say_so():
-    learner = CoalClassifier(classes=["a", "b"], warm_up=3)
+    learner = CoalClassifier(classes=["a", "b"], warm_up=3, alike=None)
     assert set(learner.ask([[1.0]] * 3).reasons.ravel()) == {"warm-up"}
     assert set(learner.set_params(rule="passive").ask([[1.0]] * 3).reasons.ravel()) == {"the rule asks for every label"}
 

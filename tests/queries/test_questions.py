@@ -53,7 +53,7 @@ def test_questions_cannot_be_changed_under_the_reader():
 
 
 def test_a_limit_says_what_it_dropped_and_leaves_the_rest_alone():
-    learner = CoalClassifier(classes=["a", "b", "c"])
+    learner = CoalClassifier(classes=["a", "b", "c"], alike=None)
     everything, limited = learner.ask([[1.0]] * 2), learner.ask([[1.0]] * 2, max_costs=4)
     assert limited.mask.tolist() == [[True, True, True], [True, False, False]]  # the earlier ones among equals
     assert limited.reasons[1].tolist() == ["warm-up", "over max_costs", "over max_costs"]

@@ -19,6 +19,7 @@ def ask(
     data: options.Data,
     max_costs: Annotated[int | None, typer.Option(help="Ask for this many costs at most: the least certain.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say for every label why it is asked for or not.")] = False,
+    alike: options.Alike = None,
     format: options.Format = "auto",
     label: options.Label = None,
     cost_matrix: options.CostMatrix = None,
@@ -30,11 +31,13 @@ def ask(
     answers adds "costs": {label: number, or null for "can't tell"} to the line. Give all lines to tell, also those
     without a question: they close their rounds. "round" makes sure that no answer is learned twice. "audit" lists the
     labels that were asked about at random, and "propensity" with which chance: keep the lines, the model does not.
+    The examples are asked about together: a cost asked for on one is not asked for on another equal to it.
     """
     from coalface.cli.models import Model
     from coalface.cli.question_lines import question_lines
 
     current = Model.load(model)
+    current.learner.set_params(**options.given(alike=alike))
     dataset = read_like(current, data, format, reader_options(label, cost_matrix, reader))
     queries = current.learner.ask(dataset.X, max_costs, candidates=dataset.candidates)
     for line in question_lines(queries, dataset, explain=explain):

@@ -60,6 +60,11 @@ AbstainLabel = Annotated[str | None, typer.Option(help='How abstaining is spelle
 StopSaving = Annotated[
     float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
 ]
+Batch = Annotated[int, typer.Option(help="Ask about this many examples before any of them is learned.")]
+Alike = Annotated[
+    float | None,
+    typer.Option(help="Ask for no cost twice on examples this similar in a batch, such as 0.98; 1: on equal ones."),
+]
 CostBounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The range of all costs.")]
 Budget = Annotated[
     str | None,

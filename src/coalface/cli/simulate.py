@@ -38,6 +38,8 @@ def simulate(
     abstain_cost: options.AbstainCost = None,
     abstain_label: options.AbstainLabel = None,
     budget: options.Budget = None,
+    batch: options.Batch = 1,
+    alike: options.Alike = None,
     seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
     budgets: Annotated[
@@ -77,6 +79,7 @@ def simulate(
         random_state=seed,
         abstain_cost=abstain_cost,
         abstain_label=label_from_text(abstain_label),
+        alike=alike,
     )
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
@@ -97,12 +100,12 @@ def simulate(
         model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
         held_out = read_like(model, test, format, reading)
     model.learner.set_params(budget=budget_from(budget, over=len(train)))
-    curve = _run(model, train, held_out, wanted, seed if shuffle else None, stop_saving)
+    curve = _run(model, train, held_out, wanted, seed if shuffle else None, batch, stop_saving)
     _show(curve, spending(model.learner), as_json=as_json)
     if save is not None:
         model.save(save)
     if report is not None:
-        _write_report(report, curve, train, model.learner)
+        _write_report(report, curve, train, model.learner, batch)
     if curve.interrupted:
         raise typer.Exit(_INTERRUPTED)
 
@@ -113,6 +116,7 @@ def _run(
     held_out: "CostDataset",
     budgets: Any,
     seed: int | None,
+    batch: int,
     stop_saving: float | None,
 ) -> "Curve":
     import numpy as np
@@ -130,6 +134,7 @@ def _run(
             budgets=budgets,
             candidates=train.candidates,
             price=train.price,
+            batch=batch,
             stop_saving=stop_saving,
             progress=progress,
         )
@@ -165,11 +170,12 @@ def _rows(curve: "Curve") -> list[list[str]]:
     ]
 
 
-def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier") -> None:
+def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier", batch: int) -> None:
     from coalface.evaluation import report
     from coalface.evaluation.figures import curve_lines, draw_curves
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
+    settings["batch"] = f"{batch}"
     lines = {axis: curve_lines({learner.rule: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
     size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
     caption = "Interpolated between the checkpoints below."

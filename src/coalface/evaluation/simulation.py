@@ -20,6 +20,7 @@ from coalface.learner import CoalClassifier
 from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import rounds
+from coalface.regressors.settings import whole_number
 
 Progress = Callable[[int, int], None]
 _PIECE_SECONDS = 0.1  # how long the compiled loop runs before it looks up for Ctrl-C and progress
@@ -37,13 +38,15 @@ def simulate(
     candidates: Any = None,
     classes: Any = None,
     price: Any = None,
+    batch: int = 1,
     stop_saving: float | None = None,
     progress: Progress | None = None,
 ) -> Curve:
     """Run ask, answer and tell over the rows in one compiled loop; the learner learns, the curve comes back.
 
-    Equal, bit for bit, to calling ``ask`` and ``tell`` row by row. ``price`` (n, K) is what asking for each cost
-    takes; the curve then says what was ``spent``. ``stop_saving`` ends the run as soon as
+    Equal, bit for bit, to calling ``ask`` and ``tell`` row by row or, with ``batch``, for so many rows at a time: all
+    are asked about, in as many trips as ``in_turn`` takes, before any is learned. ``price`` (n, K) is what asking for
+    each cost takes; the curve then says what was ``spent``. ``stop_saving`` ends the run as soon as
     ``learner.should_stop(stop_saving)``: the curve says ``stopped``. ``progress(done, total)`` is called now and then.
     Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
 
@@ -52,7 +55,7 @@ def simulate(
     >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
     (100, True)
     """
-    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes, price, stop_saving)
+    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes, price, batch, stop_saving)
     return trial.run(progress)
 
 
@@ -71,6 +74,7 @@ class _Trial:
         candidates: Any,
         classes: Any,
         price: Any,
+        batch: Any,
         stop_saving: Any,
     ) -> None:
         rows = check_rows(X, allow_empty=False)
@@ -80,6 +84,7 @@ class _Trial:
         self.given, self.scale = cost, scale
         allowed = None if candidates is None else check_mask(candidates, (len(rows), len(known)), "candidates")
         self.order = _checked_order(order, len(rows))
+        at_a_time = whole_number("batch", batch, least=1)
         self.price = None if price is None else checked_prices(price, (len(rows), len(known)))
         self.spent = 0.0
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
@@ -90,7 +95,9 @@ class _Trial:
         self.recorder = learner._recorder_in_use()
         record = self.recorder is not None or self.price is not None
         least = rounds.NEVER if stop_saving is None else learner._unit_saving("stop_saving", stop_saving)
-        self.run_ = learner._start_run(rows, known, self.costs, self.order, allowed, record=record, stop_saving=least)
+        self.run_ = learner._start_run(
+            rows, known, self.costs, self.order, allowed, record=record, batch=at_a_time, stop_saving=least
+        )
         self.checkpoints: list[_Look] = []
         self.at_doublings: list[float] = []
 

@@ -13,10 +13,11 @@ from coalface.evaluation.curve import Curve
 from coalface.evaluation.simulation import simulate
 from coalface.experiments.rivals import RIVALS
 from coalface.learner import CoalClassifier
-from coalface.regressors.settings import settings_for
+from coalface.regressors.settings import settings_for, whole_number
 
 OURS = "coal"
 _GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
+_OF_THE_RUN = {"batch": 1}  # settings of a line that are not the learner's
 Progress = Callable[[int, int], None]
 
 
@@ -29,7 +30,7 @@ def parameters_of(learner: str) -> tuple[str, ...]:
     if not isinstance(learner, str):
         raise InputError(f"learner must be one name, got {learner!r}")
     if learner == OURS:
-        return tuple(name for name in CoalClassifier().get_params() if name not in _GIVEN)
+        return tuple(name for name in CoalClassifier().get_params() if name not in _GIVEN) + tuple(_OF_THE_RUN)
     if learner not in RIVALS:
         raise InputError(f"learner must be one of {', '.join([OURS, *RIVALS])}, got {learner!r}")
     return tuple(RIVALS[learner].parameters)
@@ -49,7 +50,7 @@ def is_pair(name: str) -> bool:
 def default_of(learner: str, name: str) -> Any:
     """What a setting is if nobody says; 0 for a learner without it."""
     if learner == OURS:
-        return CoalClassifier().get_params()[name]
+        return {**CoalClassifier().get_params(), **_OF_THE_RUN}[name]
     return RIVALS[learner].parameters.get(name, 0.0)
 
 
@@ -57,6 +58,7 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     """Raise an InputError if the learner cannot have these settings."""
     if learner == OURS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
+        whole_number("batch", settings.get("batch", 1), least=1)
         settings_for(n_labels, {**CoalClassifier().get_params(), **_over_all(settings, n_rows=1)})
     else:
         RIVALS[learner].check(settings, n_labels)
@@ -98,9 +100,10 @@ def run(
     order = order_of(permutation, len(train))
     if learner != OURS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
-    settings = _over_all({**settings, "cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}, len(train))
+    own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
+    own = _over_all({**own, "cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}, len(train))
     return simulate(
-        CoalClassifier(classes=train.classes, random_state=permutation, **settings),
+        CoalClassifier(classes=train.classes, random_state=permutation, **own),
         train.X,
         train.cost,
         X_test=test.X,
@@ -109,6 +112,7 @@ def run(
         budgets=budgets,
         candidates=train.candidates,
         price=train.price,
+        batch=settings.get("batch", 1),
         progress=progress,
     )
 

@@ -11,6 +11,7 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 ``costrange``           how far each cost may still lie from its prediction
 ``decision``            which costs to ask for, and why
 ``pacing``              how much of that a budget allows
+``twins``               what is not asked for again on equal rows
 ``online``              the entry points: predict, ask, tell, simulate
 ``vw_text``, ``words``  the parser of VW's cost-sensitive text: lines; numbers, hashes and names
 ======================  =================================================================

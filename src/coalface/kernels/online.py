@@ -51,6 +51,7 @@ from coalface.kernels.state import (
     Settings,
 )
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next, settle, strike_answered
+from coalface.kernels.twins import NO_TWIN, withdraw_repeated
 
 _REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
 
@@ -241,6 +242,8 @@ def ask_rows(
     candidates: Bool,
     known: F32,
     asked: Bool,
+    twins: I64,
+    taken: Bool,
     mask: Bool,
     first: Bool,
     reasons: I8,
@@ -251,7 +254,8 @@ def ask_rows(
 ) -> None:
     """Decide on each row, the first at the model's round, the next ones at the following rounds.
 
-    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for.
+    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for. If ``twins`` has
+    entries, rows with the same number there are twins, and ``taken`` has a row for each number.
     """
     count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
@@ -259,7 +263,10 @@ def ask_rows(
         n = gather(model, settings, scratch, rows, row)
         _look(model, settings, scratch, n)
         _restrict(settings, scratch, candidates, row)
-        count_row(scratch, _decide(model, settings, scratch, n, round_number, True))
+        n_asked = _decide(model, settings, scratch, n, round_number, True)
+        if twins.shape[0] > 0 and twins[row] != NO_TWIN:
+            n_asked = withdraw_repeated(settings, scratch, taken[twins[row]])
+        count_row(scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
             _strike(settings, scratch, known[row], asked[row], in_turn)

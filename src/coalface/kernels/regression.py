@@ -38,7 +38,7 @@ _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _FOUR = np.float32(4.0)
 _TINY = np.float32(1e-37)
-_REACH_OF_FIRST_STEP = 2.2  # a first answer is learned nearly whole: 1 - exp(-2 * 2.2)
+_REACH_OF_FIRST_STEP = 2.5  # a first answer is learned nearly whole: 1 - exp(-2 * 2.5)
 
 
 @inlined

@@ -63,7 +63,8 @@ PUBLISHED, NOISE_SCALED = range(2)
     ANSWERED,
     ABSTAINING_IS_CHEAPER,
     OVER_BUDGET,
-) = range(13)
+    ASKED_BEFORE,
+) = range(14)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
@@ -124,6 +125,7 @@ class Settings(NamedTuple):
     seed: int
     intercept: bool
     abstain_cost: float  # infinite where there is no abstaining
+    alike: float  # similarity from which two rows of a batch count as one; infinite: never
     budget: float = np.inf  # what may be spent in all; infinite: there is no budget, and the rest means nothing
     over: int = 1  # examples that the budget is for
     price_per_example: float = 0.0  # of the first cost of an example, in addition

@@ -7,9 +7,22 @@ be better. Now and then an example is asked about in full all the same, so that 
 
 import numpy as np
 
-from coalface.kernels.compile import called, inlined
+from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.decision import in_warm_up, uniform
-from coalface.kernels.state import ANSWERED, AUDIT, COAL, F32, SETTLED, UNCERTAIN, Bool, Model, Scratch, Settings
+from coalface.kernels.state import (
+    ANSWERED,
+    AUDIT,
+    COAL,
+    F32,
+    I8,
+    ROUND,
+    SETTLED,
+    UNCERTAIN,
+    Bool,
+    Model,
+    Scratch,
+    Settings,
+)
 
 _DRAW = 2  # of the round's random numbers
 _WHOLE_SHARE = 0.5  # of the audits' rate: examples on which nothing is settled
@@ -44,6 +57,26 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
         settle(settings, scratch)
         question = _most_promising(settings, scratch)
     return n_asked
+
+
+@kernel
+def answer_rows(
+    model: Model, settings: Settings, scratch: Scratch, costs: F32, reasons: I8, lowest: F32, predicted: F32, mask: Bool
+) -> None:
+    """Put the questions about decided rows to a table of costs; ``mask`` says afterwards which of them were put.
+
+    Nothing is learned meanwhile, so it does not matter that one row is done before the next one begins.
+    """
+    for row in range(mask.shape[0]):
+        if asks_in_turn(model, settings, model.counters[ROUND] + row):
+            for k in range(settings.n_labels):
+                scratch.mask[k] = mask[row, k]
+                scratch.reasons[k] = reasons[row, k]
+                scratch.lowest[k] = lowest[row, k]
+                scratch.predicted[k] = predicted[row, k]
+            answer_in_turn(settings, scratch, costs[row])
+            for k in range(settings.n_labels):
+                mask[row, k] = scratch.mask[k]
 
 
 @inlined

@@ -10,6 +10,7 @@ from coalface.data.asked import Asked
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     ANSWERED,
+    ASKED_BEFORE,
     AUDIT,
     CANNOT_BE_BEST,
     KNOWN_WELL,
@@ -38,6 +39,7 @@ REASONS = {
     ANSWERED: "asked already",
     ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
     OVER_BUDGET: "over the budget, or ahead of its plan",
+    ASKED_BEFORE: "asked about a like example of the batch",
 }
 
 

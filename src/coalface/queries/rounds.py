@@ -20,6 +20,7 @@ Candidates = NDArray[np.bool_] | None
 NO_MASK = np.zeros((0, 0), np.bool_)
 NO_NUMBERS = np.zeros((0, 0))
 NO_PREDICTIONS = np.zeros((0, 0), np.float32)
+NO_TWINS = np.zeros(0, np.int64)
 UNLIMITED = 2**62
 NEVER = float("-inf")  # to stop for want of savings
 
@@ -72,8 +73,9 @@ def ask(
     rows: Rows,
     candidates: Candidates,
     answered: Answered = NOTHING_ANSWERED,
+    twins: NDArray[np.int64] = NO_TWINS,
 ) -> Decisions:
-    """Decide on each row; nothing changes."""
+    """Decide on each row, as if it were alone but for ``twins``: see ``twins_of``; nothing changes."""
     shape = (len(rows), settings.n_labels)
     with regressors.lock:
         decisions = Decisions(
@@ -95,6 +97,8 @@ def ask(
             _or_all(candidates),
             answered.costs,
             answered.asked,
+            twins,
+            np.zeros((int(twins.max(initial=-1)) + 1, settings.n_labels), np.bool_),
             *decisions[:7],
         )
     return decisions

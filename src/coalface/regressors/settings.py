@@ -48,6 +48,7 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "abstain_cost": None,
         "abstain_label": None,
         "budget": None,
+        "alike": None,
     }
 )
 
@@ -57,7 +58,8 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
     ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
-    ...     random_state=0, fit_intercept=True, abstain_cost=None, cost_bounds=(0.0, 1.0))).warm_up
+    ...     random_state=0, fit_intercept=True, alike=1.0, abstain_cost=None,
+    ...     cost_bounds=(0.0, 1.0))).warm_up
     10
     """
     abstain_cost = _abstain_cost(params)
@@ -82,6 +84,7 @@ _NAMES = (
     "audit_rate",
     "random_state",
     "fit_intercept",
+    "alike",
 )
 
 
@@ -103,6 +106,7 @@ def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
         seed=whole_number("random_state", params["random_state"]),
         intercept=_flag(params, "fit_intercept"),
         abstain_cost=abstain_cost,
+        alike=math.inf if params["alike"] is None else _number(params, "alike", 0.0, 1.0, above=True),
     )
 
 
@@ -167,19 +171,19 @@ def _number(params: Mapping[str, Any], name: str, low: float, high: float, *, ab
     return number
 
 
-def whole_number(name: str, value: Any) -> int:
-    """A number from 0 on without a fraction.
+def whole_number(name: str, value: Any, least: int = 0) -> int:
+    """A number from ``least`` on without a fraction.
 
     >>> whole_number("warm_up", 10.0)
     10
     """
     try:
         number = int(value)
-        whole = number == value and 0 <= number < 2**62
+        whole = number == value and least <= number < 2**62
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:
-        raise InputError(f"{name} must be a whole number from 0 on, got {value!r}.")
+        raise InputError(f"{name} must be a whole number from {least} on, got {value!r}.")
     return number
 
 
