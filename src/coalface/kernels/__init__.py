@@ -10,6 +10,10 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 ``prefetch``            a hint to the processor
 ``costrange``           how far each cost may still lie from its prediction
 ``decision``            which costs to ask for, and why
+``turns``               one question after the other: what an answer settles
+``implied``             what the answers say about the settled labels
+``answer``              the label to predict, or abstaining
+``saving``              what more asking could still save
 ``pacing``              how much of that a budget allows
 ``twins``               what is not asked for again on equal rows
 ``online``              the entry points: predict, ask, tell, simulate
