@@ -43,8 +43,9 @@ class Ratio:
 class Row:
     """One dataset. A kind of line is the first word of its name.
 
-    ``target`` is where passive ends at its best learning rate, ``needed`` what each kind needs to get as good, NaN if
-    it never does. Of several lines of a kind the best one counts, by median AUC in ``aucs`` and by need in ``needed``.
+    ``target`` is where passive ends at its best learning rate, ``needed`` what each kind needs to get as good: NaN if
+    it never does, nothing for a kind that the study has not. Of several lines of a kind the best one counts, by median
+    AUC in ``aucs`` and by need in ``needed``.
     """
 
     data: str
@@ -102,12 +103,6 @@ def _least_needed(lines: Sequence[Sequence[Run]], target: float) -> float:
     return min((costs for costs in needed if not np.isnan(costs)), default=np.nan)
 
 
-def _need(costs: float | None) -> str:
-    if costs is None:
-        return "not run"
-    return "never" if np.isnan(costs) else f"{costs:,.0f}"
-
-
 def as_cells(row: Row) -> list[str]:
     """The row as people read it, under ``HEADINGS``."""
     return [
@@ -115,9 +110,13 @@ def as_cells(row: Row) -> list[str]:
         *map(str, row.aucs.values()),
         f"{row.target:.4f}",
         f"{row.passive_asks:,.0f}",
-        *(_need(row.needed.get(kind)) for kind in KINDS),
+        *(_costs(row.needed[kind]) if kind in row.needed else "" for kind in KINDS),
         "" if np.isnan(row.saving) else f"{row.saving:.2f}",
     ]
+
+
+def _costs(needed: float) -> str:
+    return "never" if np.isnan(needed) else f"{needed:,.0f}"
 
 
 def over_all(rows: Sequence[Row]) -> str:

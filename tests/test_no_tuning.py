@@ -56,6 +56,12 @@ def test_what_never_gets_there_says_so_and_has_no_saving():
     assert (cells["default needs"], cells["hindsight needs"], cells["hindsight / default"]) == ("never", "800", "")
 
 
+def test_a_kind_that_the_study_has_not_is_an_empty_cell():
+    (row,) = SCRIPT["rows_of"](findings([run for run in made() if run.line != "vw"]))
+    cells = dict(zip(SCRIPT["HEADINGS"], SCRIPT["as_cells"](row), strict=True))
+    assert (cells["vw needs"], cells["published needs"]) == ("", "never")
+
+
 def test_the_table_comes_from_the_folders_and_many_datasets_are_told_apart(tmp_path, capsys):
     write_tables(findings(made()), tmp_path / "one")
     write_tables(findings([*made("a"), *made("b", default=(0.5, 0.4, 0.3))]), tmp_path / "many")

@@ -61,16 +61,11 @@ def test_the_tables_alone_give_the_savings_and_the_figures_again(name, tmp_path)
 def test_the_default_is_compared_without_any_setting(name):
     study = Study.read(STUDIES / f"{name}.toml")
     lines = {line.name: line for line in study.lines}
-    assert list(dict.fromkeys(name.split()[0] for name in lines)) == [
-        "passive",
-        "hindsight",
-        "published",
-        "vw",
-        "default",
-    ]
+    kinds = dict.fromkeys(name.split()[0] for name in lines if name != "vw")
+    assert list(kinds) == ["passive", "hindsight", "published", "default"]
     default = lines["default"]
     assert (default.settings, default.rates) == ({}, (CoalClassifier().learning_rate,))
-    for recommended in (lines["published"], lines["vw"]):
+    for recommended in (lines[name] for name in ("published", "vw") if name in lines):
         assert (recommended.settings["mellowness"], recommended.rates) == (0.01, (0.5,))
 
 
@@ -86,23 +81,26 @@ def tried(name, data, permutations, field):
 
 
 @pytest.mark.parametrize("name", [name for name in COMPARED if name != "default-aslib"])
-def test_hindsight_has_the_best_area_and_passive_the_best_end_on_the_permutations_compared(name):
+def test_hindsight_has_the_best_area_and_passive_the_best_end_on_as_many_other_permutations(name):
     study = Study.read(STUDIES / f"{name}.toml")
     grid, (source,) = GRIDS.get(name, name.removeprefix("default-")), study.sources
+    every = Study.read(STUDIES / f"{grid}.toml").permutations
+    chosen_on = every[: len(study.permutations)]
+    assert not set(every) & set(study.permutations)
     used = {kind: set() for kind in ("passive", "hindsight")}
     for line in study.lines:
         if (kind := line.name.split()[0]) in used:
             used[kind] |= {(line.settings.get("mellowness"), rate) for rate in line.rates}
-    areas = tried(grid, source.name, study.permutations, "auc")
+    areas = tried(grid, source.name, chosen_on, "auc")
     assert min((setting for setting in areas if setting[0] is not None), key=areas.get) in used["hindsight"]
     assert used["hindsight"] <= set(areas)
-    ends = tried(grid, source.name, study.permutations, "test_cost")
+    ends = tried(grid, source.name, chosen_on, "test_cost")
     assert {min((setting for setting in ends if setting[0] is None), key=ends.get)} == used["passive"]
 
 
 def test_for_solvers_hindsight_is_the_whole_grid():
     study, grid = (Study.read(STUDIES / f"{name}.toml") for name in ("default-aslib", "aslib"))
-    names = [[source.name for source in one.sources] for one in (study, grid)]
-    assert (study.permutations, names[0]) == (grid.permutations, names[1])
+    assert [source.name for source in study.sources] == [source.name for source in grid.sources]
+    assert not set(study.permutations) & set(grid.permutations)
     for line, other in zip(study.lines[: len(grid.lines)], grid.lines, strict=True):
         assert (line.settings, line.rates) == (other.settings, other.rates), line.name
