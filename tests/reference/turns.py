@@ -43,7 +43,7 @@ class ReferenceDefault(ReferenceCoal):
     (array([ True,  True]), array([0.25, 0.75]))
     """
 
-    def __init__(self, n_labels, n_features, *, seed=0, audit_rate=0.1, mellowness=0.1, fit_intercept=True):
+    def __init__(self, n_labels, n_features, *, seed=0, audit_rate=0.1, mellowness=0.12, fit_intercept=True):
         super().__init__(
             n_labels,
             n_features,
@@ -61,7 +61,7 @@ class ReferenceDefault(ReferenceCoal):
 
     def decide(self, row, candidates=None):
         sizes = [*self.row_sizes, len(self._nonzero(row)[0])]
-        self.learning_rate = 2.2 / np.sqrt(max(np.mean(sizes), 1))
+        self.learning_rate = 2.5 / np.sqrt(max(np.mean(sizes), 1))
         self.warm_up = 50 if len(self.were_best) < min(3, self.n_labels) else 5
         return super().decide(row, candidates)
 
