@@ -293,7 +293,9 @@ def test_a_learner_whose_budget_is_spent_is_silent_without_a_warning():
     X[:] = 0.0  # nothing can be learned, and the answers show it
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        simulate(learner_with(4, Budget(costs=12, over=20), audit_rate=0.0), X, cost)
+        learner = learner_with(4, Budget(costs=12, over=20), audit_rate=0.0)
+        simulate(learner, X, cost)
+    assert learner.spent_ <= 12
 
 
 # -- what is refused

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from coalface import CoalClassifier, Curve, MemoryLedger, simulate
+from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.errors import CollapseWarning, InputError
 from coalface.queries import rounds
 
@@ -383,23 +383,3 @@ def test_a_ledger_sees_a_simulated_run_entry_by_entry():
     assert len(ledger) == 60
     assert sum(answer.asked for entry in ledger for answer in entry.answers) == learner.costs_queried_
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(learner)
-
-
-def test_the_price_of_a_run_is_the_sum_of_the_prices_of_the_costs_it_asked_for():
-    X, cost = dense_problem(3, 3)
-    price = np.random.default_rng(0).uniform(1, 9, cost.shape).astype(np.float32)
-    ledger = MemoryLedger()
-    learner = CoalClassifier(classes=[0, 1, 2], mellowness=0.003)
-    learner.record_to(ledger)
-    curve = simulate(learner, X, cost, X_test=X, cost_test=cost, budgets=[30, 45], price=price)
-    asked = [(entry.round - 1, answer) for entry in ledger for answer in entry.answers]
-    paid = np.cumsum([price[row, answer.label] for row, answer in asked])
-    assert curve.spent == pytest.approx(paid[curve.costs_queried - 1])
-    assert curve.costs_queried[-1] < cost.size
-    assert Curve.from_json(curve.to_json()).spent.tolist() == curve.spent.tolist()
-
-
-def test_a_price_must_be_known_and_not_negative():
-    X, cost = dense_problem(3, 3)
-    with pytest.raises(InputError, match=r"price must be finite and at least 0, got -1"):
-        simulate(CoalClassifier(), X, cost, price=np.full(cost.shape, -1.0))
