@@ -200,7 +200,7 @@ def test_a_batch_counts_as_it_looked_when_it_was_asked_about():
 
 def test_rows_told_one_by_one_as_they_were_asked_count_like_those_of_a_batch():
     X, _, cost = noisy(7, 150)
-    one, other = auditing(), ask_and_tell(auditing(), X, cost)
+    one, other = auditing(in_turn=False), ask_and_tell(auditing(in_turn=False), X, cost)
     for row, costs in zip(X, cost, strict=True):
         labels = one.ask_row(np.arange(4), row)
         one.tell_row(np.arange(4), row, labels, costs[labels])
