@@ -77,7 +77,7 @@ def test_what_is_not_said_has_a_default():
         ('["digits", "iris"]', "[]", 8, "data must name at least one dataset"),
         ('["digits", "iris"]', "[3]", 8, "data must be a list of names, got 3 in it"),
         ('["digits", "iris"]', '["nothing*"]', 8, "data has no known name like 'nothing\\*'"),
-        ("[0.1, 0.3]", '"fast"', 11, "learning_rate must be a finite number greater than 0 .*, got 'fast'"),
+        ("[0.1, 0.3]", '"fast"', 11, "learning_rate must be 'auto' or a number, got 'fast'"),
         ("warm_up = 5", "warm_up = 5.5", 12, "warm_up must be a whole number from 0 on, got 5.5"),
         ("warm_up = 5", "colour = 5", 12, "settings.colour is not known here; possible are .*mellowness"),
         ("[0.1, 0.01]", "[0.1, -1]", 15, "mellowness must be a finite number at least 0, got -1"),
