@@ -99,6 +99,7 @@ def test_the_parameters_come_back(tmp_path):
         "sensitivity": "derivative",
         "fit_intercept": False,
         "random_state": 9,
+        "budget": {"over": 1000, "costs": 100.0},
         "abstain_cost": 0.5,
         "abstain_label": "ask a human",
         "alike": 0.75,
