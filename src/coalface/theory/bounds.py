@@ -31,7 +31,7 @@ def excess_cost(schedule: Schedule, rounds: Any, *, horizon: Any = None, margins
     # Between two neighbouring margins the share below is constant; the least value there is inside or at an end.
     share = np.arange(len(found) + 1) / len(found)
     each = np.atleast_1d(price)[:, None]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         zeta = np.clip(np.sqrt(each / share), np.r_[0.0, found], np.r_[found, np.inf])
         value = zeta * share + each / zeta
     return np.asarray(value.min(axis=1).reshape(np.shape(price)))

@@ -15,6 +15,8 @@ from scipy import stats
 from coalface.errors import InputError
 from coalface.theory.given import Numbers, as_table, within
 
+_STEEPEST = 100.0  # exponents above say that there is a margin, not a power law
+
 
 class Measured(NamedTuple):
     """A number counted on a sample, with an interval for what it is beyond the sample."""
@@ -33,10 +35,15 @@ class Tsybakov(NamedTuple):
 
 
 class TsybakovFit(NamedTuple):
-    """A condition that holds on the sample, how sure its exponent is, and on how many margins it rests."""
+    """The likeliest condition, how sure its exponent is, and on how many margins it rests.
+
+    ``covering_constant`` is the least with which the condition holds at every margin of the sample. It often hangs on
+    the smallest margin alone, so it is larger than need be, but on the safe side in bounds.
+    """
 
     condition: Tsybakov
     exponent: Measured
+    covering_constant: float
     n_margins: int
 
 
@@ -90,10 +97,9 @@ def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.
 
 
 def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> TsybakovFit:
-    """The Tsybakov condition of a sample: the likeliest exponent, and the least constant that covers the sample.
+    """The Tsybakov condition of a sample: the power law under which its margins up to ``up_to`` are likeliest.
 
-    The exponent is that of the power law t**exponent under which margins below ``up_to`` are likeliest; its interval is
-    exact if they follow one. Where two labels tie, no exponent above 0 will do.
+    The interval of the exponent is exact if the margins follow such a law. Where two labels tie, none above 0 will do.
 
     >>> rng = np.random.default_rng(0)
     >>> gaps = rng.uniform(0, 1, size=4000) ** (1 / 2)  # P(margin <= t) = t**2
@@ -116,11 +122,13 @@ def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> 
         float(np.divide(times, total)) if total > 0 else np.inf
         for times in (k, stats.chi2.ppf(doubt / 2, 2 * k) / 2, stats.chi2.ppf(1 - doubt / 2, 2 * k) / 2)
     )
-    if exponent == np.inf:
-        raise InputError(f"every margin up to up_to={up_to:g} equals it, which fits no exponent. Use a larger up_to.")
-    covered = np.arange(1, k + 1) / len(found)
-    constant = float((covered / small**exponent).max())
-    return TsybakovFit(Tsybakov(exponent, constant, float(up_to)), Measured(exponent, low, high), k)
+    if exponent > _STEEPEST:
+        raise InputError(
+            f"nearly all margins up to up_to={up_to:g} equal it, which fits no exponent. Use a larger one."
+        )
+    shares = np.arange(1, k + 1) / len(found)
+    condition = Tsybakov(exponent, float(shares[-1] / up_to**exponent), float(up_to))
+    return TsybakovFit(condition, Measured(exponent, low, high), float((shares / small**exponent).max()), k)
 
 
 def _share(confidence: float) -> float:
