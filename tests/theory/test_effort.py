@@ -96,6 +96,18 @@ def test_with_one_true_label_the_bound_covers_the_sum_of_the_proof(schedule, n, 
     assert exact * 0.999 <= bound.examples + theta * 4 * error
 
 
+def test_with_one_true_label_the_bound_is_not_far_above_the_sum_of_the_proof():
+    schedule, n = Schedule(n_labels=3, dimension=2, constant=1e-4), 20_000
+    r = radii(schedule, n, lambda zeta: 4 * np.ones_like(zeta), np.geomspace(1e-4, 0.5, 500)).sum()
+    bound = effort_multiclass(schedule, n, error=1.0, by_labels=1.0).examples - 4 * n
+    assert 2 * r < bound < 2.2 * r
+
+
+def test_rounds_before_the_analysis_can_begin_count_in_full():
+    bound = effort_tsybakov(Schedule(n_labels=3, dimension=2), 1000, Tsybakov(1.0, 0.1, 0.1), by_examples=0.0)
+    assert bound.examples >= 1000
+
+
 LARGE = st.integers(10, 10**12)
 ANY = st.builds(Schedule, n_labels=st.integers(2, 50), dimension=st.floats(1, 100))
 NOISE = st.builds(Tsybakov, st.floats(0.1, 5), st.floats(0.1, 5), st.floats(0.01, 1))

@@ -43,13 +43,12 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert 0.93 <= inside <= 0.995  # exact intervals are a little too wide
 
 
-def test_true_margins_are_covered_when_predictions_are_off():
-    rng = np.random.default_rng(1)
-    expected = rng.uniform(size=(500, 4))
-    predicted = expected + rng.uniform(-0.05, 0.05, size=expected.shape)
-    level = noise_level(predicted, 0.1, off_by=0.05)
-    assert level.low <= (margins(expected) <= 0.1).mean() <= level.high
-    assert massart_margin(predicted, off_by=0.05).margin <= margins(expected).min()
+def test_margins_may_be_off_by_twice_as_much_as_predictions():
+    expected = np.tile([0.4, 0.55, 0.9], (30, 1))
+    predicted = expected + [-0.05, 0.05, 0.0]
+    assert noise_level(predicted, 0.16).value == 0
+    assert noise_level(predicted, 0.16, off_by=0.05).high == 1
+    assert massart_margin(predicted, off_by=0.05).margin == pytest.approx(0.15)
 
 
 @given(COSTS)
@@ -68,13 +67,14 @@ def test_a_smaller_margin_may_be_as_likely_as_it_can_hide_from_the_sample():
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 3.0])
 def test_the_exponent_of_a_power_law_is_found(exponent):
     rng = np.random.default_rng(2)
-    inside = 0
-    for _ in range(100):
-        gaps = rng.uniform(size=400) ** (1 / exponent)  # P(margin <= t) = t**exponent
-        fit = tsybakov(with_margins(np.minimum(gaps, 0.999)), up_to=0.7)
-        inside += fit.exponent.low <= exponent <= fit.exponent.high
-        assert fit.condition.constant == pytest.approx(1, abs=0.4)
-    assert 88 <= inside <= 100
+    fits = []
+    for _ in range(400):
+        gaps = rng.uniform(size=200) ** (1 / exponent)  # P(margin <= t) = t**exponent
+        fits.append(tsybakov(with_margins(np.minimum(gaps, 0.999)), up_to=0.7))
+    assert np.median([fit.condition.constant for fit in fits]) == pytest.approx(1, abs=0.05)
+    # Each end of the interval should miss the truth in 10 cases of 400.
+    assert 3 <= sum(exponent < fit.exponent.low for fit in fits) <= 20
+    assert 3 <= sum(exponent > fit.exponent.high for fit in fits) <= 20
 
 
 @given(
