@@ -45,7 +45,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
 
 def test_margins_may_be_off_by_twice_as_much_as_predictions():
     expected = np.tile([0.4, 0.55, 0.9], (30, 1))
-    predicted = expected + [-0.05, 0.05, 0.0]
+    predicted = np.add(expected, [-0.05, 0.05, 0.0])
     assert noise_level(predicted, 0.16).value == 0
     assert noise_level(predicted, 0.16, off_by=0.05).high == 1
     assert massart_margin(predicted, off_by=0.05).margin == pytest.approx(0.15)
