@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.errors import InputError
-from coalface.theory import Schedule, Tsybakov, excess_cost, excess_cost_massart, excess_cost_tsybakov
+from coalface.theory import Schedule, Tsybakov, excess_cost, excess_cost_massart, excess_cost_tsybakov, oracle_calls
 from coalface.theory.schedule import width_threshold
 
 SCHEDULES = st.builds(
@@ -82,6 +82,16 @@ def test_longer_runs_end_better_within_one_horizon(schedule, n, times):
         lambda i: excess_cost_tsybakov(schedule, i, noise, horizon=horizon),
     ):
         assert bound(horizon) <= bound(n) * (1 + 1e-9)
+
+
+def test_the_calls_of_the_oracle_are_the_steps_of_the_proof_for_every_halving():
+    schedule, tolerance = Schedule(n_labels=2, class_size=10), 0.1
+    steps = np.ceil(np.log(51) * (72 / 3) ** 2 / tolerance**4)  # the slack is still 3
+    width, halvings = 1.0, 0
+    while width > tolerance**2 / 2:
+        width, halvings = width / 2, halvings + 1
+    assert oracle_calls(schedule, 50, tolerance=tolerance) == halvings * steps
+    assert oracle_calls(schedule, 50) == oracle_calls(schedule, 50, tolerance=1 / np.sqrt(50) / 4)
 
 
 def test_curves_come_from_arrays():
