@@ -12,8 +12,8 @@ from coalface.theory.given import as_table
 class Growth(NamedTuple):
     """The slope of a count against ln(rounds), the share of its variance that explains, and the power that fits best.
 
-    Passive learning has power 1; growth like a logarithm has a power that falls towards 0 and a straight line against
-    ln(rounds). ``by_line`` is the share explained by a straight line against the rounds themselves, to compare.
+    Passive learning has power 1. A logarithm is a straight line against ln(rounds), and its power falls towards 0, but
+    slowly: compare ``by_log`` with ``by_line``, the share explained by a straight line against the rounds themselves.
     """
 
     slope: float
