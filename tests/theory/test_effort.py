@@ -161,6 +161,9 @@ def test_a_bound_that_is_never_below_everything_says_so():
         (lambda s: effort_massart(s, 100, 0.2), "by_labels"),
         (lambda s: effort_massart(s, 100, 0.2, by_examples=1, by_labels=1), "by_labels"),
         (lambda s: effort_massart(s, 100, -0.2, by_examples=1), "margin"),
+        (lambda s: effort_massart(s, 100, 0.2, by_examples=-1), "coefficient"),
+        (lambda s: effort_any_noise(s, 100, by_examples=1, by_costs=float("nan")), "by_costs"),
+        (lambda s: effort_massart(s, 0, 0.2, by_examples=1), "horizon"),
         (lambda s: effort_multiclass(s, 100, error=2, by_labels=1), "error"),
     ],
 )

@@ -31,7 +31,9 @@ def effort_any_noise(schedule: Schedule, n_rounds: Any, *, by_examples: float, b
     """
     n, luck = np.asarray(n_rounds, np.float64), _luck(schedule)
     each = 8.0 * n * np.sqrt(88.0 * schedule.n_labels * KAPPA * schedule.log_factor(n))
-    return Effort(np.asarray(each * by_examples + luck), np.asarray(each * by_costs + schedule.n_labels * luck))
+    examples = each * _coefficient("by_examples", by_examples) + luck
+    costs = each * _coefficient("by_costs", by_costs) + schedule.n_labels * luck
+    return Effort(np.asarray(examples), np.asarray(costs))
 
 
 def effort_massart(
@@ -103,7 +105,7 @@ def effort_multiclass(schedule: Schedule, n_rounds: Any, *, error: float, by_lab
     n, labels = np.asarray(n_rounds, np.float64), schedule.n_labels
     amount = labels * KAPPA * schedule.log_factor(n)
     radii = 2.0 * np.sqrt(704.0 * amount * error * n) + 176.0 * labels * _total_slack(schedule, n)
-    return _with_every_label(schedule, 1.0 + by_labels * (4.0 * n * error + 2.0 * radii))
+    return _with_every_label(schedule, 1.0 + _coefficient("by_labels", by_labels) * (4.0 * n * error + 2.0 * radii))
 
 
 def begins_to_save(effort: Callable[[int], Effort], n_labels: int) -> int:
@@ -138,7 +140,15 @@ def _one_of(by_examples: float | None, by_labels: float | None, first: float, se
     """The coefficient that was given, times the factor that belongs to it."""
     if (by_examples is None) == (by_labels is None):
         raise InputError(f"give one of by_examples and by_labels, got {by_examples!r} and {by_labels!r}.")
-    return first * by_examples if by_examples is not None else second * (by_labels or 0.0)
+    if by_examples is not None:
+        return first * _coefficient("by_examples", by_examples)
+    return second * _coefficient("by_labels", by_labels)
+
+
+def _coefficient(name: str, value: float | None) -> float:
+    if value is None or not value >= 0:
+        raise InputError(f"{name} must be a disagreement coefficient, at least 0, got {value!r}. See difficulty.")
+    return float(value)
 
 
 def _with_every_label(schedule: Schedule, examples: Numbers) -> Effort:
