@@ -32,9 +32,9 @@ CHOICE_OF_SETTINGS = (
     'The line "no tuning" is CoalClassifier() without any setting. The others are the rules as published and share one '
     "learning rate, 0.3: of 0.1, 0.3, 0.5 and 1 it gives passive its best median area under the curve on both kinds of "
     "costs, so the choice does not favour COAL. Their first 50 examples are asked about in full: of 10, 30, 50 and 100 "
-    "that is best for COAL at mellowness 0.01 with |i-j|/9 costs, and somewhat worse than 10 with 0/1 costs. The number "
-    "behind a rule is its mellowness; the two ablations use the paper's, all-or-none 0.01 and no-domination 0.001. "
-    "These settings were compared on 10 other permutations, but on the same test rows as the results."
+    "that is best for COAL at mellowness 0.01 with |i-j|/9 costs, and somewhat worse than 10 with 0/1 costs. The "
+    "number behind a rule is its mellowness; the two ablations use the paper's, all-or-none 0.01 and no-domination "
+    "0.001. These settings were compared on 10 other permutations, but on the same test rows as the results."
 )
 Progress = Callable[[int, int], None]
 Runs = dict[str, list[Curve]]
