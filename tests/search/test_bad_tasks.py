@@ -103,7 +103,7 @@ BROKEN = [
 
 def broken(kind, message, n_before, warm_up):
     """A learner that has met a broken example, and one that has not."""
-    good, after, policy = list(words(n_before)), next(words(1, seed=5)), CoalClassifier(audit_rate=0.5)
+    good, after, policy = list(words(n_before)), next(words(1, seed=5)), CoalClassifier(mellowness=1.0, audit_rate=0.5)
     learner, never = (SearchLearner(kind(), policy, warm_up=warm_up).partial_fit(good) for _ in range(2))
     with pytest.raises(InputError, match=message) as caught:
         learner.partial_fit([after, BAD, after])
@@ -121,9 +121,10 @@ def test_a_broken_episode_leaves_no_trace_but_its_roll_outs(kind, message):
     assert arrays(learner.partial_fit(words(3, seed=7))) == arrays(never.partial_fit(words(3, seed=7)))
 
 
-@pytest.mark.parametrize("n_before", [7, 230])  # the checkpoint is made anew after the warm-up and every 1,000 states
-def test_what_was_learned_long_ago_stays_learned(n_before):
-    learner, never = broken(NoWayOut, "at least one action", n_before, warm_up=5)
+@pytest.mark.parametrize(("n_before", "warm_up"), [(7, 5), (390, 205)])
+def test_what_was_learned_long_ago_stays_learned(n_before, warm_up):
+    """The copy to go back to is made anew after the warm-up and every 1,000 states, here 200 examples."""
+    learner, never = broken(NoWayOut, "at least one action", n_before, warm_up)
     assert arrays(learner) == arrays(never)
     assert arrays(learner.partial_fit(words(3, seed=7))) == arrays(never.partial_fit(words(3, seed=7)))
 
