@@ -134,16 +134,25 @@ def test_passive_rolls_out_every_tag_of_every_word_and_active_far_fewer() -> Non
     assert active.span_f1(*test) > 0.9
 
 
-@pytest.mark.parametrize("mellowness", [1e-4, 1e-3, 1e-2, 0.1, 1.0])
+def long_ones(n_sentences: int, seed: int) -> Any:
+    """Sentences of about thirty words, nearly all of them outside of names."""
+    parts = made(6 * n_sentences, seed, share=0.04)
+    return [[sum(part[i : i + 6], []) for i in range(0, len(part), 6)] for part in parts]
+
+
 @pytest.mark.parametrize("published", [True, False])
+@pytest.mark.parametrize("mellowness", [1e-4, 1e-3, 1e-2, 0.1, 1.0])
 def test_no_mellowness_collapses(mellowness: float, published: bool) -> None:
-    """Names are rare, so that the first words are all outside."""
-    outside = [["the", "of", "saw"]] * 4, [["O"] * 3] * 4
-    sentences, tags = made(400, share=0.05)
+    """A tagger for which everything is outside finds no span at all."""
     kind = SequenceTagger.as_published if published else SequenceTagger
-    tagger = kind(mellowness=mellowness).fit([*outside[0], *sentences], [*outside[1], *tags])
-    test = made(100, seed=1, share=0.05)
-    assert tagger.span_f1(*test) > 0.5  # of a tagger for which everything is outside: 0
+    tagger = kind(mellowness=mellowness).fit(*long_ones(150, seed=1))
+    assert tagger.span_f1(*long_ones(60, seed=101)) > 0.5
+
+
+def test_without_a_warm_up_it_may_collapse() -> None:
+    tagger = SequenceTagger.as_published(mellowness=1e-4, warm_up=0).fit(*long_ones(150, seed=1))
+    assert tagger.rollouts_ < 100
+    assert tagger.span_f1(*long_ones(60, seed=101)) < 0.2
 
 
 def test_a_warm_up_of_sentences_is_asked_in_full() -> None:
