@@ -5,10 +5,10 @@ triangular with ones on its diagonal, D diagonal and positive. Learning a row ch
 the Kalman filter's update). Nothing is ever subtracted from a variance, so rounding cannot make one negative, and
 32-bit columns hold what would take 64 bits in the inverse itself.
 
-Columns of U lie one after another, each as tall as its last one, filled up to whole vectors of ``WIDE`` numbers. Rows
-are dense and as wide as the tallest column; features that nobody has yet are zero there. A label's learning takes its columns from left to right, and each of them
-takes all rows before the next one comes: numbers stay in the cache, and each goes through the same operations in the
-same order as if the rows had come one by one.
+Columns of U lie one after another, each down to its diagonal, filled up to whole vectors of ``WIDE`` numbers. Rows
+are dense and as wide as the tallest column; a column without a feature finds zeros there. A label's learning takes its
+columns from left to right, and each of them takes all rows before the next one comes: numbers stay in the cache, and
+each goes through the same operations in the same order as if the rows had come one by one.
 """
 
 import numpy as np

@@ -171,6 +171,15 @@ def _number(params: Mapping[str, Any], name: str, low: float, high: float, *, ab
     return number
 
 
+def regularization_of(params: Mapping[str, Any]) -> float:
+    """The penalty of ridge regression.
+
+    >>> regularization_of({"regularization": 1})
+    1.0
+    """
+    return _number(params, "regularization", 1e-12, 1e12)
+
+
 def whole_number(name: str, value: Any, least: int = 0) -> int:
     """A number from ``least`` on without a fraction.
 
