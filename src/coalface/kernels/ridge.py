@@ -70,9 +70,18 @@ def _absorb(column: F32, gain: F32, turn: np.float32, share: np.float32, followi
 
 @called
 def _learn_block(
-    factor: F32, variances: F64, weights: F64, starts: I64, rows: F32, costs: F32, gains: F32, spreads: F64, terms: F32
+    factor: F32,
+    variances: F64,
+    weights: F64,
+    starts: I64,
+    rows: F32,
+    costs: F32,
+    squared_residuals: float,
+    gains: F32,
+    spreads: F64,
+    terms: F32,
 ) -> float:
-    """Learn the rows, a block at most; the sum of their squared residuals, each before its row was learned."""
+    """Learn the rows, a block at most; the squared residuals with theirs, each from before its row was learned."""
     n_rows = rows.shape[0]
     for r in range(n_rows):
         spreads[r] = 1.0
@@ -87,7 +96,6 @@ def _learn_block(
             following = rows[min(r + 1, n_rows - 1)]
             along = _absorb(column, gains[r], np.float32(-along / before), np.float32(share), following, terms)
         variances[j] = variance
-    squared = 0.0
     for r in range(n_rows):
         predicted = 0.0
         for i in range(weights.shape[0]):
@@ -97,13 +105,15 @@ def _learn_block(
         for i in range(weights.shape[0]):
             weights[i] += step * np.float64(gains[r, i])
         residual = np.float64(costs[r]) - min(max(predicted, 0.0), 1.0)
-        squared += residual * residual
-    return squared
+        squared_residuals += residual * residual
+    return squared_residuals
 
 
 @kernel
-def learn_costs(factors: F32, variances: F64, weights: F64, starts: I64, rows: F32, costs: F32, residuals: F64) -> None:
-    """Learn the known costs (n, K); the squared residuals are added to those of the labels."""
+def learn_costs(
+    factors: F32, variances: F64, weights: F64, starts: I64, rows: F32, costs: F32, squared_residuals: F64
+) -> None:
+    """Learn the known costs (n, K), and add their squared residuals to those of the labels."""
     taken, answers = np.empty((BLOCK, rows.shape[1]), np.float32), np.empty(BLOCK, np.float32)
     gains, spreads, terms = np.empty_like(taken), np.empty(BLOCK), np.empty(rows.shape[1], np.float32)
     for k in range(costs.shape[1]):
@@ -114,8 +124,17 @@ def learn_costs(factors: F32, variances: F64, weights: F64, starts: I64, rows: F
                 answers[n_taken] = costs[r, k]
                 n_taken += 1
             if n_taken == BLOCK or (n_taken > 0 and r == rows.shape[0] - 1):
-                residuals[k] += _learn_block(
-                    factors[k], variances[k], weights[k], starts, taken[:n_taken], answers, gains, spreads, terms
+                squared_residuals[k] = _learn_block(
+                    factors[k],
+                    variances[k],
+                    weights[k],
+                    starts,
+                    taken[:n_taken],
+                    answers,
+                    squared_residuals[k],
+                    gains,
+                    spreads,
+                    terms,
                 )
                 n_taken = 0
 
@@ -134,11 +153,13 @@ def spread_of(factors: F32, variances: F64, starts: I64, rows: F32, spread: F32)
 
 
 @kernel
-def fill_panel(factor: F32, variances: F64, starts: I64, first: int, panel: F32) -> None:
-    """The columns from ``first`` on, each times the root of its variance, as the rows of a panel."""
-    for r in range(panel.shape[0]):
-        start, stop, root = starts[first + r], starts[first + r + 1], np.float32(np.sqrt(variances[first + r]))
-        for i in range(stop - start):
-            panel[r, i] = root * factor[start + i]
-        for i in range(stop - start, panel.shape[1]):
-            panel[r, i] = _ZERO
+def fill_panels(factors: F32, variances: F64, starts: I64, first: int, panels: F32) -> None:
+    """The columns from ``first`` on of each label, times the roots of their variances, as the rows of its panel."""
+    for k in range(panels.shape[0]):
+        for r in range(panels.shape[1]):
+            start, stop = starts[first + r], starts[first + r + 1]
+            root = np.float32(np.sqrt(variances[k, first + r]))
+            for i in range(stop - start):
+                panels[k, r, i] = root * factors[k, start + i]
+            for i in range(stop - start, panels.shape[2]):
+                panels[k, r, i] = _ZERO

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
-from coalface.kernels.ridge import WIDE, fill_panel, learn_costs, spread_of, starts_of
+from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
 from coalface.regressors.memory import available_bytes
 from coalface.regressors.protocol import Costs
@@ -21,7 +21,8 @@ from coalface.regressors.ranged import RangedRegressors
 from coalface.regressors.settings import regularization_of
 
 _BLOCK = 1024  # rows at a time, which bounds the memory at work
-_PANEL = 128  # columns of a matrix product
+_PANEL = 128  # columns of a label in a matrix product
+_TOGETHER = 2**21  # numbers of all labels in a matrix product: small ones would be lost in the start of threads
 _FEW = 4  # rows up to which reading each column once per row beats matrix products
 _GIGABYTE = 1e9
 
@@ -67,6 +68,8 @@ class RidgeRegressors(RangedRegressors):
         return predicted, np.maximum(inside - reach, np.float32(0.0)), np.minimum(inside + reach, np.float32(1.0))
 
     def _predicted(self, table: NDArray[np.float32]) -> Costs:
+        if len(table) <= _FEW:  # without the threads of a matrix product, which would take longer than the work
+            return np.einsum("rc,kc->rk", table, self.weights).astype(np.float32)
         return (table.astype(np.float64) @ self.weights.T).astype(np.float32)
 
     def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -83,22 +86,24 @@ class RidgeRegressors(RangedRegressors):
         if len(table) <= _FEW:
             spread_of(self.factors, self.variances, self._starts, table, spread)
             return spread
-        n_columns = table.shape[1]
-        memory = np.empty(_PANEL * n_columns, np.float32)
-        for label in range(self.n_labels):
-            for first in range(0, n_columns, _PANEL):
-                stop = min(first + _PANEL, n_columns)  # the columns so far are no taller than this
-                panel = memory[: (stop - first) * stop].reshape(stop - first, stop)
-                fill_panel(self.factors[label], self.variances[label], self._starts, first, panel)
-                along = table[:, :stop] @ panel.T
-                spread[:, label] += np.einsum("rc,rc->r", along, along)
+        for first in range(0, self._n_columns, _PANEL):
+            stop = min(first + _PANEL, self._n_columns)  # columns up to here are no taller than this
+            together = max(_TOGETHER // ((stop - first) * stop), 1)
+            for label in range(0, self.n_labels, together):
+                labels = slice(label, min(label + together, self.n_labels))
+                panels = np.empty((labels.stop - label, stop - first, stop), np.float32)
+                fill_panels(self.factors[labels], self.variances[labels], self._starts, first, panels)
+                along = (table[:, :stop] @ panels.reshape(-1, stop).T).reshape(len(table), *panels.shape[:2])
+                spread[:, labels] += np.einsum("rkc,rkc->rk", along, along)
         return spread
 
     # -- learning --------------------------------------------------------------------------------
 
     def learn(self, rows: Rows, costs: Costs, settings: Settings, first_round: int) -> None:  # noqa: ARG002
         """Learn the known costs, (n, K); the same bits come out however the rows are split over calls."""
-        self._make_room(rows.width)
+        taught = np.flatnonzero(~np.isnan(costs).all(axis=1))
+        rows, costs = rows.take(taught), costs[taught]
+        self._make_room(int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1)
         residuals = self.model.squared_residuals
         for span, table, _ in self._blocks(rows):
             learn_costs(self.factors, self.variances, self.weights, self._starts, table, costs[span], residuals)
@@ -185,6 +190,15 @@ class RidgeRegressors(RangedRegressors):
                 raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
             array[...] = given
         return regressors
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:  # copies: a row learned meanwhile would change the arrays under the reader
+            arrays = {name: array.copy() for name, array in self.arrays().items()}
+        params = {"regularization": self.regularization, "fit_intercept": self.intercept}
+        return {"n_labels": self.n_labels, "arrays": arrays, "params": params}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(RidgeRegressors.from_arrays(**state).__dict__)
 
 
 def _columns_for(n_features: int) -> int:
