@@ -69,7 +69,7 @@ class RidgeRegressors(RangedRegressors):
 
     def _predicted(self, table: NDArray[np.float32]) -> Costs:
         if len(table) <= _FEW:  # without the threads of a matrix product, which would take longer than the work
-            return np.einsum("rc,kc->rk", table, self.weights).astype(np.float32)
+            return np.asarray(np.einsum("rc,kc->rk", table, self.weights), np.float32)
         return (table.astype(np.float64) @ self.weights.T).astype(np.float32)
 
     def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
