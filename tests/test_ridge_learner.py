@@ -56,9 +56,10 @@ def test_a_simulated_run_equals_asking_and_telling_row_by_row(in_turn):
     assert 0 < ours.costs_queried_ < cost.size
 
 
-def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path):
+@pytest.mark.parametrize("some", [{}, {"regularization": 0.3, "fit_intercept": False}], ids=str)
+def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, some):
     X, cost = dense_problem(1, 4)
-    params = {"classes": ["a", "b", "c", ""], "regularization": 0.3, "fit_intercept": False, "audit_rate": 0.3}
+    params = {"classes": ["a", "b", "c", ""], "audit_rate": 0.3, **some}
     whole, first = RidgeCoalClassifier(**params), RidgeCoalClassifier(**params)
     simulate(whole, X, cost)
     simulate(first, X[:50], cost[:50])
@@ -91,12 +92,18 @@ def test_it_asks_for_far_fewer_costs_than_there_are_and_ends_no_worse():
     assert ends["coal"].test_cost[-1] < ends["passive"].test_cost[-1] + 0.01
 
 
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "auto", None, 1e-13])
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, 1e-13])
 def test_regularization_must_be_a_sensible_number(value):
     learner = RidgeCoalClassifier(["a", "b"], regularization=value)
     with pytest.raises(InputError, match="regularization must be a finite number at least 1e-12 and at most 1e"):
         learner.tell([[1.0]], [[0.0, 1.0]])
     assert not hasattr(learner, "classes_")
+
+
+def test_a_word_for_regularization_is_auto_or_an_error():
+    assert RidgeCoalClassifier(["a", "b"], regularization="auto").tell([[1.0]], [[0.0, 1.0]]).round_ == 2
+    with pytest.raises(InputError, match="regularization must be 'auto' or a number, got 'much'"):
+        RidgeCoalClassifier(["a", "b"], regularization="much").ask([[1.0]])
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused_and_leave_no_trace(monkeypatch):
@@ -116,7 +123,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused_and_leave_no_trace(monkeyp
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_scaled_features_are_the_same_problem_with_the_penalty_scaled_by_the_square(scale):
     X, cost = dense_problem(4, 3)
-    plain = RidgeCoalClassifier(range(3), fit_intercept=False).tell(X, cost)
+    plain = RidgeCoalClassifier(range(3), fit_intercept=False, regularization=1.0).tell(X, cost)
     scaled = RidgeCoalClassifier(range(3), fit_intercept=False, regularization=scale**2).tell(scale * X, cost)
     np.testing.assert_allclose(scaled.predict_cost(scale * X), plain.predict_cost(X), atol=1e-5)
     np.testing.assert_allclose(scaled.cost_range(scale * X).width, plain.cost_range(X).width, atol=1e-4)

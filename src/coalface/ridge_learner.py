@@ -34,7 +34,7 @@ class RidgeCoalClassifier(CostClassifier):
         rule: str = "coal",
         mellowness: float = 0.1,
         width_scale: float = 0.5,
-        regularization: float = 1.0,
+        regularization: float | str = "auto",
         cost_bounds: tuple[float, float] = (0.0, 1.0),
         warm_up: int | str = "auto",
         slack: str = "noise-scaled",

@@ -118,7 +118,7 @@ def test_more_slack_never_narrows_a_range_and_the_clipped_prediction_is_inside(s
 def test_features_that_appear_later_count_as_zero_before():
     X, cost = problem(5, n_rows=40, n_features=50)
     X[:20, 10:] = 0
-    narrow, wide = RidgeRegressors(3), learned(X, cost)
+    narrow, wide = RidgeRegressors(3, 1.0), learned(X, cost)
     for rows, costs in ((X[:20, :10], cost[:20]), (X[20:], cost[20:])):
         narrow.learn(check_rows(rows), costs, settings(3), 1)
     for name, array in wide.arrays().items():
@@ -134,6 +134,32 @@ def test_features_never_learned_widen_ranges_as_if_they_were_there():
         exact = plain(wide, cost[:, label], 1.0, 0.1 * np.log(3 * (19 + np.arange(30))), tests)
         for ours, theirs in zip(found, exact, strict=True):
             np.testing.assert_allclose(ours[:, label], theirs, atol=1e-5)
+
+
+@given(seed=st.integers(0, 10_000), power=st.integers(-20, 20), empty=st.integers(0, 3))
+def test_without_a_penalty_given_only_proportions_count(seed, power, empty):
+    X, cost = problem(seed)
+    X[:empty] = 0  # rows without a length give no unit
+    plain, scaled = learned(X, cost, None), learned(X * 2.0**power, cost, None)
+    for name, array in plain.arrays().items():
+        if name != "unit":
+            np.testing.assert_array_equal(scaled.arrays()[name], array, err_msg=name)
+    first = np.flatnonzero(~np.isnan(cost).all(axis=1) & X.any(axis=1))[0]
+    np.testing.assert_allclose(plain.unit, np.linalg.norm(X[first]), rtol=1e-6)
+    tests = np.hstack([X, X[:, ::-1]])  # with features never learned
+    for one, other in zip(
+        plain.bound(check_rows(tests), settings(3), 9),
+        scaled.bound(check_rows(tests * 2.0**power), settings(3), 9),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_penalty_that_was_not_given_is_one_on_rows_of_length_one():
+    X, cost = problem(11)
+    unit = float(np.linalg.norm(X[0]))
+    found, same = learned(X, cost, None), learned(X / np.float32(unit), cost, ridge._SMALL_PENALTY)
+    np.testing.assert_allclose(found.predict(check_rows(X)), same.predict(check_rows(X / unit)), atol=1e-5)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
@@ -179,5 +205,5 @@ def test_arrays_make_the_same_regressors_and_damaged_ones_none():
         ):
             with pytest.raises(FileFormatError, match="no usable array"):
                 RidgeRegressors.from_arrays(3, {**regressors.arrays(), **damaged}, params)
-    with pytest.raises(FileFormatError, match="no usable array 'factors'"):
+    with pytest.raises(FileFormatError, match="no usable array 'unit'"):
         RidgeRegressors.from_arrays(3, {}, params)

@@ -18,26 +18,33 @@ from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
 from coalface.regressors.memory import available_bytes
 from coalface.regressors.protocol import Costs
 from coalface.regressors.ranged import RangedRegressors
-from coalface.regressors.settings import regularization_of
+from coalface.regressors.settings import AUTO, regularization_of
 
 _BLOCK = 1024  # rows at a time, which bounds the memory at work
 _PANEL = 128  # columns of a label in a matrix product
 _TOGETHER = 2**21  # numbers of all labels in a matrix product: small ones would be lost in the start of threads
 _FEW = 4  # rows up to which reading each column once per row beats matrix products
+_SMALL_PENALTY = 0.1  # where rows have length 1
+_NO_UNIT = 0.0  # no row was learned yet
 _GIGABYTE = 1e9
 
 
 class RidgeRegressors(RangedRegressors):
     """The state of all labels' regressors; the intercept is the first column, feature i is column i + 1.
 
+    ``regularization`` is the penalty on squared weights. Without one, rows are measured in units of the length of the
+    first that is learned, and the penalty is a small one on that scale: then only the features' proportions matter.
+
     >>> regressors = RidgeRegressors(n_labels=100, regularization=1.0)
     >>> regressors.bytes_for(n_features=384) // 1_000_000
     33
     """
 
-    def __init__(self, n_labels: int, regularization: float = 1.0, *, intercept: bool = True) -> None:
+    def __init__(self, n_labels: int, regularization: float | None = None, *, intercept: bool = True) -> None:
         super().__init__(n_labels)
         self.regularization = regularization
+        self.penalty = _SMALL_PENALTY if regularization is None else regularization
+        self.unit = np.full(1, _NO_UNIT if regularization is None else 1.0, np.float32)
         self.intercept = intercept
         self.factors = np.zeros((n_labels, 0), np.float32)
         self.variances = np.zeros((n_labels, 0))
@@ -104,16 +111,25 @@ class RidgeRegressors(RangedRegressors):
         taught = np.flatnonzero(~np.isnan(costs).all(axis=1))
         rows, costs = rows.take(taught), costs[taught]
         self._make_room(int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1)
+        self._measure(rows)
         residuals = self.model.squared_residuals
         for span, table, _ in self._blocks(rows):
             learn_costs(self.factors, self.variances, self.weights, self._starts, table, costs[span], residuals)
         self.model.answered[: self.n_labels] += (~np.isnan(costs)).sum(axis=0)
 
+    def _measure(self, rows: Rows) -> None:
+        """Take the length of the first row that has one as the unit, unless there is a unit."""
+        if self.unit[0] == _NO_UNIT and rows.values.any():
+            first = np.searchsorted(rows.indptr, np.argmax(rows.values != 0.0), side="right") - 1
+            self.unit[0] = np.linalg.norm(rows.row(int(first))[1].astype(np.float64))
+
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the rows are too wide for this machine's memory, or their values out of all bounds."""
-        largest = np.abs(rows.values).max(initial=0.0)
-        if largest > LARGEST_VALUE:
-            raise InputError(f"X must lie within {LARGEST_VALUE:g} of 0, got {largest:g}. Scale the features.")
+        largest, unit = np.abs(rows.values).max(initial=0.0), self.unit[0] or np.float32(1.0)
+        if largest > LARGEST_VALUE * min(unit, np.float32(1.0)):
+            raise InputError(
+                f"X must lie within {LARGEST_VALUE * min(unit, 1.0):g} of 0, got {largest:g}. Scale the features."
+            )
         needed, available = self.bytes_for(rows.width), available_bytes()
         if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
             raise InputError(
@@ -150,22 +166,23 @@ class RidgeRegressors(RangedRegressors):
         factors[:, starts[added] + added] = 1.0
         wider = ((0, 0), (0, len(added)))
         self.factors, self._starts = factors, starts
-        self.variances = np.pad(self.variances, wider, constant_values=1.0 / self.regularization)
+        self.variances = np.pad(self.variances, wider, constant_values=1.0 / self.penalty)
         self.weights = np.pad(self.weights, wider)
 
     def _blocks(self, rows: Rows) -> Iterator[tuple[slice, NDArray[np.float32], NDArray[np.float64]]]:
         """The rows as tables, a block at a time, and the spread that comes from features never learned."""
+        unit = self.unit[0] or np.float32(1.0)
         for first in range(0, len(rows), _BLOCK):
             span = slice(first, min(first + _BLOCK, len(rows)))
             part = rows.indptr[first : span.stop + 1]
             places = slice(part[0], part[-1])
             of_row = np.repeat(np.arange(len(part) - 1), np.diff(part))
-            columns, values = rows.columns[places].astype(np.int64) + 1, rows.values[places]
+            columns, values = rows.columns[places].astype(np.int64) + 1, rows.values[places] / unit
             seen = columns < self._n_columns
             table = np.zeros((len(part) - 1, self._n_columns), np.float32)
             table[:, 0] = self.intercept
             table[of_row[seen], columns[seen]] = values[seen]
-            squares = np.where(seen, 0.0, values.astype(np.float64) ** 2) / self.regularization
+            squares = np.where(seen, 0.0, values.astype(np.float64) ** 2) / self.penalty
             yield span, table, np.bincount(of_row, squares, len(table)).astype(np.float64)
 
     # -- files -----------------------------------------------------------------------------------
@@ -173,7 +190,8 @@ class RidgeRegressors(RangedRegressors):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything as named arrays, for a file."""
         tally = {f"tally_{name}": array for name, array in self.model._asdict().items()}
-        return {"factors": self.factors, "variances": self.variances, "weights": self.weights, **tally}
+        own = {"unit": self.unit, "factors": self.factors, "variances": self.variances, "weights": self.weights}
+        return {**own, **tally}
 
     @classmethod
     def from_arrays(
@@ -194,7 +212,8 @@ class RidgeRegressors(RangedRegressors):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:  # copies: a row learned meanwhile would change the arrays under the reader
             arrays = {name: array.copy() for name, array in self.arrays().items()}
-        params = {"regularization": self.regularization, "fit_intercept": self.intercept}
+        regularization = AUTO if self.regularization is None else self.regularization
+        params = {"regularization": regularization, "fit_intercept": self.intercept}
         return {"n_labels": self.n_labels, "arrays": arrays, "params": params}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
