@@ -32,7 +32,7 @@ class RidgeCoalClassifier(CostClassifier):
         classes: Any = None,
         cost_matrix: Any = None,
         rule: str = "coal",
-        mellowness: float = 0.1,
+        mellowness: float = 0.3,
         width_scale: float = 0.5,
         regularization: float | str = "auto",
         cost_bounds: tuple[float, float] = (0.0, 1.0),

@@ -24,7 +24,7 @@ _BLOCK = 1024  # rows at a time, which bounds the memory at work
 _PANEL = 128  # columns of a label in a matrix product
 _TOGETHER = 2**21  # numbers of all labels in a matrix product: small ones would be lost in the start of threads
 _FEW = 4  # rows up to which reading each column once per row beats matrix products
-_SMALL_PENALTY = 0.1  # where rows have length 1
+_ONE_ROW = 1.0  # a penalty that weighs as much as an example, where rows have length 1
 _NO_UNIT = 0.0  # no row was learned yet
 _GIGABYTE = 1e9
 
@@ -33,7 +33,7 @@ class RidgeRegressors(RangedRegressors):
     """The state of all labels' regressors; the intercept is the first column, feature i is column i + 1.
 
     ``regularization`` is the penalty on squared weights. Without one, rows are measured in units of the length of the
-    first that is learned, and the penalty is a small one on that scale: then only the features' proportions matter.
+    first that is learned, and the penalty is 1 on that scale: it weighs as much as an example, whatever their unit.
 
     >>> regressors = RidgeRegressors(n_labels=100, regularization=1.0)
     >>> regressors.bytes_for(n_features=384) // 1_000_000
@@ -43,7 +43,7 @@ class RidgeRegressors(RangedRegressors):
     def __init__(self, n_labels: int, regularization: float | None = None, *, intercept: bool = True) -> None:
         super().__init__(n_labels)
         self.regularization = regularization
-        self.penalty = _SMALL_PENALTY if regularization is None else regularization
+        self.penalty = _ONE_ROW if regularization is None else regularization
         self.unit = np.full(1, _NO_UNIT if regularization is None else 1.0, np.float32)
         self.intercept = intercept
         self.factors = np.zeros((n_labels, 0), np.float32)
