@@ -71,7 +71,7 @@ def tried(name, data, permutations, field):
     """The median of a field over some permutations, by mellowness (None for passive) and learning rate."""
     found = {}
     for run in read_tables(STUDIES / name).runs:
-        if run.data == data and run.permutation in permutations and run.rule in ("passive", OURS):
+        if run.data == data and run.permutation in permutations and run.rule in ("passive", "coal"):
             mellowness = None if run.rule == "passive" else float(run.line.split()[1])
             found.setdefault((mellowness, run.learning_rate), []).append(getattr(run, field))
     assert {len(values) for values in found.values()} == {len(permutations)}
