@@ -14,12 +14,13 @@ from coalface.evaluation.curve import Curve
 from coalface.evaluation.simulation import simulate
 from coalface.experiments.rivals import RIVALS
 from coalface.learner import CoalClassifier
+from coalface.queries.stopping import checked_saving
 from coalface.regressors.settings import whole_number
 from coalface.ridge_learner import RidgeCoalClassifier
 
 OURS: dict[str, type[CostClassifier]] = {"coal": CoalClassifier, "ridge": RidgeCoalClassifier}
 _GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
-_OF_THE_RUN = {"batch": 1}  # settings of a line that are not the learner's
+_OF_THE_RUN = {"batch": 1, "stop_saving": None}  # settings of a line that are not the learner's
 Progress = Callable[[int, int], None]
 
 
@@ -61,7 +62,11 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     if learner in OURS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
-        OURS[learner](**_own(settings, n_rows=1))._settings(n_labels)
+        ours = OURS[learner](**_own(settings, n_rows=1, n_labels=n_labels))
+        ours._settings(n_labels)
+        if settings.get("stop_saving") is not None:
+            bounds = CostScale.of(ours.cost_bounds)
+            checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)
     else:
         RIVALS[learner].check(settings, n_labels)
 
@@ -102,8 +107,9 @@ def run(
     order = order_of(permutation, len(train))
     if learner not in OURS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
+    own = _own(settings, len(train), len(train.classes))
     return simulate(
-        OURS[learner](classes=train.classes, random_state=permutation, **_own(settings, len(train))),
+        OURS[learner](classes=train.classes, random_state=permutation, **own),
         train.X,
         train.cost,
         X_test=test.X,
@@ -113,13 +119,32 @@ def run(
         candidates=train.candidates,
         price=train.price,
         batch=settings.get("batch", 1),
+        stop_saving=settings.get("stop_saving"),
         progress=progress,
     )
 
 
-def _own(settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """The learner's own settings; a budget that does not say over how many examples is for all of these."""
+def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
+    """The learner's own settings; a budget that does not say over how many examples is for all of these.
+
+    A ``share`` stands for so many of all their costs.
+
+    >>> _own({"budget": {"share": 0.25}}, n_rows=100, n_labels=3)["budget"]
+    {'over': 100, 'costs': 75}
+    """
     own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
     own["cost_bounds"] = tuple(settings.get("cost_bounds", (0.0, 1.0)))
     budget = settings.get("budget")
-    return {**own, "budget": {"over": n_rows, **budget}} if isinstance(budget, Mapping) else own
+    if not isinstance(budget, Mapping):
+        return own
+    amount = {name: value for name, value in budget.items() if name != "share"}
+    if "share" in budget:
+        amount["costs"] = round(_checked_share(budget) * n_rows * n_labels)
+    return {**own, "budget": {"over": n_rows, **amount}}
+
+
+def _checked_share(budget: Mapping[str, Any]) -> float:
+    share = budget["share"]
+    if not isinstance(share, int | float) or not 0 < share <= 1 or "costs" in budget:
+        raise InputError(f"share of a budget must be above 0, at most 1 and without costs, got {dict(budget)!r}.")
+    return float(share)
