@@ -132,3 +132,10 @@ def test_scaled_features_are_the_same_problem_with_the_penalty_scaled_by_the_squ
 def test_memory_follows_features_and_labels():
     learner = RidgeCoalClassifier(range(10)).tell(np.ones((1, 200)), np.ones((1, 10)))
     assert 0.9 < learner.nbytes_ / (2 * 10 * 200**2) < 1.3
+
+
+def test_features_of_which_nothing_was_told_take_no_memory():
+    learner = RidgeCoalClassifier(range(10)).tell(np.ones((1, 20)), np.ones((1, 10)))
+    before = learner.nbytes_
+    learner.tell(np.ones((1, 2000)), np.full((1, 10), np.nan))
+    assert learner.nbytes_ == before
