@@ -139,3 +139,8 @@ def test_features_of_which_nothing_was_told_take_no_memory():
     before = learner.nbytes_
     learner.tell(np.ones((1, 2000)), np.full((1, 10), np.nan))
     assert learner.nbytes_ == before
+
+
+def test_a_budget_is_refused_rather_than_overlooked():
+    with pytest.raises(InputError, match="RidgeCoalClassifier has no budget"):
+        RidgeCoalClassifier(["a", "b"]).start_budget({"costs": 10, "over": 100})
