@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
     from coalface.regressors.budget import Budget
+    from coalface.ridge_learner import RidgeCoalClassifier
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ _HOMES = {
     "JsonLinesLedger": "ledger",
     "MemoryLedger": "ledger",
     "Queries": "queries",
+    "RidgeCoalClassifier": "ridge_learner",
     "Saving": "queries",
     "read_dataset": "data.readers",
     "simulate": "evaluation.simulation",
@@ -49,6 +51,7 @@ __all__ = [
     "JsonLinesLedger",
     "MemoryLedger",
     "Queries",
+    "RidgeCoalClassifier",
     "Saving",
     "read_dataset",
     "simulate",

@@ -75,7 +75,7 @@ def _loss_from(sentences: Sentences, tagging: Tagging, truth: I32, row: int, tag
         row += 1
         tag = reference[int(row + 1 == end), tag, truth[row]]
         loss += costs[truth[row], tag]
-    return loss
+    return loss  # type: ignore[no-any-return]
 
 
 @inlined

@@ -33,7 +33,7 @@ def tagged(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]
 
 
 class TaggingRun:
-    """The policy learns from the words ``order`` of the tokens, piece by piece; ``tags`` are those it rolled in with."""
+    """The policy learns from the words ``order``, piece by piece; ``tags`` are those that it rolled in with."""
 
     def __init__(
         self,

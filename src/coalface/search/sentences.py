@@ -1,6 +1,7 @@
 """Sentences at the edge: words and tags are checked once, and an error names the sentence and the word."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,4 +95,4 @@ def split_like(sentences: Sequence[Sequence[str]], values: Sequence[str]) -> lis
     [['D', 'N'], ['P']]
     """
     ends = np.cumsum([0, *(len(sentence) for sentence in sentences)]).tolist()
-    return [list(values[begin:end]) for begin, end in zip(ends, ends[1:], strict=False)]
+    return [list(values[begin:end]) for begin, end in pairwise(ends)]

@@ -23,7 +23,7 @@ Span = tuple[int, int, str]
 def spans_of(tags: Sequence[str]) -> list[Span]:
     """The spans (first word, word behind the last, kind) of tags in either scheme, as seqeval's default reads them.
 
-    A span ends before a tag that begins another or is of another kind; one that lacks its beginning begins all the same.
+    A span ends before a tag that begins another or is of another kind. One without a beginning begins all the same.
 
     >>> spans_of(["B-PER", "I-PER", "O", "U-LOC", "I-ORG"])
     [(0, 2, 'PER'), (3, 4, 'LOC'), (4, 5, 'ORG')]

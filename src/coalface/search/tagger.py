@@ -53,6 +53,10 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    classes_: NDArray[np.str_]
+    policy_: CoalClassifier
+    sentences_ = 0  # learned from so far, each as often as it was gone over
+
     def __init__(
         self,
         classes: Any = None,
@@ -155,8 +159,6 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
                     progress(done + run.done, total)
             self.sentences_ = self.sentences_ + len(words)
         return self
-
-    sentences_ = 0  # learned from so far, each as often as it was gone over
 
     @property
     def costs_queried_(self) -> int:
