@@ -7,10 +7,8 @@ from typing import NamedTuple
 from coalface.data.conllu import Tree
 from coalface.errors import InputError
 from coalface.search.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, arcs_lost, check_tree, projective
+from coalface.search.parse_features import parse_features
 from coalface.search.task import Action, SearchTask
-
-_PAIRS = ("s1 s0", "s0 b0", "s1 b0", "s0 b1")  # places whose words and tags are looked at together
-_TRIPLES = ("s2 s1 s0", "s1 s0 b0", "s0 b0 b1", "s1 s0 b1")  # and these, by their tags
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,16 @@ class ParsingTask(SearchTask[Tree, Parsed]):
         self.scale, self.wrong_label = scale, wrong_label
         lefts, rights = ([f"{move}:{label}" for label in labels] for move in (LEFT, RIGHT))
         roots = [f"{RIGHT}:{label}" for label in root_labels]
-        self.actions = list(dict.fromkeys([SHIFT, *lefts, *rights, *roots]))
+        actions = list(dict.fromkeys([SHIFT, *lefts, *rights, *roots]))
+        self.actions = actions
         self._of_move = {SHIFT: [SHIFT], LEFT: lefts, RIGHT: rights, "root": roots}
-        self._parts = {action: _parts_of(action) for action in self.actions}
+        self._parts: dict[Action, tuple[str, str]] = {action: _parts_of(action) for action in actions}
 
     @classmethod
     def of(cls, trees: Iterable[Tree], wrong_label: float = 0.5, scale: float = 2.0) -> "ParsingTask":
         """The task with the labels of a treebank."""
-        labels, root_labels = set(), set()
+        labels: set[str] = set()
+        root_labels: set[str] = set()
         for tree in trees:
             for head, label in zip(tree.heads, tree.labels, strict=True):
                 (labels if head else root_labels).add(label)
@@ -155,47 +155,6 @@ def attachment_scores(truth: Iterable[Tree], predicted: Iterable[Tree]) -> Attac
     if not n_words:
         raise InputError("attachment scores need at least one word, got none.")
     return Attachment(n_heads / n_words, n_both / n_words)
-
-
-def parse_features(tree: Tree, parse: Parse) -> list[str]:
-    """The names of what a parser looks at."""
-    places = _places(parse)
-    words = {place: _at(tree.words, number) for place, number in places.items()}
-    tags = {place: _at(tree.tags, number) for place, number in places.items()}
-    names = [f"{place}w={words[place]}" for place in ("s0", "s1", "b0", "b1")]
-    names += [f"{place}t={tag}" for place, tag in tags.items()]
-    names += [f"{place}wt={words[place]} {tags[place]}" for place in ("s0", "s1", "b0")]
-    for pair in _PAIRS:
-        one, two = pair.split()
-        names += [f"{pair}tt={tags[one]} {tags[two]}", f"{pair}wt={words[one]} {tags[two]}"]
-        names += [f"{pair}tw={tags[one]} {words[two]}", f"{pair}ww={words[one]} {words[two]}"]
-    for triple in _TRIPLES:
-        names.append(f"{triple}={' '.join(tags[place] for place in triple.split())}")
-    return names + _dependents(tree, parse, tags)
-
-
-def _dependents(tree: Tree, parse: Parse, tags: dict[str, str]) -> list[str]:
-    """What hangs on the top of the stack, the one below it and the next word, and how far apart they are."""
-    names = []
-    top, below = parse.stack[-1], parse.stack[-2] if len(parse.stack) > 1 else NO_WORD
-    for place, word in (("s0", top), ("s1", below), ("b0", parse.next if parse.waiting else NO_WORD)):
-        for side, outermost in (("left", parse.leftmost), ("right", parse.rightmost)):
-            child = outermost[word] if word != NO_WORD else NO_WORD
-            if child != NO_WORD:
-                names.append(f"{place} {side}={parse.labels[child]}")
-                names.append(f"{place} {side} t={tags[place]} {_at(tree.tags, child)}")
-    names.append(f"far={min(parse.next - top, 5)} {tags['s0']} {tags['b0']}")
-    return names
-
-
-def _places(parse: Parse) -> dict[str, int]:
-    stack = (NO_WORD, NO_WORD, *parse.stack)[-3:]
-    ahead = [number if number < len(parse.heads) else NO_WORD for number in range(parse.next, parse.next + 3)]
-    return dict(zip(("s2", "s1", "s0", "b0", "b1", "b2"), (*stack, *ahead), strict=True))
-
-
-def _at(values: Sequence[str], number: int) -> str:
-    return "-" if number == NO_WORD else "ROOT" if number == 0 else values[number - 1]
 
 
 def _parts_of(action: str) -> tuple[str, str]:
