@@ -1,5 +1,7 @@
 """Settings that all tests share."""
 
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,7 @@ settings.register_profile(
     "coalface", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("coalface")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start deaf to Ctrl-C
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coalface import CoalClassifier
-from coalface.learner import NotFittedError
+from coalface.estimator import NotFittedError
 
 from .problems import dense_problem, state_of
 

@@ -17,7 +17,7 @@ from coalface.ledger.record import check_recordable, replayed
 from coalface.ledger.recorder import Recorder
 from coalface.queries.stopping import Saving, checked_saving, saves_less_than, saving_of
 from coalface.regressors.budget import Budget, Counts
-from coalface.regressors.online import OnlineRegressors
+from coalface.regressors.protocol import CostRegressors
 
 
 class Kept:
@@ -28,7 +28,7 @@ class Kept:
     """
 
     classes_: NDArray[Any]
-    regressors_: OnlineRegressors
+    regressors_: CostRegressors
     n_features_in_: int
     cost_bounds: tuple[float, float]
     audit_rate: float
@@ -36,6 +36,8 @@ class Kept:
     _ready: Any
     _settings: Any
     _tell: Any
+    _saved_regressors: Any
+    _learned_with: tuple[str, ...]
     get_params: Any
     budget: Any
 
@@ -144,8 +146,8 @@ class Kept:
             learner._settings(len(learner.classes_))
             width = meta["width"]
         except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"{path} was not saved by CoalClassifier.save: {problem}.") from None
-        learner.regressors_ = OnlineRegressors.from_arrays(len(learner.classes_), arrays)
+            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
+        learner.regressors_ = learner._saved_regressors(len(learner.classes_), arrays)
         if width is not None:
             learner.n_features_in_ = width
         if "feature_names" in meta:
@@ -162,7 +164,7 @@ class Kept:
             )
         check_recordable(self.classes_)
         ledger.begin({"params": self._plain_params(), "classes": self.classes_.tolist()})
-        self._recorder = Recorder(ledger, vars(self))
+        self._recorder = Recorder(ledger, self._learned_with, vars(self))
         return self
 
     @classmethod
@@ -186,7 +188,7 @@ class Kept:
             learner._tell(None, told.rows, learner.classes_, told.cost, told.asked, told.candidates, late=told.late)
             if told.names is not None:
                 learner.feature_names_in_ = np.array(told.names, dtype=object)
-        learner._recorder = Recorder(ledger, vars(learner))
+        learner._recorder = Recorder(ledger, learner._learned_with, vars(learner))
         return learner
 
     def _recorder_in_use(self) -> Recorder | None:

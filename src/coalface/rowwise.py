@@ -9,14 +9,14 @@ from coalface.data.costs import as_cost_array
 from coalface.data.rows import check_row
 from coalface.errors import InputError, UnknownLabelError
 from coalface.queries import rounds
-from coalface.regressors.online import OnlineRegressors
+from coalface.regressors.protocol import CostRegressors
 
 
 class RowByRow:
     """``ask_row`` and ``tell_row`` for a learner that asks and tells rows."""
 
     classes_: NDArray[Any]
-    regressors_: OnlineRegressors
+    regressors_: CostRegressors
     audit_rate: float
     _ready: Any
     _settings: Any

@@ -254,7 +254,7 @@ def test_other_threads_run_while_the_kernel_does():
     # one piece of the compiled loop, without a look-up in between
     rows = learner._rows(X)
     order = np.tile(np.arange(2000), 10)
-    run = rounds.Run(learner.regressors_, learner._settings(), rows, None, cost, order)
+    run = rounds.CompiledRun(learner.regressors_, learner._settings(), rows, None, cost, order)
     run.play(len(order))
     ended = time.perf_counter()
     over.set()

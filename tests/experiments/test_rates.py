@@ -81,7 +81,8 @@ def test_a_sweep_its_tables_and_its_report_have_the_word(automatic, tmp_path):
 def test_the_word_is_what_the_learner_makes_of_it(automatic, tmp_path):
     same = '[lines.named]\nlearning_rate = 0.3\nwarm_up = 5\n[lines.default]\nwarm_up = "auto"\n'
     run_sweep(Study.from_toml(f'data = ["iris"]\npermutations = 1\n{same}'), tmp_path, workers=1)
-    named, default = Results(tmp_path).finished.values()
+    runs = {run["line"]: run for run in Results(tmp_path).finished.values()}
+    named, default = runs["named"], runs["default"]
     assert default["settings"] == {"learning_rate": "auto", "warm_up": "auto"}
     assert named["curve"]["test_cost"] == default["curve"]["test_cost"]
 

@@ -13,10 +13,10 @@ from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.fields import checked_prices
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
+from coalface.estimator import CostClassifier
 from coalface.evaluation.budgets import budgets_for, last_doubling
 from coalface.evaluation.curve import Curve
 from coalface.kernels.state import ASKED_AS_AUDIT, NOT_ASKED
-from coalface.learner import CoalClassifier
 from coalface.ledger.record import entries_for
 from coalface.ledger.recorder import one_at_a_time
 from coalface.queries import rounds
@@ -27,7 +27,7 @@ _PIECE_SECONDS = 0.1  # how long the compiled loop runs before it looks up for C
 
 
 def simulate(
-    learner: CoalClassifier,
+    learner: CostClassifier,
     X: Any,
     cost: Any,
     *,
@@ -50,6 +50,7 @@ def simulate(
     ``learner.should_stop(stop_saving)``: the curve says ``stopped``. ``progress(done, total)`` is called now and then.
     Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
 
+    >>> from coalface import CoalClassifier
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
     >>> curve = simulate(CoalClassifier(), X, cost=1.0 - np.eye(2)[y])
     >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
@@ -64,7 +65,7 @@ class _Trial:
 
     def __init__(
         self,
-        learner: CoalClassifier,
+        learner: CostClassifier,
         X: Any,
         cost: Any,
         X_test: Any,
@@ -217,7 +218,7 @@ class _TestSet:
             raise InputError(f"cost_test must be known everywhere, row {row} has NaN; drop such rows.")
         return cls(rows, costs, scale)
 
-    def cost_of(self, learner: CoalClassifier) -> float:
+    def cost_of(self, learner: CostClassifier) -> float:
         """The mean cost of the learner's predictions."""
         settings = learner._settings()
         best, _ = rounds.predict(learner.regressors_, settings, self.rows, None, with_costs=False)

@@ -24,6 +24,7 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
+from coalface.kernels.rounds import close_round, note_regret, restrict, strike
 from coalface.kernels.saving import foresee, forget_saving, note_saving, saves_less
 from coalface.kernels.state import (
     ADAX,
@@ -31,7 +32,6 @@ from coalface.kernels.state import (
     ASKED_AS_AUDIT,
     AUDIT,
     COSTS_QUERIED,
-    EXAMPLES_QUERIED,
     F32,
     F64,
     I8,
@@ -41,7 +41,6 @@ from coalface.kernels.state import (
     PASSIVE,
     ROUND,
     SHADOW,
-    SILENT_ROUNDS,
     SLOTS_USED,
     UNSEEN,
     Bool,
@@ -50,19 +49,8 @@ from coalface.kernels.state import (
     Scratch,
     Settings,
 )
-from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next, settle, strike_answered
+from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next
 from coalface.kernels.twins import NO_TWIN, withdraw_repeated
-
-_REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
-
-
-@inlined
-def _restrict(settings: Settings, scratch: Scratch, candidates: Bool, row: int) -> None:
-    """The candidate labels of a row; an empty array means that all labels are candidates everywhere."""
-    allowed = scratch.candidates
-    restricted = candidates.shape[0] > 0
-    for k in range(settings.n_labels):
-        allowed[k] = candidates[row, k] if restricted else True
 
 
 @inlined
@@ -132,51 +120,6 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
 
 
 @inlined
-def _close_round(model: Model, settings: Settings, scratch: Scratch, late: bool) -> None:
-    """Count what was asked and, unless the answer came late, move to the next round."""
-    mask, asked, counters = scratch.mask, model.asked, model.counters
-    n_asked = 0
-    for k in range(settings.n_labels):
-        if mask[k]:
-            n_asked += 1
-            asked[k] += 1
-    counters[COSTS_QUERIED] += n_asked
-    if late:
-        return
-    counters[ROUND] += 1
-    counters[EXAMPLES_QUERIED] += n_asked > 0
-    counters[SILENT_ROUNDS] = 0 if n_asked > 0 else counters[SILENT_ROUNDS] + 1
-
-
-@inlined
-def _some_known(settings: Settings, costs: F32) -> bool:
-    for k in range(settings.n_labels):  # noqa: SIM110 (a generator would not compile)
-        if not np.isnan(costs[k]):
-            return True
-    return False
-
-
-@inlined
-def _note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
-    """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
-    costs, recent = scratch.costs, model.recent_regret
-    best = best_answer(settings, scratch.candidates, scratch.predicted)
-    if best < 0:
-        return
-    abstain_cost, abstains = np.float32(settings.abstain_cost), best == settings.n_labels
-    paid = abstain_cost if abstains else costs[best]
-    if np.isnan(paid) or (abstains and not _some_known(settings, costs)):
-        return
-    least = min(paid, abstain_cost)
-    for k in range(settings.n_labels):
-        if costs[k] < least:
-            least = costs[k]
-    regret = np.float64(paid - least)
-    recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
-    recent[0] += (regret - recent[0]) / recent[1]
-
-
-@inlined
 def _has_room(model: Model, scratch: Scratch, n: int) -> bool:
     """Whether the row's unseen features fit into the model; their number is left in scratch."""
     slots = scratch.slots
@@ -202,21 +145,11 @@ def predict_rows(
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
-        _restrict(settings, scratch, candidates, row)
+        restrict(settings, scratch, candidates, row)
         best[row] = best_answer(settings, scratch.candidates, scratch.predicted)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = scratch.predicted[k]
-
-
-@inlined
-def _strike(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
-    """Take off the list what was asked for and, if questions are put in turn, what its answers have settled."""
-    for k in range(settings.n_labels):
-        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
-    strike_answered(settings, scratch, asked)
-    if in_turn:
-        settle(settings, scratch)
 
 
 @called
@@ -230,7 +163,7 @@ def _recall_settled(model: Model, settings: Settings, scratch: Scratch, n: int, 
     if n_unknown > 0 and asks_in_turn(model, settings, round_number):
         count_spending(model, settings, scratch)
         _decide(model, settings, scratch, n, round_number, True)
-        _strike(settings, scratch, known, asked, True)
+        strike(settings, scratch, known, asked, True)
 
 
 @kernel
@@ -262,14 +195,14 @@ def ask_rows(
         round_number = model.counters[ROUND] + row
         n = gather(model, settings, scratch, rows, row)
         _look(model, settings, scratch, n)
-        _restrict(settings, scratch, candidates, row)
+        restrict(settings, scratch, candidates, row)
         n_asked = _decide(model, settings, scratch, n, round_number, True)
         if twins.shape[0] > 0 and twins[row] != NO_TWIN:
             n_asked = withdraw_repeated(settings, scratch, taken[twins[row]])
         count_row(scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
-            _strike(settings, scratch, known[row], asked[row], in_turn)
+            strike(settings, scratch, known[row], asked[row], in_turn)
         mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
@@ -303,7 +236,7 @@ def tell_rows(
         n = gather(model, settings, scratch, rows, row)
         if not _has_room(model, scratch, n):
             return row
-        _restrict(settings, scratch, candidates, row)
+        restrict(settings, scratch, candidates, row)
         n_known = 0
         for k in range(settings.n_labels):
             n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
@@ -317,7 +250,7 @@ def tell_rows(
             scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
         if n_known > 0:
             if not late:
-                _note_regret(model, settings, scratch)
+                note_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
         if not late and outlook.shape[0] > 0:
@@ -326,7 +259,7 @@ def tell_rows(
             note_saving(model, settings, scratch)
         elif not late:
             forget_saving(model.saving)
-        _close_round(model, settings, scratch, late)
+        close_round(model, settings, scratch, late)
     return int(n_rows)
 
 
@@ -363,7 +296,7 @@ def simulate_rows(
         if not _has_room(model, scratch, n):
             return position
         round_number = model.counters[ROUND]
-        _restrict(settings, scratch, candidates, row)
+        restrict(settings, scratch, candidates, row)
         _look(model, settings, scratch, n)
         count_spending(model, settings, scratch)
         n_asked = _decide(model, settings, scratch, n, round_number, audited)
@@ -383,12 +316,12 @@ def simulate_rows(
         if n_asked > 0:
             for k in range(settings.n_labels):
                 scratch.costs[k] = costs[row, k] if scratch.mask[k] else np.float32(np.nan)
-            _note_regret(model, settings, scratch)
+            note_regret(model, settings, scratch)
             learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n)
         if audited:
             note_saving(model, settings, scratch)
         else:
             forget_saving(saving)
-        _close_round(model, settings, scratch, False)
+        close_round(model, settings, scratch, False)
     return stop

@@ -10,16 +10,16 @@ from coalface.ledger.entry import Entry
 from coalface.ledger.interrupts import interrupts_put_off
 from coalface.ledger.memory import Ledger
 
-# what decides how an answer is learned; the other parameters only decide what is asked
-_LEARNING = ("cost_bounds", "learning_rate", "accumulator", "fit_intercept")
-
 
 class Recorder:
-    """Writes what one learner is told to one ledger."""
+    """Writes what one learner is told to one ledger.
 
-    def __init__(self, ledger: Ledger, params: Mapping[str, Any]) -> None:
+    ``learned_with`` names the parameters that decide how an answer is learned; others only decide what is asked.
+    """
+
+    def __init__(self, ledger: Ledger, learned_with: Iterable[str], params: Mapping[str, Any]) -> None:
         self.ledger = ledger
-        self._params = {name: params[name] for name in _LEARNING}
+        self._params = {name: params[name] for name in learned_with}
         self._behind = False
 
     def check(self, params: Mapping[str, Any]) -> None:

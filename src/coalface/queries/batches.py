@@ -14,11 +14,11 @@ from coalface.kernels.turns import answer_rows
 from coalface.queries import rounds
 from coalface.queries.rounds import NOTHING_ANSWERED, UNLIMITED, Answered, Candidates, Decisions
 from coalface.queries.twins import twins_of
-from coalface.regressors.online import OnlineRegressors
+from coalface.regressors.protocol import CostRegressors
 
 
 def ask(
-    regressors: OnlineRegressors,
+    regressors: CostRegressors,
     settings: Settings,
     rows: Rows,
     candidates: Candidates,

@@ -1,9 +1,10 @@
 """Rounds over rows: predict, ask, tell and simulate on the inner scale of costs, for one set of regressors.
 
-Each function holds the regressors' lock, lends the kernels their scratch memory, and makes room when
-new features appear.
+Each function holds the regressors' lock. A simulated run of the online learner is one compiled loop, stopped for
+room to be made when new features appear.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from coalface.kernels.saving import foresee_rows
 from coalface.kernels.state import COSTS_QUERIED, N_OUTLOOK, NOT_A_CANDIDATE, ROUND, Settings
 from coalface.queries.stopping import saves_less_than
 from coalface.regressors.online import OnlineRegressors
+from coalface.regressors.protocol import CostRegressors
 
 Candidates = NDArray[np.bool_] | None
 NO_MASK = np.zeros((0, 0), np.bool_)
@@ -39,14 +41,13 @@ class Decisions(NamedTuple):
 
 
 def predict(
-    regressors: OnlineRegressors, settings: Settings, rows: Rows, candidates: Candidates, *, with_costs: bool
+    regressors: CostRegressors, settings: Settings, rows: Rows, candidates: Candidates, *, with_costs: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The best answer to each row (behind the last label: abstaining), and the predicted costs if wanted."""
     best = np.empty(len(rows), np.int64)
     predicted = np.empty((len(rows), settings.n_labels), np.float32) if with_costs else NO_PREDICTIONS
     with regressors.lock:
-        scratch = regressors.scratch_for(rows.longest)
-        online.predict_rows(regressors.model, settings, scratch, rows.csr, _or_all(candidates), best, predicted)
+        regressors.predict_rows(settings, rows, _or_all(candidates), best, predicted)
     return best, predicted
 
 
@@ -68,7 +69,7 @@ NOTHING_ANSWERED = Answered(NO_PREDICTIONS, NO_MASK)
 
 
 def ask(
-    regressors: OnlineRegressors,
+    regressors: CostRegressors,
     settings: Settings,
     rows: Rows,
     candidates: Candidates,
@@ -88,12 +89,9 @@ def ask(
             predicted=np.empty(shape, np.float32),
             first_round=int(regressors.model.counters[ROUND]),
         )
-        scratch = regressors.scratch_for(rows.longest)
-        online.ask_rows(
-            regressors.model,
+        regressors.ask_rows(
             settings,
-            scratch,
-            rows.csr,
+            rows,
             _or_all(candidates),
             answered.costs,
             answered.asked,
@@ -115,7 +113,7 @@ def outlook(settings: Settings, decisions: Decisions) -> NDArray[np.float64] | N
 
 
 def tell(
-    regressors: OnlineRegressors,
+    regressors: CostRegressors,
     settings: Settings,
     rows: Rows,
     candidates: Candidates,
@@ -126,18 +124,12 @@ def tell(
     late: bool,
 ) -> None:
     """Learn the known costs and close a round per row."""
-    done, seen = 0, NO_NUMBERS if outlook is None else outlook
+    seen = NO_NUMBERS if outlook is None else outlook
     with regressors.lock:
-        scratch = regressors.scratch_for(rows.longest)
-        while done < len(rows):
-            done = online.tell_rows(
-                regressors.model, settings, scratch, rows.csr, _or_all(candidates), costs, asked, seen, late, done
-            )
-            if done < len(rows):
-                regressors.make_room(int(scratch.unseen[0]))
+        regressors.tell_rows(settings, rows, _or_all(candidates), costs, asked, seen, late)
 
 
-class Run:
+class Run(ABC):
     """A simulated run over rows whose costs are all at hand, played piece by piece.
 
     If ``record`` is set, ``asked``, ``propensity`` and ``outlook`` hold, per position, what was asked. The run ends
@@ -146,7 +138,7 @@ class Run:
 
     def __init__(
         self,
-        regressors: OnlineRegressors,
+        regressors: CostRegressors,
         settings: Settings,
         rows: Rows,
         candidates: Candidates,
@@ -170,6 +162,16 @@ class Run:
     def stopped(self) -> bool:
         """Whether more asking would save too little."""
         return saves_less_than(self._regressors.model, self.stop_saving)
+
+    @abstractmethod
+    def play(self, n_rows: int, budget: int = UNLIMITED) -> None:
+        """Go on for so many rows, or until ``budget`` costs have been asked for in all."""
+
+
+class CompiledRun(Run):
+    """A run of the online learner, in which every row is asked about and learned before the next one."""
+
+    _regressors: OnlineRegressors
 
     def play(self, n_rows: int, budget: int = UNLIMITED) -> None:
         """Go on for at most ``n_rows`` rows, or until ``budget`` costs have been asked for in all."""

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
+from coalface.kernels import online
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
     COUNT_CLASSES,
@@ -25,6 +27,7 @@ from coalface.kernels.state import (
     UNSEEN_INVERSE_SCALE,
     Model,
     Scratch,
+    Settings,
     lanes_for,
     new_scratch,
 )
@@ -55,6 +58,41 @@ class OnlineRegressors:
         if self.scratch.slots.shape[0] <= longest_row:
             self.scratch = new_scratch(self.n_labels, longest_row + longest_row // 4)
         return self.scratch
+
+    def predict_rows(
+        self,
+        settings: Settings,
+        rows: Rows,
+        candidates: NDArray[np.bool_],
+        best: NDArray[np.int64],
+        predicted: NDArray[np.float32],
+    ) -> None:
+        """The best answer to each row and, if ``predicted`` has rows, the predicted costs."""
+        scratch = self.scratch_for(rows.longest)
+        online.predict_rows(self.model, settings, scratch, rows.csr, candidates, best, predicted)
+
+    def ask_rows(self, settings: Settings, rows: Rows, *arrays: NDArray[Any]) -> None:
+        """Decide on each row; the arrays are those of the kernel."""
+        online.ask_rows(self.model, settings, self.scratch_for(rows.longest), rows.csr, *arrays)
+
+    def tell_rows(
+        self,
+        settings: Settings,
+        rows: Rows,
+        candidates: NDArray[np.bool_],
+        costs: NDArray[np.float32],
+        asked: NDArray[np.bool_],
+        outlook: NDArray[np.float64],
+        late: bool,
+    ) -> None:
+        """Learn the known costs and close a round per row."""
+        done, scratch = 0, self.scratch_for(rows.longest)
+        while done < len(rows):
+            done = online.tell_rows(
+                self.model, settings, scratch, rows.csr, candidates, costs, asked, outlook, late, done
+            )
+            if done < len(rows):
+                self.make_room(int(scratch.unseen[0]))
 
     def make_room(self, n_features: int) -> None:
         """Make room for this many more features, with little to spare: memory follows what was seen."""

@@ -1,0 +1,84 @@
+"""What every learner does with a row beside learning it: restrict, strike, count, and note how it went."""
+
+import numpy as np
+
+from coalface.kernels.answer import best_answer
+from coalface.kernels.compile import inlined
+from coalface.kernels.state import (
+    COSTS_QUERIED,
+    EXAMPLES_QUERIED,
+    F32,
+    ROUND,
+    SILENT_ROUNDS,
+    Bool,
+    Model,
+    Scratch,
+    Settings,
+)
+from coalface.kernels.turns import settle, strike_answered
+
+_REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
+
+
+@inlined
+def restrict(settings: Settings, scratch: Scratch, candidates: Bool, row: int) -> None:
+    """The candidate labels of a row; an empty array means that all labels are candidates everywhere."""
+    allowed = scratch.candidates
+    restricted = candidates.shape[0] > 0
+    for k in range(settings.n_labels):
+        allowed[k] = candidates[row, k] if restricted else True
+
+
+@inlined
+def strike(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
+    """Take off the list what was asked for and, if questions are put in turn, what its answers have settled."""
+    for k in range(settings.n_labels):
+        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
+    strike_answered(settings, scratch, asked)
+    if in_turn:
+        settle(settings, scratch)
+
+
+@inlined
+def close_round(model: Model, settings: Settings, scratch: Scratch, late: bool) -> None:
+    """Count what was asked and, unless the answer came late, move to the next round."""
+    mask, asked, counters = scratch.mask, model.asked, model.counters
+    n_asked = 0
+    for k in range(settings.n_labels):
+        if mask[k]:
+            n_asked += 1
+            asked[k] += 1
+    counters[COSTS_QUERIED] += n_asked
+    if late:
+        return
+    counters[ROUND] += 1
+    counters[EXAMPLES_QUERIED] += n_asked > 0
+    counters[SILENT_ROUNDS] = 0 if n_asked > 0 else counters[SILENT_ROUNDS] + 1
+
+
+@inlined
+def _some_known(settings: Settings, costs: F32) -> bool:
+    for k in range(settings.n_labels):  # noqa: SIM110 (a generator would not compile)
+        if not np.isnan(costs[k]):
+            return True
+    return False
+
+
+@inlined
+def note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
+    """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
+    costs, recent = scratch.costs, model.recent_regret
+    best = best_answer(settings, scratch.candidates, scratch.predicted)
+    if best < 0:
+        return
+    abstain_cost, abstains = np.float32(settings.abstain_cost), best == settings.n_labels
+    paid = abstain_cost if abstains else costs[best]
+    if np.isnan(paid) or (abstains and not _some_known(settings, costs)):
+        return
+    least = min(paid, abstain_cost)
+    for k in range(settings.n_labels):
+        if costs[k] < least:
+            least = costs[k]
+    regret = np.float64(paid - least)
+    recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
+    recent[0] += (regret - recent[0]) / recent[1]
