@@ -41,6 +41,10 @@ class Bisection:
         """Any class."""
         return True
 
+    def at(self, round_number: int, slack: float) -> "Bisection":
+        """The ranges at a later round, with this slack."""
+        return Bisection(self.space.alone(round_number, slack))
+
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
         """One end of one range."""
         program = Program(self.space, row)

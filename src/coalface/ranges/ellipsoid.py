@@ -43,6 +43,10 @@ class Ellipsoid:
         X, _ = self.space.answers.examples(self.space.answers.rows.shape[1])
         return cho_factor(X.T @ X, lower=True)
 
+    def at(self, round_number: int, slack: float) -> "Ellipsoid":
+        """The ranges at a later round, with this slack."""
+        return Ellipsoid(self.space.alone(round_number, slack))
+
     def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - nothing is left open
         """One end of one range."""
         answers = self.space.answers

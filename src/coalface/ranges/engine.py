@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 from coalface.ranges.middle import middle_of
 from coalface.ranges.program import Reach
@@ -30,6 +30,10 @@ class RangeEngine(Protocol):
     @property
     def empty(self) -> bool:
         """Whether no regressor is plausible."""
+        ...
+
+    def at(self, round_number: int, slack: float) -> "RangeEngine":
+        """The ranges at a later round, with this slack and no answer more."""
         ...
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
@@ -108,6 +112,10 @@ class ConvexRanges:
     def empty(self) -> bool:
         """Whether the constraints contradict each other."""
         return self.middle is None
+
+    def at(self, round_number: int, slack: float) -> Self:  # noqa: ARG002 - see below
+        """The same: slack only grows, so that a later constraint on the same answers excludes nothing more."""
+        return self
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
         """One end of one range."""

@@ -51,6 +51,10 @@ class Enumeration:
         """Whether none does."""
         return not self.plausible.any()
 
+    def at(self, round_number: int, slack: float) -> "Enumeration":  # noqa: ARG002 - see below
+        """The same: slack only grows, so that a later constraint on the same answers excludes nothing more."""
+        return self
+
     def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - nothing is left open
         """One end of one range."""
         predicted = self.oracle.predictions(row[None, :])[self.plausible, 0]

@@ -16,10 +16,10 @@ import numpy as np
 
 from coalface.ranges.engine import ConvexRanges
 from coalface.ranges.program import Bracket, Program, Reach
+from coalface.ranges.theory import KAPPA
 from coalface.ranges.version_space import VersionSpace
 from coalface.regressors.oracles import Floats, Regressor
 
-KAPPA = 3.0
 _MOST_CALLS = 200_000  # a range that takes more is given as far as it is certified
 _SHORTEST_RUN = 16
 _LARGEST_STEP = 0.5

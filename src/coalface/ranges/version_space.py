@@ -123,6 +123,10 @@ class VersionSpace:
         """Only regressors whose loss, before this round, is at most ``slack`` above the least one."""
         return replace(self, constraints=self.constraints.and_then(self._constraint(round_number, slack)))
 
+    def alone(self, round_number: int, slack: float) -> "VersionSpace":
+        """The same, whatever was excluded before."""
+        return replace(self, constraints=self._constraint(round_number, slack))
+
     def latest_alone(self) -> "VersionSpace":
         """The latest constraint, whatever was excluded before."""
         return replace(self, constraints=self.constraints.take(slice(-1, None)))

@@ -68,8 +68,8 @@ class SklearnOracle:
     def plain(self) -> dict[str, Any]:
         """Refused: a file without pickle cannot hold foreign objects."""
         raise InputError(
-            f"oracle {type(self.estimator).__name__} cannot be written to a file, which holds no foreign objects. "
-            "Keep a ledger, or use an oracle of coalface."
+            f"oracle {type(self.estimator).__name__} cannot be kept in a file or ledger: they hold no foreign objects. "
+            "Use an oracle of coalface, or keep the answers yourself."
         )
 
 
@@ -132,7 +132,9 @@ class FiniteOracle:
     def plain(self) -> dict[str, Any]:
         """The table as JSON values; functions cannot be written to a file."""
         if self.table is None:
-            raise InputError("oracle has functions, which no file can hold. Make it with FiniteOracle.of_table.")
+            raise InputError(
+                "oracle has functions, which no file or ledger can hold. Make it with FiniteOracle.of_table."
+            )
         return {"kind": "finite", "table": self.table.tolist()}
 
 
