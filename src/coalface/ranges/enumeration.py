@@ -1,7 +1,7 @@
 """Ranges by looking at every function of a finite class: ``enumeration``."""
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from coalface.ranges.engine import known_exactly
 from coalface.ranges.program import Reach
 from coalface.ranges.version_space import VersionSpace
-from coalface.regressors.foreign import FiniteOracle
 from coalface.regressors.oracles import Floats, Oracle
 
 
@@ -17,6 +16,7 @@ class Enumeration:
     """Ranges over a finite class, exactly; no other engine knows which functions are still plausible.
 
     >>> from coalface.ranges.version_space import Answers
+    >>> from coalface.regressors.foreign import FiniteOracle
     >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> Enumeration(space.with_constraint(2, slack=0.1)).plausible
     array([ True,  True, False])
@@ -27,18 +27,12 @@ class Enumeration:
 
     def __init__(self, space: VersionSpace) -> None:
         self.space = space
+        self.oracle: Any = space.answers.oracle  # one with ``predictions``: it is finite
 
     @classmethod
     def suits(cls, oracle: Oracle) -> bool:
         """Classes that can be listed."""
         return oracle.finite
-
-    @property
-    def oracle(self) -> FiniteOracle:
-        """The class."""
-        oracle = self.space.answers.oracle
-        assert isinstance(oracle, FiniteOracle)
-        return oracle
 
     @cached_property
     def plausible(self) -> NDArray[np.bool_]:

@@ -116,7 +116,7 @@ class Bracket:
 
     def distance(self, predicted: float) -> float:
         """The squared distance of a prediction from the end; none for one that lies beyond it."""
-        short = self.end - predicted if self.end else predicted
+        short = 1.0 - predicted if self.end else predicted
         return max(short, 0.0) ** 2
 
     def nothing_below(self, bound: float, summed: float = 1.0) -> None:
@@ -137,7 +137,5 @@ class Bracket:
 
     def reach(self, calls: int) -> Reach:
         """The end of the range."""
-        near, far = float(np.sqrt(self.low)), float(np.sqrt(self.high))
-        if self.end:
-            return Reach(max(self.end - far, 0.0), self.end - near, calls)
-        return Reach(min(far, 1.0), near, calls)
+        near, far = (min(float(np.sqrt(distance)), 1.0) for distance in (self.low, self.high))  # the scale ends there
+        return Reach(1.0 - far, 1.0 - near, calls) if self.end else Reach(far, near, calls)

@@ -1,6 +1,6 @@
 """The slack with which the theorems hold.
 
-Notation: kappa times min(nu / (i - 1), 1) is the slack Delta_i at round i, on the scale of averages. There kappa = 3 and
+Notation: kappa times min(nu / (i - 1), 1) is the slack Delta_i at round i, on the scale of averages, with kappa = 3 and
 nu = 324 (d ln n + ln(8 K e (d + 1) n^2 / delta)), where d is the (pseudo-)``dimension`` of the class, n the ``horizon``
 and delta the ``failure_probability``. For a finite class ln |F| takes the place of d ln n.
 """
