@@ -59,10 +59,10 @@ class _Search:
                 self.look(multipliers)
             level = ((np.sqrt(self.bracket.low) + np.sqrt(min(self.bracket.high, self.ceiling))) / 2) ** 2
             multipliers, shares = self.bundle.at_level(level)
-            if shares.any():
-                self.consider(shares @ np.array(self.seen))
             if multipliers is None:
                 self.ceiling = min(self.ceiling, level)
+            if shares.any():  # may take another multiplier into use, and lift the ceiling again
+                self.consider(shares @ np.array(self.seen))
             if self.ceiling - self.bracket.low < 1e-14:
                 break
         return self.bracket.reach(self.program.oracle_calls)

@@ -50,12 +50,13 @@ class _Deepening:
         while not self.done:
             level = (self.low + min(self.high, self.ceiling)) / 2
             multipliers, shares = self.bundle.at_level(level)
-            if shares.any():
-                self.consider(shares)
             if multipliers is None:
                 self.ceiling = level
             else:
                 self.look(multipliers)
+                shares = np.append(shares, 0.0)
+            if shares.any():  # may take another multiplier into use, and lift the ceiling again
+                self.consider(shares)
         return self.middle if self.high < _TOUCHING else None
 
     @property
