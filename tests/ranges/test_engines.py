@@ -106,7 +106,7 @@ class TestEllipsoid(AgainstSolver):
             space, rows = self.space(seed)
             for row in rows:
                 one, other = (certified_range(kind(space), row, 1e-7) for kind in (Ellipsoid, Bisection))
-                if 0 < one.lowest and one.highest < 1:  # nothing is cut
+                if one.lowest > 0 and one.highest < 1:  # nothing is cut
                     compared += 1
                     assert one.lowest == pytest.approx(other.lowest, abs=1e-6)
                     assert one.highest == pytest.approx(other.highest, abs=1e-6)
@@ -197,5 +197,5 @@ def test_engines_refuse_classes_that_they_cannot_handle(name):
 
 
 def test_unknown_engines_are_refused():
-    with pytest.raises(InputError, match="ranges must be one of .* got 'magic'"):
+    with pytest.raises(InputError, match=r"ranges must be one of .* got 'magic'"):
         engine_for("magic", BallOracle())

@@ -23,7 +23,7 @@ class LinearClass:
             return [{"type": "ineq", "fun": lambda w: self.size**2 - w @ w, "jac": lambda w: -2 * w}]
         if self.kind == "bounded" and len(rows):
             sides, offsets = np.vstack([rows, -rows]), np.repeat([0.0, 1.0], len(rows))
-            return [{"type": "ineq", "fun": lambda w: sides @ w + offsets, "jac": lambda w: sides}]
+            return [{"type": "ineq", "fun": lambda w: sides @ w + offsets, "jac": lambda _: sides}]
         return []
 
 
@@ -86,5 +86,5 @@ def version_space(family, history, slack_of, *, latest_only=False):
 def extreme_cost(constraints, row, end, start):
     """The largest (``end`` 1) or least (0) cost of the row over the version space, cut to the scale."""
     sign = -1.0 if end else 1.0
-    w = solve(lambda w: sign * (row @ w), lambda w: sign * row, constraints, start)
+    w = solve(lambda w: sign * (row @ w), lambda _: sign * row, constraints, start)
     return float(np.clip(row @ w, 0.0, 1.0))

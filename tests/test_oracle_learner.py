@@ -1,0 +1,214 @@
+"""The exact learner: Algorithm 1 through ask and tell, kept, repeated, and told in any portions."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
+
+from coalface import MemoryLedger, OracleCoalClassifier, simulate
+from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
+from coalface.ranges.engines import ENGINES
+from coalface.ranges.theory import TheorySchedule
+from coalface.regressors.bounded import BoundedLinearOracle
+from coalface.regressors.foreign import FiniteOracle
+from coalface.regressors.oracles import BallOracle, RidgeOracle
+
+TREE = DecisionTreeRegressor(max_depth=2)
+SETUPS = {
+    "dual": {"ranges": "dual", "oracle": BallOracle(2.0)},
+    "dual-bounded": {"ranges": "dual", "oracle": BoundedLinearOracle()},
+    "multiplicative-weights": {"ranges": "multiplicative-weights", "oracle": BallOracle(2.0), "width_scale": 4.0},
+    "bisection": {"ranges": "bisection", "oracle": BallOracle(2.0)},
+    "ellipsoid": {"ranges": "ellipsoid", "oracle": RidgeOracle(0.1)},
+    "enumeration": {"ranges": "enumeration", "oracle": FiniteOracle.of_table(np.random.default_rng(0).random((9, 4)))},
+    "ensemble": {"ranges": "ensemble", "oracle": TREE},
+}
+KEEPABLE = sorted(set(SETUPS) - {"ensemble"})
+
+
+def problem(seed, n=40, n_labels=3, points=4):
+    """Rows that name one of a few points in their last feature, so that finite classes can be had as well."""
+    random = np.random.default_rng(seed)
+    X = np.column_stack([random.normal(size=(n, 2)), random.integers(0, points, n)])
+    expected = 0.5 + 0.1 * X @ random.normal(size=(3, n_labels))
+    return X, np.clip(expected + random.normal(scale=0.05, size=expected.shape), 0, 1)
+
+
+def learner_for(name, **others):
+    params = {"classes": range(3), "warm_up": 2} | SETUPS[name] | others
+    return OracleCoalClassifier(**params)
+
+
+def played(learner, X, cost):
+    for row, answer in zip(X, cost, strict=True):
+        queries = learner.ask([row])
+        learner.tell([row], np.where(queries.mask, answer, np.nan), asked=queries)
+    return learner
+
+
+def state_of(learner):
+    return {name: array.copy() for name, array in learner.regressors_.arrays().items()}
+
+
+def assert_same_state(one, other):
+    for name, array in state_of(one).items():
+        np.testing.assert_array_equal(state_of(other)[name], array, err_msg=name)
+
+
+def test_every_engine_has_its_learner_here():
+    assert {setup["ranges"] for setup in SETUPS.values()} == set(ENGINES)
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_it_learns_to_predict_and_asks_for_less_than_everything(name):
+    X, cost = problem(1, n=60)
+    learner = played(learner_for(name, mellowness=0.3), X, cost)
+    assert learner.round_ == 61
+    assert 0 < learner.costs_queried_ < cost.size
+    chosen = cost[np.arange(60), learner.predict(X)].mean()
+    assert chosen < cost.mean() - 0.02
+    ranges = learner.cost_range(X)
+    assert (ranges.lowest <= ranges.highest).all()
+    assert ranges.lowest.min() >= 0
+    assert ranges.highest.max() <= 1
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_simulate_plays_the_same_rounds(name):
+    X, cost = problem(2)
+    one, other = played(learner_for(name), X, cost), learner_for(name)
+    curve = simulate(other, X, cost)
+    assert curve.costs_queried[-1] == one.costs_queried_
+    assert_same_state(one, other)
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_learning_does_not_depend_on_how_rows_are_split(name):
+    X, cost = problem(3, n=20)
+    cost[np.random.default_rng(3).random(cost.shape) < 0.3] = np.nan
+    together = learner_for(name).tell(X, cost).tell(X[:4], cost[:4], late=True)
+    apart = learner_for(name)
+    for row in range(20):
+        apart.tell(X[row : row + 1], cost[row : row + 1])
+    for row in range(4):
+        apart.tell(X[row : row + 1], cost[row : row + 1], late=True)
+    assert_same_state(together, apart)
+
+
+@pytest.mark.parametrize("name", KEEPABLE)
+def test_saved_and_loaded_it_goes_on_as_if_nothing_had_happened(name, tmp_path):
+    X, cost = problem(4)
+    learner = played(learner_for(name), X[:25], cost[:25])
+    learner.save(tmp_path / "model.coalface")
+    again = OracleCoalClassifier.load(tmp_path / "model.coalface")
+    assert_same_state(played(learner, X[25:], cost[25:]), played(again, X[25:], cost[25:]))
+    np.testing.assert_array_equal(learner.cost_range(X).highest, again.cost_range(X).highest)
+
+
+@pytest.mark.parametrize("name", ["dual", "ellipsoid"])
+def test_a_ledger_makes_the_same_learner(name):
+    X, cost = problem(5, n=20)
+    ledger = MemoryLedger()
+    learner = played(learner_for(name).record_to(ledger), X, cost)
+    assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)
+    learner.mellowness = 0.3
+    with pytest.raises(InputError, match="mellowness must stay"):
+        learner.tell(X[:1], cost[:1])
+
+
+def test_features_may_appear_later(tmp_path):
+    random = np.random.default_rng(0)
+    for oracle in (BallOracle(2.0), RidgeOracle(0.5), BoundedLinearOracle()):
+        learner = OracleCoalClassifier(range(2), oracle=oracle, slack="published")
+        learner.tell(random.random((5, 2)), random.random((5, 2)))
+        narrow = learner.cost_range(random.random((1, 4)))  # two unseen features
+        assert narrow.width.shape == (1, 2)
+        learner.tell(random.random((1, 3)), [[0.5, np.nan]]).tell(random.random((3, 4)), random.random((3, 2)))
+        learner.save(tmp_path / "model.coalface")
+        again = OracleCoalClassifier.load(tmp_path / "model.coalface")
+        assert_same_state(learner, again)
+        rows = random.random((3, 4))
+        np.testing.assert_array_equal(again.predict_cost(rows), learner.predict_cost(rows))
+
+
+def test_ranges_hold_the_true_costs_while_the_slack_excuses_the_noise():
+    random = np.random.default_rng(6)
+    X = random.normal(size=(60, 2)) / 2
+    truth = 0.5 + X @ np.array([[0.2, -0.1], [0.1, 0.2]])
+    cost = truth + random.uniform(-0.02, 0.02, truth.shape)
+    learner = played(OracleCoalClassifier(range(2), oracle=BallOracle(2.0)), X, cost)
+    ranges = learner.cost_range(X)
+    assert ((ranges.lowest <= truth) & (truth <= ranges.highest)).all()
+    assert learner.costs_queried_ < 120
+
+
+def test_the_constraints_of_the_theory_exclude_nothing_for_a_long_time():
+    X, cost = problem(7, n=30)
+    learner = OracleCoalClassifier(range(3), oracle=BoundedLinearOracle(), schedule="theory", dimension=4, horizon=30)
+    simulate(learner, X, cost)
+    assert learner.costs_queried_ == 90
+    schedule = TheorySchedule(3, 4, 30)
+    expected = 324 * (4 * np.log(30) + np.log(8 * 3 * np.e * 5 * 30**2 / 0.05))
+    assert schedule.deviation == pytest.approx(expected)
+    assert schedule.summed_slack(10**9) == pytest.approx(3 * expected)
+
+
+def test_a_finite_class_has_its_size_for_a_dimension():
+    schedule = TheorySchedule.of(3, FiniteOracle.of_table([[0.1], [0.2]]), None, 100, 0.05)
+    assert schedule.deviation == pytest.approx(324 * (np.log(2) + np.log(8 * 3 * np.e * 100**2 / 0.05)))
+
+
+@pytest.mark.parametrize("name", ["dual", "multiplicative-weights", "enumeration"])
+def test_an_emptied_version_space_is_warned_about_once_and_survived(name):
+    random = np.random.default_rng(8)
+    X, cost = problem(8)
+    contradictory = random.integers(0, 2, cost.shape).astype(float)
+    learner = learner_for(name, mellowness=1e-3)
+    with pytest.warns(EmptyVersionSpaceWarning, match="label [0-2] was within the slack") as caught:
+        learner.tell(X, contradictory)
+    assert len(caught) == 1
+    ranges = played(learner, X[:5], contradictory[:5]).cost_range(X)  # and no warning any more
+    assert (ranges.lowest <= ranges.highest).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"ranges": "enumeration"}, "ranges='enumeration' needs a finite class, got BallOracle"),
+        ({"ranges": "dual", "oracle": TREE}, "ranges='dual' needs a convex class, got SklearnOracle. Use one of 'bis"),
+        ({"ranges": "ellipsoid", "oracle": BallOracle()}, "needs a RidgeOracle"),
+        ({"schedule": "hopeful"}, "schedule must be one of 'practical', 'theory', got 'hopeful'"),
+        ({"schedule": "theory", "horizon": 100}, "needs the horizon .* and the dimension"),
+        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number from 2 on, got 1"),
+        ({"schedule": "theory", "horizon": 9, "dimension": 3, "failure_probability": 0.5}, "at most 1/e, got 0.5"),
+        ({"oracle": 3}, "must be a scikit-learn regressor, got int"),
+        ({"mellowness": -1}, "mellowness must be"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_line(params, message):
+    learner = OracleCoalClassifier(["a", "b"], **params)
+    with pytest.raises(InputError, match=message) as refused:
+        learner.ask([[1.0]])
+    assert "\n" not in str(refused.value)
+    assert not hasattr(learner, "regressors_")
+
+
+def test_foreign_oracles_cannot_be_kept(tmp_path):
+    learner = learner_for("ensemble").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
+    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be kept in a file or ledger"):
+        learner.save(tmp_path / "model.coalface")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    learner = learner_for("dual").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
+    arrays = learner.regressors_.arrays()
+    for name in ("answer_rows", "answer_costs", "constraint_bounds", "n_answers"):
+        with pytest.raises(FileFormatError, match="no usable answers"):
+            learner._saved_regressors(3, {key: array for key, array in arrays.items() if key != name})
+
+
+def test_it_can_be_cloned():
+    learner = clone(learner_for("dual"))
+    assert learner.oracle == BallOracle(2.0)
+    assert clone(learner_for("ensemble")).oracle.max_depth == 2
