@@ -1,5 +1,7 @@
 """The exact learner: Algorithm 1 through ask and tell, kept, repeated, and told in any portions."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -206,6 +208,17 @@ def test_a_damaged_file_is_refused(tmp_path):
     for name in ("answer_rows", "answer_costs", "constraint_bounds", "n_answers"):
         with pytest.raises(FileFormatError, match="no usable answers"):
             learner._saved_regressors(3, {key: array for key, array in arrays.items() if key != name})
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_copy_goes_on_alone(name):
+    X, cost = problem(9, n=12)
+    learner = learner_for(name).tell(X[:9], cost[:9])
+    copy = pickle.loads(pickle.dumps(learner))
+    assert_same_state(copy, learner)
+    copy.tell(X[9:], cost[9:])
+    assert learner.round_ == 10
+    assert_same_state(copy, learner.tell(X[9:], cost[9:]))
 
 
 def test_it_can_be_cloned():

@@ -183,6 +183,16 @@ class OracleRegressors(RangedRegressors):
         self.engines = [self.engine(space) if len(space.answers) else None for space in self.spaces]
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:  # copies, without the lock
+            arrays = {name: array.copy() for name, array in self.arrays().items()}
+        made_with = (self.n_labels, self.oracle, self.engine, self.theory)
+        return {"made_with": made_with, "intercept": self.intercept, "arrays": arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(*state["made_with"], intercept=state["intercept"])  # type: ignore[misc]
+        self.restore(state["arrays"])
+
     def _restored(self, arrays: Mapping[str, NDArray[Any]]) -> list[VersionSpace]:
         answers_end, constraints_end = np.cumsum(arrays["n_answers"]), np.cumsum(arrays["n_constraints"])
         rows, costs = (

@@ -84,6 +84,20 @@ class Member:
         return np.clip(np.asarray(self.function(X), np.float64), 0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class LookUp:
+    """The cost of a row is that of the point that its last feature names."""
+
+    costs: Floats
+
+    def __call__(self, X: Floats) -> Floats:
+        """The cost of each row."""
+        points = X[:, -1].astype(np.int64)
+        if ((points < 0) | (points >= len(self.costs))).any():
+            raise InputError(f"the last feature must be a point from 0 to {len(self.costs) - 1}, got {X[:, -1]}.")
+        return self.costs[points]
+
+
 class FiniteOracle:
     """A class of a few functions, each from rows (n, d) to costs (n,) in [0, 1]; ties go to the first.
 
@@ -113,7 +127,7 @@ class FiniteOracle:
         table = np.asarray(predictions, np.float64)
         if table.ndim != 2 or not table.size or not ((table >= 0) & (table <= 1)).all():
             raise InputError(f"predictions must be costs in [0, 1], functions x points, got {predictions!r}.")
-        oracle = cls([_looked_up(row) for row in table])
+        oracle = cls([LookUp(row) for row in table])
         oracle.table = table
         return oracle
 
@@ -136,13 +150,3 @@ class FiniteOracle:
                 "oracle has functions, which no file or ledger can hold. Make it with FiniteOracle.of_table."
             )
         return {"kind": "finite", "table": self.table.tolist()}
-
-
-def _looked_up(costs: Floats) -> Callable[[Floats], Floats]:
-    def function(X: Floats) -> Floats:
-        points = X[:, -1].astype(np.int64)
-        if ((points < 0) | (points >= len(costs))).any():
-            raise InputError(f"the last feature must be a point from 0 to {len(costs) - 1}, got {X[:, -1]}.")
-        return costs[points]
-
-    return function
