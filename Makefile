@@ -42,8 +42,9 @@ studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), 
 	for study in studies/*.toml; do \
 	  $(BIN)/coalface sweep $$study --out build/studies/$$(basename $$study .toml) || exit; done
 
-figure: $(READY)  ## draw the figure of the README anew
+figure: $(READY)  ## draw the figures of the README and of the documentation anew
 	$(BIN)/python docs/figure.py
+	$(BIN)/python docs/figures/theory.py
 
 wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
 	rm -rf build/wheel-demo

@@ -14,7 +14,7 @@ from coalface.kernels.state import COUNT
 from .problems import ask_and_tell, dense_problem, matrix_costs, sparse_problem, state_of
 
 SETTLED = "settled by the answers"
-LEAST_TRUST = 0.1
+LEAST_TRUST, DOUBT = 0.5, 10.0
 seeds = st.integers(0, 10**6)
 
 
@@ -133,7 +133,7 @@ def test_asking_with_known_costs_changes_nothing_and_repeats_itself(seed):
 
 def trust_of(learner):
     """Per level and class of counts."""
-    errors = learner.regressors_.model.trust + 0.05
+    errors = learner.regressors_.model.trust + DOUBT
     return 1 - errors[:, :, 0] / errors[:, :, 1]
 
 
@@ -177,12 +177,12 @@ def same_regressor(one, other, label):
 
 @pytest.mark.parametrize("from_matrix", [False, True])
 def test_a_settled_label_learns_if_and_only_if_what_is_implied_is_trusted(from_matrix):
-    X, cost = problem(3, 5, 250, from_matrix=from_matrix)
+    X, cost = problem(3, 5, 400, from_matrix=from_matrix)
     trusts, moved, _ = fates_of_settled(X, cost)
     assert len(trusts) > 50
     np.testing.assert_array_equal(moved[trusts <= LEAST_TRUST], False)
-    assert moved[trusts > LEAST_TRUST].mean() > 0.5  # it does not move where the implied cost was predicted exactly
-    assert (moved.mean() > 0.5) == from_matrix
+    assert np.all(moved[trusts > LEAST_TRUST])
+    assert (moved.mean() > 0.2) == from_matrix == moved.any()
     assert np.any(~moved)
 
 
@@ -204,8 +204,7 @@ def test_with_a_cost_matrix_a_label_without_cost_soon_tells_all_others():
         found.append(trust_of(learner)[0])
     early, late = found
     assert np.all(late >= early - 1e-9)
-    assert np.all(late[1:] > 0.97)
-    assert late[3] > 0.999
+    assert late[3] > LEAST_TRUST
     assert learner.regressors_.model.trust[0, :, 0].max() < 1e-9  # a matrix is never wrong
 
 
@@ -308,4 +307,4 @@ def test_a_default_learner_that_trusts_resumes_from_a_file_and_from_its_ledger(t
     second.interview(X[cut:], lambda i, label: cost[cut + i, label])
     assert state_of(second) == state_of(whole)
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(whole)
-    assert trust_of(whole).max() > 0.9
+    assert trust_of(whole).max() > LEAST_TRUST

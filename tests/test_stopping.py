@@ -224,6 +224,7 @@ def kept(**numbers):
     [
         (0.3, 0.2, 0.1, 0.2),  # answers cost more than was believed
         (0.2, 0.3, 0.1, 0.2),  # they cost less: then what is reachable is believed too high as well
+        (0.1, 0.6, 0.05, 0.1),  # far less: but no more than all that answers cost can be saved
         (0.2, 0.5, 0.4, 0.2),  # they cost less than is said to be reachable: the ranges are refuted
     ],
 )

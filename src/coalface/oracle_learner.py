@@ -9,7 +9,7 @@ from coalface.errors import InputError
 from coalface.estimator import CostClassifier
 from coalface.ranges.engines import engine_for
 from coalface.ranges.oracle_regressors import OracleRegressors
-from coalface.ranges.theory import TheorySchedule
+from coalface.ranges.schedule import TheorySchedule
 from coalface.regressors.known_oracles import oracle_of
 from coalface.regressors.oracles import BallOracle
 

@@ -83,5 +83,5 @@ def reference_saving(rounds):
         half = z * np.sqrt((variance + half * step) * concentration)
     means = weights @ cost, weights @ expected, weights @ reachable
     refuted = means[0] + half < means[2]
-    estimate = means[0] if refuted else max(means[0], means[1]) - means[2]
+    estimate = means[0] if refuted else min(means[0], max(means[0], means[1]) - means[2])
     return ReferenceSaving(estimate, half, 1 / concentration, means[0], means[1], 0.0 if refuted else means[2])

@@ -19,8 +19,8 @@ from coalface.kernels.decision import uniform
 from .online import Decision, ReferenceCoal
 
 LEVELS = 9
-LEAST_TRUST = 0.1
-DOUBT = 0.05
+LEAST_TRUST = 0.5
+DOUBT = 10.0
 WHETHER_TO_AUDIT, WHAT_TO_AUDIT, WHETHER_WHOLE = range(3)  # the random numbers of a round
 
 

@@ -34,7 +34,7 @@ _TABLE_CAPTION = (
 _CURVE_CAPTION = (
     "Median test cost over {n} permutations; bands reach from the 15th to the 85th percentile (of each rule's "
     "first setting, for clarity). A dot marks where the longest run of a rule ends: it asked for no more. The axis "
-    "begins after the warm-up, in which all rules ask for every cost."
+    "begins after the warm-up of the published rules, in which they ask for every cost."
 )
 _RANGES_CAPTION = (
     "One test example after {round} training rows ({rule}, |i-j|/9 costs): each bar reaches from the lowest to the "
@@ -66,7 +66,7 @@ def demo_page(demo: Demo) -> str:
     return report.page(
         "COAL on handwritten digits",
         _LEAD,
-        report.paragraph(f"COAL at its recommended mellowness ({SHOWN_RULE}), after one pass over all training rows:"),
+        report.paragraph("CoalClassifier() without any setting, after one pass over all training rows:"),
         report.facts(_facts(demo)),
         _curves(demo, "costs_queried", "Test cost against costs asked for", _CURVE_CAPTION.format(n=n)),
         report.section(
@@ -142,7 +142,6 @@ def _settings(demo: Demo) -> dict[str, str]:
         "data": f"scikit-learn's digits, 64 brightness values from 0 to 1; {n_train:,} training and {N_TEST} test rows",
         "permutations": f"{demo.n_permutations} of the training rows, seed {demo.seed}, one pass each",
         "rules": ", ".join(RULES),
-        "learning rate": f"{LEARNING_RATE:g}",
-        "warm-up": f"{WARM_UP} examples",
-        "other settings": "as published: width_scale 0.5, slack published, accumulator adax, sensitivity shadow",
+        SHOWN_RULE: "CoalClassifier(), nothing set",
+        "the others": f"as published, with learning rate {LEARNING_RATE:g} and a warm-up of {WARM_UP} examples",
     }

@@ -13,11 +13,12 @@ from coalface.evaluation.curve import Curve
 from coalface.evaluation.simulation import simulate
 from coalface.experiments.rivals import RIVALS
 from coalface.learner import CoalClassifier
+from coalface.queries.stopping import checked_saving
 from coalface.regressors.settings import settings_for, whole_number
 
 OURS = "coal"
 _GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
-_OF_THE_RUN = {"batch": 1}  # settings of a line that are not the learner's
+_OF_THE_RUN = {"batch": 1, "stop_saving": None}  # settings of a line that are not the learner's
 Progress = Callable[[int, int], None]
 
 
@@ -59,7 +60,11 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     if learner == OURS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
-        settings_for(n_labels, {**CoalClassifier().get_params(), **_over_all(settings, n_rows=1)})
+        params = {**CoalClassifier().get_params(), **_over_all(settings, n_rows=1, n_labels=n_labels)}
+        settings_for(n_labels, params)
+        if settings.get("stop_saving") is not None:
+            bounds = CostScale.of(params["cost_bounds"])
+            checked_saving("stop_saving", settings["stop_saving"], bounds, params["audit_rate"])
     else:
         RIVALS[learner].check(settings, n_labels)
 
@@ -101,7 +106,8 @@ def run(
     if learner != OURS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
     own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
-    own = _over_all({**own, "cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}, len(train))
+    own |= {"cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}
+    own = _over_all(own, len(train), len(train.classes))
     return simulate(
         CoalClassifier(classes=train.classes, random_state=permutation, **own),
         train.X,
@@ -113,11 +119,30 @@ def run(
         candidates=train.candidates,
         price=train.price,
         batch=settings.get("batch", 1),
+        stop_saving=settings.get("stop_saving"),
         progress=progress,
     )
 
 
-def _over_all(settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """The settings with a budget that, if it does not say over how many examples, is for all of these."""
+def _over_all(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
+    """The settings with a budget that, if it does not say over how many examples, is for all of these.
+
+    A ``share`` stands for so many of all their costs.
+
+    >>> _over_all({"budget": {"share": 0.25}}, n_rows=100, n_labels=3)
+    {'budget': {'over': 100, 'costs': 75}}
+    """
     budget = settings.get("budget")
-    return {**settings, "budget": {"over": n_rows, **budget}} if isinstance(budget, Mapping) else dict(settings)
+    if not isinstance(budget, Mapping):
+        return dict(settings)
+    amount = {name: value for name, value in budget.items() if name != "share"}
+    if "share" in budget:
+        amount["costs"] = round(_checked_share(budget) * n_rows * n_labels)
+    return {**settings, "budget": {"over": n_rows, **amount}}
+
+
+def _checked_share(budget: Mapping[str, Any]) -> float:
+    share = budget["share"]
+    if not isinstance(share, int | float) or not 0 < share <= 1 or "costs" in budget:
+        raise InputError(f"share of a budget must be above 0, at most 1 and without costs, got {dict(budget)!r}.")
+    return float(share)

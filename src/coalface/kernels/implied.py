@@ -29,8 +29,8 @@ from coalface.kernels.state import (
 )
 
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
-_DOUBT = 0.05  # squared error on both sides before the first test: no trust without proof
-_LEAST_TRUST = 0.1
+_DOUBT = 10.0  # squared error on both sides before the first test, against luck: no trust without much proof
+_LEAST_TRUST = 0.5  # averages that take away less do harm: they pull regressors towards what is half true
 _FEW = 32  # answers of an example whose every pair is noted
 _ENOUGH = np.float32(64.0)  # of an example with more, only sources seen less often than this
 

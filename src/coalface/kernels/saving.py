@@ -9,8 +9,9 @@ Notation, per round, on the inner scale of costs:
 
 If the ranges are honest, the mean of v - b bounds what any amount of further asking could save per example. Two
 guards are for ranges that are not. Predictions of the best label tend to be too high as long as little was learned, and
-the ranges around them with them: the mean of p - b counts where it is larger. And where answers cost less than what is
-said to be reachable, the ranges are refuted: then only the end of the scale is known to be out of reach.
+the ranges around them with them: the mean of p - b counts where it is larger, up to the whole of what answers cost. And
+where answers cost less than what is said to be reachable, the ranges are refuted: then only the end of the scale is
+known to be out of reach.
 """
 
 import numpy as np
@@ -132,7 +133,7 @@ def saving_interval(saving: F64) -> tuple[float, float, float]:
     half, cost, reachable = _half_width(saving), saving[MEAN_COST], saving[MEAN_REACHABLE]
     if cost + half < reachable:
         return cost, half, 0.0
-    return max(cost, saving[MEAN_PREDICTED]) - reachable, half, reachable
+    return min(max(cost, saving[MEAN_PREDICTED]) - reachable, cost), half, reachable
 
 
 @kernel

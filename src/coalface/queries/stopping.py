@@ -20,7 +20,8 @@ class Saving:
     asked for stands for those that no audit asked for, in inverse proportion to its chance. ``expected`` is what the
     learner believed these answers to cost, ``reachable`` the mean of the least cost that the ranges allowed any answer.
 
-    ``estimate`` is ``cost`` or ``expected``, whichever is more, minus ``reachable``. As long as the ranges hold the
+    ``estimate`` is ``cost`` or ``expected``, whichever is more, minus ``reachable``, but never more than the whole
+    ``cost`` above the least there can be. As long as the ranges hold the
     true expected costs, no amount of further asking brings the mean cost down by more. Where answers turn out to cost
     less than the ranges allow, these are refuted: ``reachable`` is then the least cost there can be, and ``estimate``
     the whole ``cost`` above it. ``rounds`` is the number of rounds behind it; older ones count for less.

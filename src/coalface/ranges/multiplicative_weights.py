@@ -16,7 +16,7 @@ import numpy as np
 
 from coalface.ranges.engine import ConvexRanges
 from coalface.ranges.program import Bracket, Program, Reach
-from coalface.ranges.theory import KAPPA
+from coalface.ranges.schedule import KAPPA
 from coalface.ranges.version_space import VersionSpace
 from coalface.regressors.oracles import Floats, Regressor
 

@@ -15,7 +15,7 @@ from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError
 from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.ranges.engine import CertifiedRange, RangeEngine, certified_range
-from coalface.ranges.theory import TheorySchedule
+from coalface.ranges.schedule import TheorySchedule
 from coalface.ranges.version_space import Answers, Constraints, VersionSpace, widened
 from coalface.regressors.online import OnlineRegressors
 from coalface.regressors.oracles import Floats, Oracle

@@ -1,0 +1,51 @@
+"""What the paper's analysis says about a problem: its noise, its difficulty, and the bounds that follow.
+
+``noise`` measures how far apart the best two labels are, ``difficulty`` how much a finite class disagrees,
+``schedule`` has the paper's constants, ``bounds`` and ``effort`` the theorems as functions of them. ``finite`` is
+Algorithm 1 by enumeration, ``examples`` the three examples of the paper, ``massart`` makes problems with a margin, and
+``growth`` tells a logarithm from a line. ``docs/theory.md`` explains all of it.
+"""
+
+from coalface.theory.bounds import excess_cost, excess_cost_massart, excess_cost_tsybakov, oracle_calls
+from coalface.theory.difficulty import Difficulty, difficulty, every_combination
+from coalface.theory.effort import (
+    Effort,
+    begins_to_save,
+    effort_any_noise,
+    effort_massart,
+    effort_multiclass,
+    effort_tsybakov,
+)
+from coalface.theory.finite import FiniteCoal
+from coalface.theory.growth import Growth, growth
+from coalface.theory.massart import MassartProblem
+from coalface.theory.noise import Measured, Tsybakov, TsybakovFit, margins, massart_margin, noise_level, tsybakov
+from coalface.theory.schedule import Schedule
+
+__all__ = [
+    "Difficulty",
+    "Effort",
+    "FiniteCoal",
+    "Growth",
+    "MassartProblem",
+    "Measured",
+    "Schedule",
+    "Tsybakov",
+    "TsybakovFit",
+    "begins_to_save",
+    "difficulty",
+    "effort_any_noise",
+    "effort_massart",
+    "effort_multiclass",
+    "effort_tsybakov",
+    "every_combination",
+    "excess_cost",
+    "excess_cost_massart",
+    "excess_cost_tsybakov",
+    "growth",
+    "margins",
+    "massart_margin",
+    "noise_level",
+    "oracle_calls",
+    "tsybakov",
+]
