@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
 from coalface import MemoryLedger, OracleCoalClassifier, simulate
+from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.ranges.engines import ENGINES
 from coalface.ranges.schedule import TheorySchedule
@@ -143,6 +144,52 @@ def test_ranges_hold_the_true_costs_while_the_slack_excuses_the_noise():
     ranges = learner.cost_range(X)
     assert ((ranges.lowest <= truth) & (truth <= ranges.highest)).all()
     assert learner.costs_queried_ < 120
+
+
+def ridge_by_hand(X, cost, penalty=0.1):
+    """Coefficients, spread and noise of one label told row by row, from the closed form and nothing else."""
+    table = np.column_stack([np.ones(len(X)), X])
+    gram, moments, squared = penalty * np.eye(table.shape[1]), np.zeros(table.shape[1]), 0.0
+    for row, answer in zip(table, cost, strict=True):
+        squared += (np.clip(row @ np.linalg.solve(gram, moments), 0, 1) - answer) ** 2
+        gram += np.outer(row, row)
+        moments += answer * row
+    return np.linalg.solve(gram, moments), np.linalg.inv(gram), (1 + squared) / (1 + len(X))
+
+
+@pytest.mark.parametrize("name", ["ellipsoid", "bisection"])
+@pytest.mark.parametrize("slack", ["published", "noise-scaled"])
+def test_ranges_have_the_slack_of_their_round(name, slack):
+    X, cost = problem(10, n=15)
+    learner = learner_for(name, oracle=RidgeOracle(0.1), slack=slack, mellowness=0.02, width_scale=1e-3)
+    learner.tell(X[:10], cost[:10]).tell(X[10:], np.full((5, 3), np.nan))  # five rounds without an answer
+    ranges = learner.cost_range(X)
+    for label in range(3):
+        coefficients, spread, noise = ridge_by_hand(X[:10], cost[:10, label])
+        for r, row in enumerate(np.column_stack([np.ones(15), X])):
+            round_number = 16 + r
+            summed = 0.02 * np.log(3 * (round_number - 1)) * (noise if slack == "noise-scaled" else 1)
+            half, predicted = np.sqrt(summed * row @ spread @ row), row @ coefficients
+            expected = np.clip([predicted - half, predicted + half], 0, 1)
+            found = ranges.lowest[r, label], ranges.highest[r, label]
+            np.testing.assert_allclose(found, expected, atol=1e-4 if name == "bisection" else 1e-5)
+
+
+def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
+    X, cost = problem(11, n=8)
+    learner = learner_for("dual", slack="published", mellowness=0.5).tell(X, cost)
+    constraints = learner.regressors_.spaces[1].constraints
+    assert constraints.divisors.tolist() == list(range(1, 9))
+    np.testing.assert_allclose(constraints.slacks, [0.5 * np.log(3 * past) for past in range(1, 9)])
+
+
+def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
+    X, cost = problem(12)
+    learner = learner_for("dual", mellowness=0.1).tell(X, cost)
+    rows = learner.regressors_._dense(check_rows(X))
+    found = [one for row in rows for one in learner.regressors_.certified(row, learner._settings(), 400)]
+    gaps = [end.reached - end.limit for one in found for end in (one.low, one.high)]
+    assert np.abs(gaps).max() <= 1 / 80
 
 
 def test_the_constraints_of_the_theory_exclude_nothing_for_a_long_time():
