@@ -10,14 +10,14 @@ from coalface.ranges.dual import Dual
 from coalface.ranges.ellipsoid import Ellipsoid
 from coalface.ranges.engine import certified_range
 from coalface.ranges.engines import ENGINES, engine_for
-from coalface.ranges.ensemble import Ensemble
+from coalface.ranges.ensemble import N_MEMBERS, Ensemble
 from coalface.ranges.enumeration import Enumeration
 from coalface.ranges.multiplicative_weights import MultiplicativeWeights, theoretical_cap
 from coalface.regressors.bounded import BoundedLinearOracle
 from coalface.regressors.foreign import FiniteOracle, SklearnOracle
 from coalface.regressors.oracles import BallOracle, RidgeOracle
-from tests.ranges.contract import ENDS, RangeEngineContract
-from tests.ranges.histories import history, slack_of
+from tests.ranges.contract import ENDS, Counting, RangeEngineContract
+from tests.ranges.histories import history, learned, slack_of
 from tests.reference.convex import LinearClass, best, extreme_cost, summed_loss, version_space
 
 SOLVER = 2e-6  # the accuracy of the solver that the tests compare with
@@ -163,13 +163,21 @@ class TestEnsembleOfTrees(TestEnsemble):
     def oracle(self):
         return SklearnOracle(DecisionTreeRegressor(max_depth=2))
 
-    def test_members_change_as_little_as_the_data(self):
-        space, rows = self.space(0)
-        shorter, _ = self.space(0)
-        members = Ensemble(shorter).members
-        again = Ensemble(space).members
-        for one, other in zip(members, again, strict=True):
-            np.testing.assert_array_equal(one.predict(rows), other.predict(rows))
+    def test_an_answer_more_leaves_the_weights_of_the_others_alone(self):
+        weights = []
+        for n_rounds in (18, 12):
+            oracle = Counting(self.oracle())
+            space = learned(oracle, history(0)[0][:n_rounds], slack_of(0.1), monotone=False)
+            assert space.answers.best  # solved before we look
+            given = []
+            oracle.solve = lambda X, targets, weights, given=given: given.append(weights)
+            assert len(Ensemble(space).members) == 1 + N_MEMBERS
+            weights.append(np.array(given))
+        longer, shorter = weights
+        assert shorter.shape[1] < longer.shape[1]
+        np.testing.assert_array_equal(longer[:, : shorter.shape[1]], shorter)
+        assert len(np.unique(longer, axis=0)) == N_MEMBERS
+        assert longer.mean() == pytest.approx(1.0, abs=0.3)
 
 
 def test_the_solver_finds_the_best_regressor():
