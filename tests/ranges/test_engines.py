@@ -170,7 +170,7 @@ class TestEnsembleOfTrees(TestEnsemble):
             space = learned(oracle, history(0)[0][:n_rounds], slack_of(0.1), monotone=False)
             assert space.answers.best  # solved before we look
             given = []
-            oracle.solve = lambda X, targets, weights, given=given: given.append(weights)
+            oracle.solve = lambda *problem, given=given: given.append(problem[2])
             assert len(Ensemble(space).members) == 1 + N_MEMBERS
             weights.append(np.array(given))
         longer, shorter = weights
