@@ -37,6 +37,7 @@ format: $(READY)  ## format and fix what can be fixed
 bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE_DATA=... for real data)
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.sweep_scaling
+	$(BIN)/python -m benchmarks.embeddings
 
 studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), into build/studies
 	for study in studies/*.toml; do \

@@ -14,6 +14,7 @@ Run ``make bench``, or ``python -m benchmarks --help`` for the options.
 ``single_rows``         one example at a time: ask and tell
 ``parsing``             the reader of VW text
 ``startup``             import, ``coalface --help``, time to the first result
+``embeddings``          RidgeCoalClassifier: speed in batches and one by one, on all cores, run on its own
 ``figures, report``     what was measured and its target; the table and the JSON
 ======================  ==============================================================================
 """

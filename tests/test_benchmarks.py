@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from benchmarks import embeddings
 from benchmarks.__main__ import PARTS, measure
 from benchmarks.problems import dense_images, sparse_text
 from benchmarks.report import save, show
@@ -65,3 +66,11 @@ def test_more_features_than_lie_before_the_intercept_have_no_table():
     assert table_bits(11_650_396, 2) == 25
     with pytest.raises(ValueError, match=r"at most 11,650,396 features .*, got 11,650,397"):
         table_bits(11_650_397, 2)
+
+
+def test_embeddings_are_measured_against_the_machine():
+    speed = embeddings.measure(20, 3, batches=2, singles=3, batch=8)
+    assert (speed.features, speed.labels) == (20, 3)
+    assert speed.state_bytes > 2 * 3 * 20**2
+    for value in (speed.batched, speed.share_of_product, speed.single, speed.share_of_copy):
+        assert 0 < value < math.inf

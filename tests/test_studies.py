@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from coalface import CoalClassifier
-from coalface.experiments.learners import OURS
 from coalface.experiments.pages import write_report
 from coalface.experiments.study import Study
 from coalface.experiments.tables import read_tables
@@ -36,7 +35,7 @@ def test_a_result_has_every_run_of_its_study(name):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_study_keeps_its_meaning_when_the_defaults_of_the_learner_change(name):
     for line in Study.read(STUDIES / f"{name}.toml").lines:
-        if line.learner == OURS and not line.name.startswith("default"):
+        if line.learner == "coal" and not line.name.startswith("default"):
             settings = {"learning_rate": line.rates[0], "alike": None, **line.settings}  # alike is for batches
             if line.rule == "passive":
                 settings["mellowness"] = 0.01  # means nothing there
@@ -72,7 +71,7 @@ def tried(name, data, permutations, field):
     """The median of a field over some permutations, by mellowness (None for passive) and learning rate."""
     found = {}
     for run in read_tables(STUDIES / name).runs:
-        if run.data == data and run.permutation in permutations and run.rule in ("passive", OURS):
+        if run.data == data and run.permutation in permutations and run.rule in ("passive", "coal"):
             mellowness = None if run.rule == "passive" else float(run.line.split()[1])
             found.setdefault((mellowness, run.learning_rate), []).append(getattr(run, field))
     assert {len(values) for values in found.values()} == {len(permutations)}

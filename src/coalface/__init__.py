@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
     from coalface.regressors.budget import Budget
+    from coalface.ridge_learner import RidgeCoalClassifier
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ _HOMES = {
     "MemoryLedger": "ledger",
     "OracleCoalClassifier": "oracle_learner",
     "Queries": "queries",
+    "RidgeCoalClassifier": "ridge_learner",
     "Saving": "queries",
     "read_dataset": "data.readers",
     "simulate": "evaluation.simulation",
@@ -52,6 +54,7 @@ __all__ = [
     "MemoryLedger",
     "OracleCoalClassifier",
     "Queries",
+    "RidgeCoalClassifier",
     "Saving",
     "read_dataset",
     "simulate",

@@ -256,6 +256,7 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
         said = Asked.of(asked.asked if isinstance(asked, Queries) else asked, ~np.isnan(unit))
         check_width(rows, self)
         names = check_feature_names(self, X)
+        self._check_learnable(rows, len(classes))
         self._begin(classes)
         recorder = self._recorder_in_use()
         with one_at_a_time(self.regressors_.lock, recorder):
@@ -282,10 +283,14 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
         """A simulated run over checked rows, ready to be played."""
         settings = self._settings(len(classes))
         check_width(rows, self)
+        self._check_learnable(rows, len(classes))
         self._begin(classes)
         compiled = batch == 1 and isinstance(self.regressors_, OnlineRegressors)
         kind = rounds.CompiledRun if compiled else partial(batches.Run, batch=batch)
         return kind(self.regressors_, settings, rows, candidates, unit, order, record=record, stop_saving=stop_saving)
+
+    def _check_learnable(self, rows: Rows, n_labels: int) -> None:
+        """Raise an InputError if the learner cannot take such rows; most can take all."""
 
     def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
         self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
@@ -297,8 +302,8 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
         with _BEGINNING:  # two threads must not begin it twice
             if not hasattr(self, "regressors_"):
                 self._answers(classes)  # the time to say that this label cannot stand for abstaining
-                self.classes_ = classes
-                self.regressors_ = self._new_regressors(len(classes))
+                regressors = self._new_regressors(len(classes))  # may refuse the parameters
+                self.classes_, self.regressors_ = classes, regressors
 
     def _answers(self, classes: NDArray[Any]) -> NDArray[Any]:
         return classes if self.abstain_cost is None else with_abstaining(classes, self.abstain_label)

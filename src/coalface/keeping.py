@@ -111,6 +111,8 @@ class Kept:
         >>> learner.start_budget(Budget(costs=100, over=1000)).spent_
         0.0
         """
+        if "budget" not in self.get_params(deep=False):
+            raise InputError(f"{type(self).__name__} has no budget. Pass max_costs to ask, or use CoalClassifier.")
         now = Counts(self.round_ - 1, self.examples_queried_, self.costs_queried_)
         self.budget = replace(Budget.of(budget), since=now)
         return self

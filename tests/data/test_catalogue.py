@@ -107,7 +107,8 @@ def test_images_cost_their_distance_in_the_tree(data):
     assert train.X.toarray().tolist() == [[0, 0.5], [3, 3.5]]
     assert train.cost.tolist() == [[0, 1], [1, 0]]
     assert test.cost.tolist() == [[1, 0], [0, 1]]
-    for name in ("in40", "tiny200"):
+    np.testing.assert_array_equal(load_known("in20-1280").train.X.toarray(), train.X.toarray())
+    for name in ("in40", "in40-1280", "tiny200"):
         train, _ = load_known(name)
         np.testing.assert_allclose(train.cost, [[0, 1 / 3, 1], [1 / 3, 0, 1], [1, 1, 0]], rtol=1e-6)
         assert train.name == name
@@ -167,6 +168,21 @@ def test_folders_with_a_tree_are_found_under_their_names(data, name, folder):
     train, test = load_known(name)
     assert (train.name, test.cost.tolist()) == (name, [[1, 0], [1, 0]])
     assert line(name).there
+
+
+def test_requests_in_fewer_features_keep_as_much_of_the_training_rows_as_any_so_few_could(data):
+    random = np.random.default_rng(0)
+    parts = [random.random((n, 300)) * (random.random((n, 300)) < 0.1) for n in (280, 20)]
+    (data / "clinc150").mkdir()
+    for part, X in zip(("train", "test"), parts, strict=True):
+        save_npz(data / "clinc150" / f"X_{part}.npz", csr_matrix(X))
+    np.savez(data / "clinc150" / "y.npz", y_train=np.arange(280) % 2, y_test=np.arange(20) % 2)
+    (data / "clinc150" / "hierarchy.json").write_text('{"labels": ["a", "b"], "parent": {"a": "Root", "b": "Root"}}')
+    train, test = load_known("clinc150-256")
+    assert (train.name, train.X.shape, test.X.shape) == ("clinc150-256", (280, 256), (20, 256))
+    np.testing.assert_array_equal(train.cost, load_known("clinc150").train.cost)
+    sizes = np.linalg.svd(parts[0], compute_uv=False)
+    np.testing.assert_allclose((train.X.toarray() ** 2).sum(), (sizes[:256] ** 2).sum(), rtol=1e-3)
 
 
 def test_scenarios_are_found_as_archives_and_as_folders(data):

@@ -29,7 +29,7 @@ def test_the_study_and_the_python_example_run(tmp_path, monkeypatch):
 
 
 def test_every_learner_and_every_key_is_explained():
-    for learner in (OURS, *RIVALS):
+    for learner in (*OURS, *RIVALS):
         assert f"`{learner}`" in PAGE or f'"{learner}"' in PAGE
     for key in ("title", "data", "permutations", "first_permutation", "budgets", "baseline", "settings", "lines"):
         assert re.search(rf"^\| `\[?{key}", PAGE, flags=re.MULTILINE) or f"`{key}`" in PAGE

@@ -37,10 +37,10 @@ def automatic(monkeypatch):
     meant = {"learning_rate": 0.3, "warm_up": 5}
 
     def default_of(learner, name):
-        return "auto" if learner == learners.OURS and name in meant else default(learner, name)
+        return "auto" if learner in learners.OURS and name in meant else default(learner, name)
 
     def told(learner, settings):
-        if learner != learners.OURS:
+        if learner not in learners.OURS:
             return settings
         return {name: meant[name] if value == "auto" else value for name, value in settings.items()}
 

@@ -15,6 +15,7 @@ from coalface.data.fetchers import FETCHERS
 from coalface.data.fetching import is_fetched, open_fetched
 from coalface.data.hierarchies import read_hierarchy_folder
 from coalface.data.images import read_mnist, read_tiny_images
+from coalface.data.reduction import reduced
 from coalface.data.splits import read_train_test
 from coalface.errors import InputError
 
@@ -69,19 +70,31 @@ _STORED = {
         "images, costs in the WordNet tree",
         "tinyimagenet",
         (10_000, 1_000, 20),
-        lambda folder: read_tiny_images(folder, "in20", "in20"),
+        lambda folder: read_tiny_images(folder, "in20", "in20", held="in40"),
     ),
     "in40": _Stored(
         "images, costs in the WordNet tree",
         "tinyimagenet",
         (20_000, 2_000, 40),
-        lambda folder: read_tiny_images(folder, "in40", "in40"),
+        lambda folder: read_tiny_images(folder, "in40", "in40", held="in40"),
+    ),
+    "in20-1280": _Stored(
+        "images, pooled to 1,280 features",
+        "tinyimagenet",
+        (10_000, 1_000, 20),
+        lambda folder: read_tiny_images(folder, "in20", "in20-1280", held="all200"),
+    ),
+    "in40-1280": _Stored(
+        "images, pooled to 1,280 features",
+        "tinyimagenet",
+        (20_000, 2_000, 40),
+        lambda folder: read_tiny_images(folder, "in40", "in40-1280", held="all200"),
     ),
     "tiny200": _Stored(
         "images, costs in the WordNet tree",
         "tinyimagenet",
         (100_000, 10_000, 200),
-        lambda folder: read_tiny_images(folder, "all200", "tiny200"),
+        lambda folder: read_tiny_images(folder, "all200", "tiny200", held="all200"),
     ),
     "rcv1": _Stored(
         "news by topic, tree costs",
@@ -96,6 +109,12 @@ _STORED = {
         read_hierarchy_folder,
     ),
     "clinc150": _Stored("requests by intent, tree costs", "clinc150", (18_000, 4_500, 150), read_hierarchy_folder),
+    "clinc150-256": _Stored(
+        "requests, reduced to 256 features",
+        "clinc150",
+        (18_000, 4_500, 150),
+        lambda folder: reduced(read_hierarchy_folder(folder), 256),
+    ),
     "mnist": _Stored("handwritten digits, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
     "conll2003": _Stored(
         "words by kind of name, 0/1 costs",

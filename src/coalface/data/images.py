@@ -11,16 +11,19 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.stored_arrays import read_arrays
 from coalface.errors import FileFormatError
 
-_FILES = {"in20": "in40_sp5120_q4.npz", "in40": "in40_sp5120_q4.npz", "all200": "all200_gap1280_q4.npz"}
-_HELD = {"in20": "in40", "in40": "in40", "all200": "all200"}  # whose classes the file's numbers mean
+_SUBSETS = ("in20", "in40", "all200")
+_FILES = {"in40": "in40_sp5120_q4.npz", "all200": "all200_gap1280_q4.npz"}  # by whose classes their numbers mean
 
 
-def read_tiny_images(folder: Path, subset: str, name: str) -> TrainTest:
-    """The classes of a subset; a wrong one costs its distance in the WordNet tree, divided by the largest."""
+def read_tiny_images(folder: Path, subset: str, name: str, *, held: str) -> TrainTest:
+    """The classes of a subset; a wrong one costs its distance in the WordNet tree, divided by the largest.
+
+    ``held`` says whose images are read: those of "in40" have 5,120 features, those of "all200" 1,280.
+    """
     trees = _read_subsets(folder / "subsets.json")
-    X, y, is_test, scale = read_arrays(folder / _FILES[subset], "X", "y", "test", "scale")
+    X, y, is_test, scale = read_arrays(folder / _FILES[held], "X", "y", "test", "scale")
     place = {wnid: number for number, wnid in enumerate(trees[subset]["classes"])}
-    truth = np.array([place.get(wnid, -1) for wnid in trees[_HELD[subset]]["classes"]])[y]
+    truth = np.array([place.get(wnid, -1) for wnid in trees[held]["classes"]])[y]
     kept = truth >= 0
     activations: Any = csr_array(X[kept]).astype(np.float32)
     activations.data *= np.float32(scale)
@@ -38,10 +41,10 @@ def read_tiny_images(folder: Path, subset: str, name: str) -> TrainTest:
 def _read_subsets(path: Path) -> dict[str, Any]:
     try:
         trees = json.loads(path.read_text(encoding="utf-8"))
-        return {subset: trees[subset] for subset in _FILES}
+        return {subset: trees[subset] for subset in _SUBSETS}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FileFormatError(
-            f"{path} must name the classes of {', '.join(_FILES)} ({error!r}). Get it again."
+            f"{path} must name the classes of {', '.join(_SUBSETS)} ({error!r}). Get it again."
         ) from None
 
 

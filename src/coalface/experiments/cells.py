@@ -31,7 +31,8 @@ _DECISIVE = (
     "regressors/*.py",
     "ranges/*.py",
     "queries/*.py",
-    "learner.py",
+    "estimator.py",
+    "*learner.py",
     "evaluation/simulation.py",
     "evaluation/budgets.py",
     "experiments/learners.py",
@@ -87,7 +88,7 @@ def code_of(study: Study) -> dict[str, str]:
 def _code_version(learner: str) -> str:
     root = Path(coalface.__file__).parent
     digest = hashlib.sha256()
-    rival = None if learner == learners.OURS else RIVALS[learner]
+    rival = None if learner in learners.OURS else RIVALS[learner]
     for pattern in _DECISIVE if rival is None else (*_DECISIVE, *_DECISIVE_FOR_RIVALS):
         for source in sorted(root.glob(pattern)):
             digest.update(f"{source.relative_to(root).as_posix()}\0{_meaning(source.read_text('utf-8'))}".encode())

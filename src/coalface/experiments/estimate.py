@@ -40,7 +40,7 @@ def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate
     lines = {line.name: line for line in study.lines}
     for (data, name), cells in groups.items():
         seconds = _seen(cells, finished)
-        if seconds is None and lines[name].learner == learners.OURS:
+        if seconds is None and lines[name].learner in learners.OURS:
             seconds = _trial(problems[data], lines[name], study)
         missing = sum(cell.key not in finished for cell in cells)
         yield Estimate(data, name, len(cells), missing, seconds)
@@ -55,7 +55,9 @@ def _trial(problem: TrainTest, line: Line, study: Study) -> float:
     """The seconds of a whole run: so many rows learned, so many times all test rows predicted."""
     train, test = problem
     n_rows = min(_ROWS, len(train))
-    few, settings = train.subset(slice(n_rows)), {**line.settings, TUNED: as_rate(line.rates[0])}
+    few, settings = train.subset(slice(n_rows)), dict(line.settings)
+    if TUNED in learners.parameters_of(line.learner):
+        settings[TUNED] = as_rate(line.rates[0])
     begun = []
     for _ in range(2):  # the first may compile
         begun.append(time.perf_counter())

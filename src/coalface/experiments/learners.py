@@ -1,4 +1,4 @@
-"""Everything a line of a study can run: our learner with any of its rules, and what users would pick instead."""
+"""Everything a line of a study can run: our learners with any of their rules, and what users would pick instead."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
+from coalface.estimator import CostClassifier
 from coalface.evaluation.curve import Curve
 from coalface.evaluation.simulation import simulate
 from coalface.experiments.rivals import RIVALS
 from coalface.learner import CoalClassifier
 from coalface.queries.stopping import checked_saving
-from coalface.regressors.settings import settings_for, whole_number
+from coalface.regressors.settings import whole_number
+from coalface.ridge_learner import RidgeCoalClassifier
 
-OURS = "coal"
+OURS: dict[str, type[CostClassifier]] = {"coal": CoalClassifier, "ridge": RidgeCoalClassifier}
 _GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
 _OF_THE_RUN = {"batch": 1, "stop_saving": None}  # settings of a line that are not the learner's
 Progress = Callable[[int, int], None]
@@ -30,16 +32,16 @@ def parameters_of(learner: str) -> tuple[str, ...]:
     """
     if not isinstance(learner, str):
         raise InputError(f"learner must be one name, got {learner!r}")
-    if learner == OURS:
-        return tuple(name for name in CoalClassifier().get_params() if name not in _GIVEN) + tuple(_OF_THE_RUN)
+    if learner in OURS:
+        return tuple(name for name in OURS[learner]().get_params() if name not in _GIVEN) + tuple(_OF_THE_RUN)
     if learner not in RIVALS:
-        raise InputError(f"learner must be one of {', '.join([OURS, *RIVALS])}, got {learner!r}")
+        raise InputError(f"learner must be one of {', '.join([*OURS, *RIVALS])}, got {learner!r}")
     return tuple(RIVALS[learner].parameters)
 
 
 def every_parameter() -> tuple[str, ...]:
     """The settings that some learner has."""
-    names = [name for learner in (OURS, *RIVALS) for name in parameters_of(learner)]
+    names = [name for learner in (*OURS, *RIVALS) for name in parameters_of(learner)]
     return tuple(dict.fromkeys(names))
 
 
@@ -50,37 +52,37 @@ def is_pair(name: str) -> bool:
 
 def default_of(learner: str, name: str) -> Any:
     """What a setting is if nobody says; 0 for a learner without it."""
-    if learner == OURS:
-        return {**CoalClassifier().get_params(), **_OF_THE_RUN}[name]
+    if learner in OURS:
+        return {**OURS[learner]().get_params(), **_OF_THE_RUN}.get(name, 0.0)
     return RIVALS[learner].parameters.get(name, 0.0)
 
 
 def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     """Raise an InputError if the learner cannot have these settings."""
-    if learner == OURS:
+    if learner in OURS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
-        params = {**CoalClassifier().get_params(), **_over_all(settings, n_rows=1, n_labels=n_labels)}
-        settings_for(n_labels, params)
+        ours = OURS[learner](**_own(settings, n_rows=1, n_labels=n_labels))
+        ours._settings(n_labels)
         if settings.get("stop_saving") is not None:
-            bounds = CostScale.of(params["cost_bounds"])
-            checked_saving("stop_saving", settings["stop_saving"], bounds, params["audit_rate"])
+            bounds = CostScale.of(ours.cost_bounds)
+            checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)
     else:
         RIVALS[learner].check(settings, n_labels)
 
 
 def rule_of(learner: str, settings: Mapping[str, Any]) -> str:
-    """The rule of our learner, the name of any other.
+    """The rule of our learners, the name of any other.
 
     >>> rule_of("coal", {"rule": "passive"}), rule_of("vw", {})
     ('passive', 'vw')
     """
-    return str(settings.get("rule", default_of(learner, "rule"))) if learner == OURS else learner
+    return str(settings.get("rule", default_of(learner, "rule"))) if learner in OURS else learner
 
 
 def asks_of(learner: str) -> str:
     """What the learner asks for: "costs" one by one, or "labels"."""
-    return "costs" if learner == OURS else RIVALS[learner].asks
+    return "costs" if learner in OURS else RIVALS[learner].asks
 
 
 def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
@@ -103,13 +105,11 @@ def run(
     """One pass over the training rows in the order of the permutation, which also seeds what else is random."""
     train, test = problem
     order = order_of(permutation, len(train))
-    if learner != OURS:
+    if learner not in OURS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
-    own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
-    own |= {"cost_bounds": tuple(settings.get("cost_bounds", (0.0, 1.0)))}
-    own = _over_all(own, len(train), len(train.classes))
+    own = _own(settings, len(train), len(train.classes))
     return simulate(
-        CoalClassifier(classes=train.classes, random_state=permutation, **own),
+        OURS[learner](classes=train.classes, random_state=permutation, **own),
         train.X,
         train.cost,
         X_test=test.X,
@@ -124,21 +124,23 @@ def run(
     )
 
 
-def _over_all(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
-    """The settings with a budget that, if it does not say over how many examples, is for all of these.
+def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
+    """The learner's own settings; a budget that does not say over how many examples is for all of these.
 
     A ``share`` stands for so many of all their costs.
 
-    >>> _over_all({"budget": {"share": 0.25}}, n_rows=100, n_labels=3)
-    {'budget': {'over': 100, 'costs': 75}}
+    >>> _own({"budget": {"share": 0.25}}, n_rows=100, n_labels=3)["budget"]
+    {'over': 100, 'costs': 75}
     """
+    own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
+    own["cost_bounds"] = tuple(settings.get("cost_bounds", (0.0, 1.0)))
     budget = settings.get("budget")
     if not isinstance(budget, Mapping):
-        return dict(settings)
+        return own
     amount = {name: value for name, value in budget.items() if name != "share"}
     if "share" in budget:
         amount["costs"] = round(_checked_share(budget) * n_rows * n_labels)
-    return {**settings, "budget": {"over": n_rows, **amount}}
+    return {**own, "budget": {"over": n_rows, **amount}}
 
 
 def _checked_share(budget: Mapping[str, Any]) -> float:

@@ -171,6 +171,15 @@ def _number(params: Mapping[str, Any], name: str, low: float, high: float, *, ab
     return number
 
 
+def regularization_of(params: Mapping[str, Any]) -> float | None:
+    """The penalty of ridge regression; None where the learner chooses it.
+
+    >>> regularization_of({"regularization": 1}), regularization_of({"regularization": "auto"})
+    (1.0, None)
+    """
+    return _auto_or(dict(params), "regularization", None, lambda given: _number(given, "regularization", 1e-12, 1e12))
+
+
 def whole_number(name: str, value: Any, least: int = 0) -> int:
     """A number from ``least`` on without a fraction.
 
