@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
-from coalface import MemoryLedger, OracleCoalClassifier, simulate
+from coalface import MemoryLedger, OracleCoalClassifier, RidgeCoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.ranges.engines import ENGINES
@@ -173,6 +173,18 @@ def test_ranges_have_the_slack_of_their_round(name, slack):
             expected = np.clip([predicted - half, predicted + half], 0, 1)
             found = ranges.lowest[r, label], ranges.highest[r, label]
             np.testing.assert_allclose(found, expected, atol=1e-4 if name == "bisection" else 1e-5)
+
+
+def test_the_ellipsoid_is_that_of_the_second_order_learner():
+    X, cost = problem(13, n=60)
+    shared = {"classes": range(3), "mellowness": 0.05, "slack": "noise-scaled", "width_scale": 1.0}
+    exact = OracleCoalClassifier(oracle=RidgeOracle(0.5), ranges="ellipsoid", **shared).tell(X[:40], cost[:40])
+    streaming = RidgeCoalClassifier(regularization=0.5, **shared).tell(X[:40], cost[:40])
+    one, other, predicted = exact.cost_range(X), streaming.cost_range(X), exact.predict_cost(X)
+    inside = (predicted >= 0) & (predicted <= 1)  # elsewhere the one cuts predictions first, the other ranges only
+    assert inside.mean() > 0.5
+    np.testing.assert_allclose(one.lowest[inside], other.lowest[inside], atol=1e-5)
+    np.testing.assert_allclose(one.highest[inside], other.highest[inside], atol=1e-5)
 
 
 def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
