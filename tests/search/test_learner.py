@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, RidgeCoalClassifier
 from coalface.errors import FileFormatError, InputError
 from coalface.search import SearchLearner
 from tests.search.tasks import Spelling, arrays, words
@@ -177,3 +177,12 @@ def test_fit_forgets_and_a_failing_fit_forgets_nothing():
         learner.fit([("a", "a"), ("x", "a")])
     assert (arrays(learner), learner.rollouts_) == (before, n_rollouts)
     assert arrays(learner.fit(words(10))) == before
+
+
+def test_any_learner_can_be_the_policy(tmp_path):
+    learner = SearchLearner(Spelling(free=True), RidgeCoalClassifier(), warm_up=3).fit(words(30))
+    assert learner.score(words(50, seed=1)) > -1.0  # guessing costs 3.3
+    learner.save(tmp_path / "a.search")
+    loaded = SearchLearner.load(tmp_path / "a.search", Spelling(free=True))
+    assert type(loaded.policy_) is RidgeCoalClassifier
+    assert arrays(loaded.partial_fit(words(5, seed=3))) == arrays(learner.partial_fit(words(5, seed=3)))
