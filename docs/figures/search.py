@@ -41,7 +41,7 @@ def draw_roll_in(axes: Any) -> None:
     axes.plot(range(-1, AT), [0.0] * (AT + 1), color=INK, marker="o", markersize=9, zorder=2)
     axes.text(-1, 0.3, "start", ha="center")
     for place, tag in enumerate(ROLLED_IN):
-        axes.text(place, 0.3, tag if tag == TRUTH[place] else f"{tag}, wrong", ha="center")
+        axes.text(place + 0.05, 0.3, tag if tag == TRUTH[place] else f"{tag}, wrong", ha="right")
     axes.text(0, 1.05, "roll-in\nby the learned policy", ha="center", va="bottom")
 
 
