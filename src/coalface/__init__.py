@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coalface.evaluation.simulation import simulate
     from coalface.learner import CoalClassifier
     from coalface.ledger import JsonLinesLedger, MemoryLedger
+    from coalface.oracle_learner import OracleCoalClassifier
     from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
     from coalface.regressors.budget import Budget
@@ -34,6 +35,7 @@ _HOMES = {
     "Curve": "evaluation.curve",
     "JsonLinesLedger": "ledger",
     "MemoryLedger": "ledger",
+    "OracleCoalClassifier": "oracle_learner",
     "Queries": "queries",
     "RidgeCoalClassifier": "ridge_learner",
     "Saving": "queries",
@@ -50,6 +52,7 @@ __all__ = [
     "Curve",
     "JsonLinesLedger",
     "MemoryLedger",
+    "OracleCoalClassifier",
     "Queries",
     "RidgeCoalClassifier",
     "Saving",

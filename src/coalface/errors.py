@@ -13,6 +13,7 @@
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show that it errs
+    EmptyVersionSpaceWarning (UserWarning)    no regressor was good enough at every round
 
 Every message names the thing, the rule, the value found and the remedy, on one line.
 """
@@ -64,3 +65,7 @@ class FileBusyError(CoalfaceError, TimeoutError):
 
 class CollapseWarning(UserWarning):
     """The learner has stopped asking although its answered costs show that it is wrong."""
+
+
+class EmptyVersionSpaceWarning(UserWarning):
+    """No regressor was within the slack of the best one at every round; earlier rounds no longer count."""
