@@ -167,7 +167,8 @@ def show(comparisons: list[Comparison]) -> None:
         speeds = (f"{found.our_speed:,.0f}", f"{found.their_speed:,.0f}", f"{found.speed_ratio:.1f}")
         shown = speeds if found.speed_ratio == found.speed_ratio else ("", "", "")
         table.add_row(found.data, found.rival, found.measure, f"{found.ours:.4f}", f"{found.theirs:.4f}", *shown)
-    Console().print(table)
+    console = Console()
+    (console if console.is_terminal else Console(width=max(console.width, 140))).print(table)
 
 
 def main(arguments: list[str] | None = None) -> None:
