@@ -272,6 +272,19 @@ def test_foreign_oracles_cannot_be_kept(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_rows_outside_the_table_leave_no_trace():
+    ledger = MemoryLedger()
+    table = FiniteOracle.of_table([[0.1, 0.9], [0.8, 0.2]])
+    learner = OracleCoalClassifier(["a", "b"], oracle=table, ranges="enumeration").record_to(ledger)
+    learner.tell([[1.0]], [[0.1, 0.2]])
+    with pytest.raises(InputError, match="the last feature must be a point from 0 to 1, got 5"):
+        learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
+    with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
+        learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
+    assert learner.round_ == 2
+    assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     learner = learner_for("dual").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
     arrays = learner.regressors_.arrays()

@@ -183,6 +183,13 @@ def test_without_weights_there_is_nothing_to_fit():
         (lambda: FiniteOracle([abs]).plain(), "no file or ledger can hold"),
         (lambda: SklearnOracle(Ridge()).plain(), "Ridge cannot be kept in a file or ledger"),
         (lambda: FiniteOracle.of_table([[0.5]]).predictions(np.array([[3.0]])), "must be a point from 0 to 0, got"),
+        (lambda: FiniteOracle.of_table([[0.5, 0.1]]).predictions(np.array([[0.7]])), "a point from 0 to 1, got 0.7"),
+        (lambda: SklearnOracle(Ridge), "must be a scikit-learn regressor, got the class Ridge. Pass Ridge()"),
+        (lambda: FiniteOracle.of_table("many"), r"costs in \[0, 1\], functions x points, got 'many'"),
+        (lambda: FiniteOracle(3), "must be a list of functions, got 3"),
+        (lambda: FiniteOracle([3]), "must be a list of functions, got \\[3\\]"),
+        (lambda: FiniteOracle([lambda X: X]).predictions(np.eye(3)), r"a cost for each of 3 rows, got shape \(3, 3\)"),
+        (lambda: FiniteOracle([lambda X: X[:, 0] / np.nan]).predictions(np.eye(3)), "must give finite costs, got nan"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(make, message):
