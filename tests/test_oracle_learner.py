@@ -204,6 +204,16 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
     assert np.abs(gaps).max() <= 1 / 80
 
 
+def test_without_a_width_threshold_ranges_still_end():
+    X, cost = problem(4, n=12)
+    learner = learner_for("dual", width_scale=0.0).tell(X, cost)
+    regressors, settings = learner.regressors_, learner._settings()
+    for row in regressors._dense(check_rows(X[:2])):
+        for found in regressors.certified(row, settings, learner.round_):
+            assert found.oracle_calls < 200
+            assert found.high.limit - found.high.reached <= 1e-6
+
+
 def test_the_constraints_of_the_theory_exclude_nothing_for_a_long_time():
     X, cost = problem(7, n=30)
     learner = OracleCoalClassifier(range(3), oracle=BoundedLinearOracle(), schedule="theory", dimension=4, horizon=30)

@@ -23,6 +23,7 @@ from coalface.regressors.protocol import Costs, Mask
 from coalface.regressors.ranged import RangedRegressors
 
 _TOLERANCE = 0.25  # of the width threshold: the error that the theorems allow an end of a range
+_FINEST = 1e-6  # of the scale: a smaller tolerance takes many oracle calls and changes nothing
 
 _OF_CONSTRAINTS = ("counts", "bounds", "slacks", "divisors")
 
@@ -62,7 +63,7 @@ class OracleRegressors(RangedRegressors):
 
     def certified(self, row: Floats, settings: Settings, round_number: int) -> list[CertifiedRange | None]:
         """The range of each label at this round; None where nothing was answered yet, and any cost is possible."""
-        tol = _TOLERANCE * settings.width_scale / math.sqrt(round_number)
+        tol = max(_TOLERANCE * settings.width_scale / math.sqrt(round_number), _FINEST)
         found: list[CertifiedRange | None] = []
         for label, engine in enumerate(self.engines):
             if engine is None:
