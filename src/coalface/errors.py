@@ -7,6 +7,7 @@
     │   └── UnknownLabelError          a label that the learner does not know
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     │   └── StudyError                 a study says something that cannot be
+    ├── NotFoundError (LookupError)    a question, lease or answer that is not there, or not yours
     ├── FileBusyError                  another process is changing the file
     ├── BrokenCrewError                the caller's executor lost a worker  (see ``experiments.crews``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.fetching``)
@@ -56,6 +57,10 @@ class FileFormatError(CoalfaceError, ValueError):
 
 class StudyError(FileFormatError):
     """A study says something that cannot be; the message names its file and line, nothing was run."""
+
+
+class NotFoundError(CoalfaceError, LookupError):
+    """A question, lease or answer that does not exist or belongs to somebody else; nothing was changed."""
 
 
 class FileBusyError(CoalfaceError, TimeoutError):

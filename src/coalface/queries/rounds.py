@@ -5,6 +5,8 @@ room to be made when new features appear.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -75,10 +77,14 @@ def ask(
     candidates: Candidates,
     answered: Answered = NOTHING_ANSWERED,
     twins: NDArray[np.int64] = NO_TWINS,
+    ahead: int = 0,
 ) -> Decisions:
-    """Decide on each row, as if it were alone but for ``twins``: see ``twins_of``; nothing changes."""
+    """Decide on each row, as if it were alone but for ``twins``: see ``twins_of``; nothing changes.
+
+    ``ahead`` rows were decided before these and are not told yet: their rounds are taken.
+    """
     shape = (len(rows), settings.n_labels)
-    with regressors.lock:
+    with regressors.lock, _rounds_ahead(regressors, ahead):
         decisions = Decisions(
             mask=np.empty(shape, np.bool_),
             first=np.empty(shape, np.bool_),
@@ -100,6 +106,17 @@ def ask(
             *decisions[:7],
         )
     return decisions
+
+
+@contextmanager
+def _rounds_ahead(regressors: CostRegressors, ahead: int) -> Iterator[None]:
+    """A block in which the model is so many rounds further; nobody sees it, for its lock is held."""
+    counters = regressors.model.counters
+    counters[ROUND] += ahead
+    try:
+        yield
+    finally:
+        counters[ROUND] -= ahead
 
 
 def outlook(settings: Settings, decisions: Decisions) -> NDArray[np.float64] | None:
