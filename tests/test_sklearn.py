@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, OracleCoalClassifier
 from coalface.estimator import NotFittedError
 
 from .problems import dense_problem, state_of
@@ -24,7 +24,10 @@ EXCEPTIONS = {
 }
 
 
-@parametrize_with_checks([CoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, xfail_strict=True)
+@pytest.mark.filterwarnings("ignore::coalface.errors.EmptyVersionSpaceWarning")  # some checks teach pure noise
+@parametrize_with_checks(
+    [CoalClassifier(), OracleCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, xfail_strict=True
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coalface.learner import CoalClassifier
     from coalface.ledger import JsonLinesLedger, MemoryLedger
     from coalface.ledger.sql import SqlLedger
+    from coalface.oracle_learner import OracleCoalClassifier
     from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
     from coalface.regressors.budget import Budget
@@ -35,6 +36,7 @@ _HOMES = {
     "Curve": "evaluation.curve",
     "JsonLinesLedger": "ledger",
     "MemoryLedger": "ledger",
+    "OracleCoalClassifier": "oracle_learner",
     "Queries": "queries",
     "RidgeCoalClassifier": "ridge_learner",
     "Saving": "queries",
@@ -52,6 +54,7 @@ __all__ = [
     "Curve",
     "JsonLinesLedger",
     "MemoryLedger",
+    "OracleCoalClassifier",
     "Queries",
     "RidgeCoalClassifier",
     "Saving",

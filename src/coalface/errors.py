@@ -4,16 +4,19 @@
 
     CoalfaceError
     ├── InputError (ValueError)        a value, shape, option or label breaks a rule
-    │   └── UnknownLabelError          a label that the learner does not know
+    │   ├── UnknownLabelError          a label that the learner does not know
+    │   ├── UnknownIdError (LookupError)       no such question, lease, answer or example
+    │   ├── NotYoursError (PermissionError)    somebody else's lease or answer
+    │   └── ConflictError              it was answered or undone already, or a key was used for something else
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     │   └── StudyError                 a study says something that cannot be
-    ├── NotFoundError (LookupError)    a question, lease or answer that is not there, or not yours
     ├── FileBusyError                  another process is changing the file
     ├── BrokenCrewError                the caller's executor lost a worker  (see ``experiments.crews``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.fetching``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show that it errs
+    EmptyVersionSpaceWarning (UserWarning)    no regressor was good enough at every round
 
 Every message names the thing, the rule, the value found and the remedy, on one line.
 """
@@ -51,6 +54,18 @@ class UnknownLabelError(InputError):
         super().__init__(f"Unknown label {label!r}. The known labels are {shown}.")
 
 
+class UnknownIdError(InputError, LookupError):
+    """There is no question, lease, answer or example of that id."""
+
+
+class NotYoursError(InputError, PermissionError):
+    """The lease or the answer belongs to somebody else."""
+
+
+class ConflictError(InputError):
+    """What is asked for cannot follow what has happened: answered or undone already, or a key used twice."""
+
+
 class FileFormatError(CoalfaceError, ValueError):
     """A file cannot be read as what it should be; nothing was loaded."""
 
@@ -59,13 +74,13 @@ class StudyError(FileFormatError):
     """A study says something that cannot be; the message names its file and line, nothing was run."""
 
 
-class NotFoundError(CoalfaceError, LookupError):
-    """A question, lease or answer that does not exist or belongs to somebody else; nothing was changed."""
-
-
 class FileBusyError(CoalfaceError, TimeoutError):
     """Another process is changing the file; nothing was done."""
 
 
 class CollapseWarning(UserWarning):
     """The learner has stopped asking although its answered costs show that it is wrong."""
+
+
+class EmptyVersionSpaceWarning(UserWarning):
+    """No regressor was within the slack of the best one at every round; earlier rounds no longer count."""

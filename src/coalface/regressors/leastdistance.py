@@ -1,0 +1,40 @@
+"""The point of a polyhedron nearest to the origin, by non-negative least squares (Lawson and Hanson, chapter 23)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+Floats = NDArray[np.float64]
+_EMPTY = 1e-10  # a residual below this, of at most 1, says that the inequalities contradict each other
+
+
+class Nearest(NamedTuple):
+    """The nearest point, or None where there is none, and the share that each inequality has in that."""
+
+    point: Floats | None
+    shares: Floats
+
+
+def least_distance(normals: Floats, offsets: Floats) -> Nearest:
+    """The shortest ``y`` with ``normals @ y >= offsets``.
+
+    Where there is none, the shares combine the inequalities into one that nothing can meet: ``0 >= a positive number``.
+
+    >>> least_distance(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([2.0, 0.5])).point.round(6)
+    array([1., 1.])
+    >>> least_distance(np.array([[1.0], [-1.0]]), np.array([2.0, -1.0])).point is None
+    True
+    """
+    lengths = np.sqrt((normals**2).sum(axis=1) + offsets**2)
+    lengths[lengths == 0.0] = 1.0  # 0 >= 0 says nothing, and has no length
+    table = np.vstack([normals.T, offsets]) / lengths
+    goal = np.zeros(len(table))
+    goal[-1] = 1.0
+    shares, distance = nnls(table, goal)
+    residual = table @ shares - goal
+    shares = shares / lengths
+    if distance < _EMPTY or -residual[-1] < _EMPTY**2:
+        return Nearest(None, shares)
+    return Nearest(-residual[:-1] / residual[-1], shares)
