@@ -77,14 +77,14 @@ def ask(
     candidates: Candidates,
     answered: Answered = NOTHING_ANSWERED,
     twins: NDArray[np.int64] = NO_TWINS,
-    ahead: int = 0,
+    first_round: int | None = None,
 ) -> Decisions:
     """Decide on each row, as if it were alone but for ``twins``: see ``twins_of``; nothing changes.
 
-    ``ahead`` rows were decided before these and are not told yet: their rounds are taken.
+    The first row is decided at ``first_round``, by default the model's.
     """
     shape = (len(rows), settings.n_labels)
-    with regressors.lock, _rounds_ahead(regressors, ahead):
+    with regressors.lock, _at_round(regressors, first_round):
         decisions = Decisions(
             mask=np.empty(shape, np.bool_),
             first=np.empty(shape, np.bool_),
@@ -109,14 +109,15 @@ def ask(
 
 
 @contextmanager
-def _rounds_ahead(regressors: CostRegressors, ahead: int) -> Iterator[None]:
-    """A block in which the model is so many rounds further; nobody sees it, for its lock is held."""
+def _at_round(regressors: CostRegressors, first_round: int | None) -> Iterator[None]:
+    """A block in which the model is at another round; nobody sees it, for its lock is held."""
     counters = regressors.model.counters
-    counters[ROUND] += ahead
+    own = int(counters[ROUND])
+    counters[ROUND] = own if first_round is None else first_round
     try:
         yield
     finally:
-        counters[ROUND] -= ahead
+        counters[ROUND] = own
 
 
 def outlook(settings: Settings, decisions: Decisions) -> NDArray[np.float64] | None:
