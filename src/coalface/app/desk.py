@@ -218,7 +218,7 @@ class Desk:
         )
 
     def _told(self, event: Event) -> exchange.Event:
-        body: dict[str, Any] = dictevent.body
+        body: dict[str, Any] = dict(event.body)
         if event.example is not None:
             body["example_id"] = self.project.pool.example_id(event.example)
         if event.seconds is not None:

@@ -187,7 +187,9 @@ class Interviews:
 
     def _note_undone(self, record: Recording, answer: Event, closed: int | None) -> None:
         body = answer.body
-        undone = {name: body[name] for name in ("question", "step", "costs", "put", "price") if name in body}
+        undone: dict[str, Any] = {
+            name: body[name] for name in ("question", "step", "costs", "put", "price") if name in body
+        }
         undone |= {"answer": answer.id} | ({} if closed is None else {"closed": closed})
         record.add(UNDONE, undone, answer.who, answer.example)
 

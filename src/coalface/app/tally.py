@@ -3,7 +3,6 @@
 from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 import numpy as np
 
