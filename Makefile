@@ -38,6 +38,7 @@ bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.sweep_scaling
 	$(BIN)/python -m benchmarks.embeddings
+	$(BIN)/python -m benchmarks.tagging
 
 studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), into build/studies
 	for study in studies/*.toml; do \
@@ -46,6 +47,7 @@ studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), 
 figure: $(READY)  ## draw the figures of the README and of the documentation anew
 	$(BIN)/python docs/figure.py
 	$(BIN)/python docs/figures/theory.py
+	$(BIN)/python docs/figures/search.py
 
 wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
 	rm -rf build/wheel-demo

@@ -14,7 +14,6 @@ from coalface.errors import ConflictError, FileBusyError, InputError, NotYoursEr
 from tests.app.projects import LABELS, Clock, costs_for, same_bits, small_project, work
 from tests.ledger import postgres
 
-
 both = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
 
 
@@ -138,9 +137,9 @@ def test_a_late_answer_that_comes_first_is_learned_and_the_other_one_kept(open_d
     first = desk.lease("ada", ttl=60)
     clock.now += 61
     second = desk.lease("bob")
-    receipt = desk.answer("ada", first.id, first.lease_id, {label: 1.0 for label in first.labels}, "a")
+    receipt = desk.answer("ada", first.id, first.lease_id, dict.fromkeys(first.labels, 1.0), "a")
     assert (receipt.late, receipt.learned) == (True, True)
-    other = desk.answer("bob", second.id, second.lease_id, {label: 0.0 for label in second.labels}, "b")
+    other = desk.answer("bob", second.id, second.lease_id, dict.fromkeys(second.labels, 0.0), "b")
     assert (other.late, other.learned) == (True, False)
     assert json.loads(next(desk.export("jsonl")))["costs"] == dict.fromkeys(first.labels, 1.0)
 

@@ -18,7 +18,8 @@ import json, sys
 for line in sys.stdin:
     question = json.loads(line)
     long = len(question["content"]["text"]) > 20
-    print(json.dumps({"costs": {label: float(long == (label == "refund")) for label in question["labels"]}}), flush=True)
+    costs = {label: float(long == (label == "refund")) for label in question["labels"]}
+    print(json.dumps({"costs": costs}), flush=True)
 """
 
 
@@ -28,7 +29,7 @@ def judge(question):
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    def do_POST(self):  # noqa: N802
+    def do_POST(self):
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.send_response(200)
         self.end_headers()
@@ -123,7 +124,7 @@ def test_an_annotator_that_always_fails_stops_the_work_and_loses_no_question(tmp
 
 def test_a_command_that_hangs_is_ended(tmp_path):
     hanging = CommandAnnotator(f'{sys.executable} -c "import time; time.sleep(60)"', timeout=0.2)
-    with pytest.raises(AnnotatorError, match="within 0.2 seconds"):
+    with pytest.raises(AnnotatorError, match=r"within 0\.2 seconds"):
         hanging({"labels": []})
     hanging.close()
     ended = CommandAnnotator(f'{sys.executable} -c "pass"', timeout=20)
