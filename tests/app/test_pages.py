@@ -1,0 +1,150 @@
+"""The pages as plain forms, without their script: a person can work, another site cannot."""
+
+import re
+
+import pytest
+
+from coalface.app.tokens import form_key
+from tests.app.fake_desk import FakeDesk, fake_project
+from tests.app.serving import client_of, served
+
+
+def log_in(client, name):
+    answer = client.post("/login", data={"token": f"coal_{name}"})
+    assert answer.status_code == 303, answer.text
+    return form_key(f"coal_{name}")
+
+
+def fields_of(page):
+    """The hidden fields of the page's answer form."""
+    form = page[page.index('id="answer"') :]
+    return dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[: form.index("</form>")]))
+
+
+def answer_page(client, *costs):
+    fields = fields_of(client.get("/label").text)
+    return client.post("/label", data=fields | {f"cost-{i}": cost for i, cost in enumerate(costs)})
+
+
+def test_a_person_without_scripts_can_answer_and_undo(stranger, desk):
+    csrf = log_in(stranger, "ann")
+    assert answer_page(stranger, "3.0", "?").status_code == 303
+    assert [one.costs for one in desk.answers.values()] == [{"Billing": 3.0, "Refunds": None}]
+    page = stranger.get("/label").text
+    assert "serious (3)" in page
+    assert re.findall("<legend>(.*?)</legend>", page) == ["Fraud"]
+    assert stranger.post("/undo", data={"csrf": csrf}).status_code == 303
+    assert not desk.answers
+    assert re.findall("<legend>(.*?)</legend>", stranger.get("/label").text) == ["Billing", "Refunds"]
+
+
+def test_reloading_shows_the_same_question(stranger):
+    log_in(stranger, "ann")
+    first, second = (fields_of(stranger.get("/label").text) for _ in range(2))
+    assert first["question_id"] == second["question_id"]
+
+
+def test_what_an_example_says_is_text_and_never_markup(stranger):
+    log_in(stranger, "ann")
+    page = stranger.get("/label").text
+    assert "&lt;b&gt;never&lt;/b&gt;" in page
+    assert "<b>" not in page
+
+
+@pytest.mark.parametrize("path", ["/label", "/undo", "/logout"])
+def test_a_form_of_another_site_is_refused(stranger, desk, path):
+    log_in(stranger, "ann")
+    fields = fields_of(stranger.get("/label").text) | {"cost-0": "1.0"}
+    for forged in ("", "0" * 64, form_key("coal_bob"), "é"):
+        assert stranger.post(path, data=fields | {"csrf": forged}).status_code == 403
+    assert not desk.answers
+
+
+def test_the_api_takes_a_cookie_only_with_the_key_of_our_pages(stranger):
+    csrf = log_in(stranger, "ann")
+    path = "/api/v1/projects/tickets/queries:lease"
+    assert stranger.post(path, json={}).status_code == 403
+    assert stranger.post(path, json={}, headers={"x-csrf-token": csrf}).status_code == 200
+
+
+def test_another_site_cannot_log_a_person_in(stranger):
+    answer = stranger.post("/login", data={"token": "coal_ann"}, headers={"origin": "https://evil.example"})
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_the_cookie_is_closed_to_scripts_and_to_other_sites(stranger):
+    cookie = stranger.post("/login", data={"token": "coal_ann"}).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+
+
+def test_pages_send_strangers_to_log_in_and_annotators_away_from_the_dashboard(stranger):
+    for path in ("/", "/label", "/dashboard", "/content/ticket/0"):
+        assert stranger.get(path).headers["location"] == "/login"
+    log_in(stranger, "ann")
+    assert stranger.get("/dashboard").status_code == 403
+    assert "Dashboard" not in stranger.get("/label").text
+
+
+def test_ranges_and_the_reason_are_for_engineers(address):
+    with client_of(address) as ann, client_of(address) as eve:
+        log_in(ann, "ann")
+        log_in(eve, "eve")
+        hidden, shown = ann.get("/label").text, eve.get("/label").text
+    assert "can still be best" not in hidden
+    assert "The model says" not in hidden
+    assert "can still be best" in shown
+    assert "The model says 0.5 to 2.5" in shown
+
+
+def test_annotators_see_the_content_of_their_own_questions_only(stranger, desk):
+    log_in(stranger, "ann")
+    other = desk.lease("bob")
+    assert stranger.get(f"/content/{other.example_id}").status_code == 404
+
+
+def test_html_is_shown_where_it_can_do_nothing(stranger, desk):
+    log_in(stranger, "ann")
+    question = desk.lease("ann")
+    question.content.update(kind="html", html="<script>alert(1)</script>")
+    answer = stranger.get(f"/content/{question.example_id}")
+    assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert f'<iframe src="/content/{question.example_id}" sandbox' in stranger.get("/label").text
+
+
+def test_a_cost_that_breaks_the_rules_is_explained_on_a_page(stranger, desk):
+    log_in(stranger, "ann")
+    answer = answer_page(stranger, "9", "much")
+    assert answer.status_code == 422
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "much" in answer.text
+    assert not desk.answers
+
+
+def test_one_key_gives_the_true_label():
+    desk = FakeDesk(fake_project(true_label=True))
+    with served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        page = client.get("/label").text
+        assert re.findall('name="label" value="(.*?)"', page) == ["Billing", "Refunds", "Fraud"]
+        assert client.post("/label", data=fields_of(page) | {"label": "Refunds"}).status_code == 303
+    assert [one.costs for one in desk.answers.values()] == [{"Billing": 1.0, "Refunds": 0.0}]
+
+
+def test_when_nothing_is_left_the_page_says_why(stranger, desk):
+    desk.budget["examples"] = 0
+    log_in(stranger, "ann")
+    assert "The budget is spent." in stranger.get("/label").text
+
+
+def test_the_dashboard_shows_spend_annotators_labels_and_exports(stranger, desk):
+    log_in(stranger, "ann")
+    answer_page(stranger, "3.0", "?")
+    stranger.cookies.clear()
+    log_in(stranger, "eve")
+    page = stranger.get("/dashboard").text
+    assert "2 of 100 costs" in page
+    assert '<th scope="row">ann</th>' in page
+    assert page.count('class="span"') == 3
+    assert "/api/v1/projects/tickets/exports/model" in page
