@@ -66,7 +66,7 @@ class FakeDesk:
         self.budget = budget or {"examples": 40, "costs": 100}
         self.numbers = itertools.count(1)
         self.fresh = itertools.count()
-        self.open, self.answers, self.log, self.keys = {}, {}, [], {}
+        self.open, self.answers, self.log, self.keys, self.truths, self.authors = {}, {}, [], {}, [], {}
 
     def _note(self, kind, who, **body):
         self.log.append(Event(len(self.log) + 1, self.clock(), kind, who, body))
@@ -127,7 +127,7 @@ class FakeDesk:
         self.answers[name] = Answered(
             name, question_id, question.example_id, dict(costs), self.clock(), False, False, note, question.content
         )
-        self.authors = {**getattr(self, "authors", {}), name: (annotator, question)}
+        self.authors[name] = (annotator, question)
         self._note("answered", annotator, answer=name, costs=dict(costs))
         rest = self.project.labels[2:] if len(question.known) == 0 else []
         known = {**question.known, **costs}
@@ -139,11 +139,12 @@ class FakeDesk:
     def answer_truth(self, annotator, question_id, lease_id, label, key, seconds=None, note=None):
         if label not in self.project.labels:
             raise InputError(f"Unknown label {label!r}.")
+        self.truths.append(label)
         asked = self.open[question_id][1].labels if question_id in self.open else []
         return self.answer(annotator, question_id, lease_id, {one: 0.0 if one == label else 1.0 for one in asked}, key)
 
     def undo(self, annotator, answer_id):
-        if answer_id not in getattr(self, "authors", {}):
+        if answer_id not in self.authors:
             raise UnknownIdError(f"There is no answer {answer_id!r}.")
         author, question = self.authors[answer_id]
         if author != annotator:
@@ -169,7 +170,7 @@ class FakeDesk:
         return Progress(examples, costs, 0.0, self.budget, len({one.example_id for one in mine}), own, 4.2)
 
     def overview(self):
-        people = sorted({who for who, _ in getattr(self, "authors", {}).values()})
+        people = sorted({who for who, _ in self.authors.values()})
         rows = [AnnotatorRow(who, 3, 9, 1, 4.2, 0.87, 12, self.clock()) for who in people]
         labels = [LabelRow(label, 5, 1.2, 0.2 * i, 1.0, 3.0, 0.4) for i, label in enumerate(self.project.labels)]
         about = Estimate(0.31, 0.2, 0.42, 100)

@@ -181,8 +181,8 @@ class AnswerBody(_Body):
 
     query_id: Identifier
     lease_id: Identifier
-    costs: dict[Name, Cost | None] = Field(default_factory=dict, max_length=10_000)
-    unsure: list[Name] = Field(default_factory=list, max_length=10_000)
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    unsure: list[Name] = Field(default_factory=list)
     label: Name | None = None
     lead_time_s: Seconds | None = None
     note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
