@@ -46,6 +46,7 @@ studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), 
 figure: $(READY)  ## draw the figures of the README and of the documentation anew
 	$(BIN)/python docs/figure.py
 	$(BIN)/python docs/figures/theory.py
+	$(BIN)/python docs/figures/search.py
 
 wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
 	rm -rf build/wheel-demo

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
 from coalface.evaluation import inks, ticks
 from coalface.evaluation.canvas import DASHES, legend_above, paper, standalone, svg_of
 from coalface.experiments.csv_files import write_csv
@@ -96,6 +96,8 @@ LINES = {
     "passive": Line(lambda _problem, _seed: CoalClassifier.as_published(rule="passive", classes=LABELS)),
     "online": Line(lambda _problem, _seed: CoalClassifier.as_published(classes=LABELS, warm_up=10)),
     "default": Line(lambda _problem, _seed: CoalClassifier(classes=LABELS, audit_rate=0.0)),  # audits never end
+    "ellipsoid": Line(lambda _problem, _seed: RidgeCoalClassifier(LABELS, audit_rate=0.0)),
+    "dual": Line(lambda _problem, _seed: OracleCoalClassifier(LABELS, mellowness=0.3), 3_000),  # as the ellipsoid's
     "finite": Line(lambda problem, seed: FiniteCoal(random_class(problem, seed), practical_slack), 18_000),
     "theorem": Line(lambda problem, seed: FiniteCoal(random_class(problem, seed), theorem_slack), 3_000),
 }
@@ -124,11 +126,15 @@ GROWTH = ("line", "seeds", "examples", "costs_queried", "share", "slope", "by_lo
 
 
 def growth_rows(runs: Iterable[Checkpoint], start: int = 1_000) -> list[list[Any]]:
-    """A row per line, under ``GROWTH``: medians over seeds, the growth fitted from ``start`` examples on."""
+    """A row per line, under ``GROWTH``: medians over seeds, the growth fitted from ``start`` examples on.
+
+    A line that ends soon is fitted from a tenth of its length on.
+    """
     rows = []
     for name, seeds in by_line(runs).items():
         last = [run[-1] for run in seeds]
-        fits = [_fit([point for point in run if point.examples >= start]) for run in seeds]
+        first = min(start, last[0].examples // 10)
+        fits = [_fit([point for point in run if point.examples >= first]) for run in seeds]
         medians = np.median(fits, axis=0)
         asked = float(np.median([point.costs_queried for point in last]))
         n = last[0].examples

@@ -70,7 +70,7 @@ def read_sentences(path: str | os.PathLike[str], *, word: int | None = None, tag
 
 def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
     """The columns of every word, and None where a sentence ends."""
-    lines = _lines(source)
+    lines = lines_of(source)
     separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
     n_columns, within = 0, False
     for number, line in enumerate(lines, start=1):
@@ -84,7 +84,7 @@ def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
             n_columns = n_columns or _checked_width(source, number, cells, word, tag)
             if len(cells) != n_columns or not (cells[word] and cells[tag]):
                 rule = f"every word must have {n_columns} columns, none of them empty"
-                raise _bad_line(source, number, rule, line, f"It has {len(cells)}")
+                raise bad_line(source, number, rule, line, f"It has {len(cells)}")
             within = True
             yield cells
     yield None
@@ -100,7 +100,7 @@ def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool
 def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int) -> int:
     for name, column in (("word", word), ("tag", tag)):
         if not -len(cells) <= column < len(cells):
-            raise _bad_line(source, number, f"{name}={column} must be one of its columns", " ".join(cells), "Change it")
+            raise bad_line(source, number, f"{name}={column} must be one of its columns", " ".join(cells), "Change it")
     if word % len(cells) == tag % len(cells):
         raise InputError(
             f"{source}: words and tags must be in different columns, both are column {word}. Pass word= or tag=."
@@ -108,7 +108,8 @@ def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: 
     return len(cells)
 
 
-def _lines(source: Path) -> list[str]:
+def lines_of(source: Path) -> list[str]:
+    """The lines of a plain or ``.gz`` file of UTF-8 text, without their ends."""
     if not source.is_file():
         raise FileFormatError(f"There is no file {source}. Check the path.")
     raw = source.read_bytes()
@@ -123,7 +124,8 @@ def _lines(source: Path) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def _bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
+def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
+    """One line that names the file, its line, the rule, the text found and the remedy."""
     shown = got if len(got) <= 60 else got[:57] + "..."
     return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
 

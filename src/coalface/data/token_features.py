@@ -15,13 +15,14 @@ from coalface.data.fields import Examples
 from coalface.errors import InputError
 
 WINDOW = 2  # neighbours looked at on each side
-_OFFSETS = range(-WINDOW, WINDOW + 1)
 _N_FEATURES = 9  # of one word: itself, in lower case, its shape, 3 prefixes, 3 suffixes
 _NONE = -1  # where a word is too short for a prefix
 
 
-def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18) -> Examples:
+def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18, window: int = WINDOW) -> Examples:
     """One row per word, 1 in the column of each of its features; neighbours outside the sentence have one of their own.
+
+    ``window`` is the number of neighbours on each side.
 
     >>> X = hashed_tokens([["The", "cat"], ["It"]])
     >>> X.shape, X[[2]].nnz
@@ -29,11 +30,12 @@ def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18) -> Example
     """
     if not 1 <= bits <= 30:
         raise InputError(f"bits must be one of 1 to 30, got {bits!r}. Choose one of them.")
+    offsets = range(-window, window + 1)
     kinds: dict[str, int] = {}
     kind = np.array([kinds.setdefault(word, len(kinds)) for words in sentences for word in words], dtype=np.int64)
     outside = len(kinds)
-    table = _feature_columns(list(kinds), bits)  # (kinds + 1, window, features of a word)
-    parts = [table[_neighbours(kind, sentences, offset, outside), place] for place, offset in enumerate(_OFFSETS)]
+    table = _feature_columns(list(kinds), bits, offsets)  # (kinds + 1, window, features of a word)
+    parts = [table[_neighbours(kind, sentences, offset, outside), place] for place, offset in enumerate(offsets)]
     columns = np.concatenate(parts, axis=1) if len(kind) else np.empty((0, 1), np.int32)
     there = columns != _NONE
     indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
@@ -71,11 +73,11 @@ def word_shape(word: str) -> str:
     return shape
 
 
-def _feature_columns(kinds: list[str], bits: int) -> NDArray[np.int32]:
+def _feature_columns(kinds: list[str], bits: int, offsets: range) -> NDArray[np.int32]:
     """The columns of each word's features at each place of the window; last, those of no word at all."""
-    hashes = np.zeros((len(kinds) + 1, len(_OFFSETS), _N_FEATURES), dtype=np.uint32)
+    hashes = np.zeros((len(kinds) + 1, len(offsets), _N_FEATURES), dtype=np.uint32)
     there = np.zeros(hashes.shape, dtype=np.bool_)
-    starts = [crc32(f"{offset}:".encode()) for offset in _OFFSETS]
+    starts = [crc32(f"{offset}:".encode()) for offset in offsets]
     for row, word in enumerate(kinds):
         texts = [text.encode("utf-8", "surrogatepass") for text in word_features(word)]
         hashes[row, :, : len(texts)] = [[crc32(text, start) for text in texts] for start in starts]

@@ -120,7 +120,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
 
 
 @inlined
-def _has_room(model: Model, scratch: Scratch, n: int) -> bool:
+def has_room(model: Model, scratch: Scratch, n: int) -> bool:
     """Whether the row's unseen features fit into the model; their number is left in scratch."""
     slots = scratch.slots
     unseen = 0
@@ -234,7 +234,7 @@ def tell_rows(
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
-        if not _has_room(model, scratch, n):
+        if not has_room(model, scratch, n):
             return row
         restrict(settings, scratch, candidates, row)
         n_known = 0
@@ -261,6 +261,37 @@ def tell_rows(
             forget_saving(model.saving)
         close_round(model, settings, scratch, late)
     return int(n_rows)
+
+
+@called
+def question_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs: F32) -> int:
+    """Decide on the gathered and restricted row and put the questions to its costs; how many were put."""
+    round_number, audited = model.counters[ROUND], settings.audit_rate > 0.0
+    _look(model, settings, scratch, n)
+    count_spending(model, settings, scratch)
+    n_asked = _decide(model, settings, scratch, n, round_number, audited)
+    if audited:
+        candidates, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
+        foresee(settings, candidates, predicted, lowest, scratch.propensity, scratch.outlook)
+    if n_asked > 0 and asks_in_turn(model, settings, round_number):
+        n_asked = answer_in_turn(settings, scratch, costs)
+    return n_asked
+
+
+@called
+def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs: F32, n_asked: int) -> None:
+    """Learn the costs that ``question_row`` asked for and close the round."""
+    if n_asked > 0:
+        for k in range(settings.n_labels):
+            scratch.costs[k] = costs[k] if scratch.mask[k] else np.float32(np.nan)
+        note_regret(model, settings, scratch)
+        learn_settled(model, settings, scratch, n)
+        _learn(model, settings, scratch, n)
+    if settings.audit_rate > 0.0:
+        note_saving(model, settings, scratch)
+    else:
+        forget_saving(model.saving)
+    close_round(model, settings, scratch, False)
 
 
 @kernel
@@ -293,18 +324,10 @@ def simulate_rows(
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
-        if not _has_room(model, scratch, n):
+        if not has_room(model, scratch, n):
             return position
-        round_number = model.counters[ROUND]
         restrict(settings, scratch, candidates, row)
-        _look(model, settings, scratch, n)
-        count_spending(model, settings, scratch)
-        n_asked = _decide(model, settings, scratch, n, round_number, audited)
-        if audited:
-            candidates_now, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
-            foresee(settings, candidates_now, predicted, lowest, scratch.propensity, scratch.outlook)
-        if n_asked > 0 and asks_in_turn(model, settings, round_number):
-            n_asked = answer_in_turn(settings, scratch, costs[row])
+        n_asked = question_row(model, settings, scratch, n, costs[row])
         if asked.shape[0] > 0:
             for i in range(outlook.shape[1] if audited else 0):
                 outlook[position, i] = scratch.outlook[i]
@@ -313,15 +336,5 @@ def simulate_rows(
                 if scratch.mask[k]:
                     asked[position, k] = ASKED_AS_AUDIT if scratch.reasons[k] == AUDIT else ASKED
                 propensity[position, k] = scratch.propensity[k]
-        if n_asked > 0:
-            for k in range(settings.n_labels):
-                scratch.costs[k] = costs[row, k] if scratch.mask[k] else np.float32(np.nan)
-            note_regret(model, settings, scratch)
-            learn_settled(model, settings, scratch, n)
-            _learn(model, settings, scratch, n)
-        if audited:
-            note_saving(model, settings, scratch)
-        else:
-            forget_saving(saving)
-        close_round(model, settings, scratch, False)
+        learn_row(model, settings, scratch, n, costs[row], n_asked)
     return stop

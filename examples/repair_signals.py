@@ -1,0 +1,123 @@
+"""Choose the steps of a pipeline, one after the other, where judging a pipeline means running it to its end.
+
+Signals come with spikes, drift, noise, or several of these. Tools cost something; smoothing harms a signal without
+noise, and smears spikes that are still there. What a step is worth shows only when the rest of the pipeline has run: a
+roll-out. The learner decides which steps are worth that; then it chooses pipelines for signals it has never seen.
+
+    python examples/repair_signals.py
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import median_filter, uniform_filter1d
+from scipy.signal import detrend
+
+from coalface import CoalClassifier
+from coalface.search import SearchLearner, SearchTask
+
+TOOLS = {
+    "remove spikes": lambda signal: median_filter(signal, 5),
+    "remove drift": detrend,
+    "smooth": lambda signal: uniform_filter1d(signal, 7),
+}
+LENGTH, PRICE = 200, 0.05  # samples; of a tool, in units of error
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """A signal in the course of being repaired."""
+
+    number: int
+    signal: np.ndarray
+    clean: np.ndarray  # known for training signals only
+    faults: frozenset[str]  # the tools that are needed
+    steps: tuple[str, ...] = ()
+
+
+class RepairTask(SearchTask[Repair, Repair]):
+    """Choose tools until "stop"; the loss is the distance from the clean signal, and a price per tool."""
+
+    actions = (*TOOLS, "stop")
+    scale = 0.5
+
+    def start(self, example: Repair) -> Repair:
+        """The signal as it came."""
+        return example
+
+    def finished(self, state: Repair) -> bool:
+        """Whether "stop" was chosen."""
+        return state.steps[-1:] == ("stop",)
+
+    def allowed(self, state: Repair) -> list[str]:
+        """Each tool once, and "stop"."""
+        return [action for action in self.actions if action not in state.steps]
+
+    def step(self, state: Repair, action: str) -> Repair:
+        """Run a tool: in real life, this takes long."""
+        signal = state.signal if action == "stop" else TOOLS[action](state.signal)
+        return replace(state, signal=signal, steps=(*state.steps, action))
+
+    def features(self, state: Repair) -> dict[str, float]:
+        """What can be seen of the signal, and which tools were used."""
+        signal, steps = state.signal, np.abs(np.diff(state.signal))
+        roughness, jump = np.median(steps), steps.max()
+        drift = abs(np.polyfit(np.linspace(-1, 1, LENGTH), signal, 1)[0])
+        seen = {"roughness": roughness, "jump": jump, "jump over roughness": jump / (roughness + 0.01), "drift": drift}
+        levels = {f"{name} at {np.floor(2 * np.log2(value + 0.01)):.0f}": 1.0 for name, value in seen.items()}
+        return levels | {f"did {tool}": 1.0 for tool in state.steps}
+
+    def reference(self, state: Repair) -> str:
+        """The tools that are needed and were not used yet, in a good order."""
+        return next((tool for tool in TOOLS if tool in state.faults and tool not in state.steps), "stop")
+
+    def loss(self, state: Repair) -> float:
+        """How far the signal is from the clean one, and what the tools cost."""
+        return float(np.sqrt(np.mean((state.signal - state.clean) ** 2))) + PRICE * len(self.output(state))
+
+    def key(self, state: Repair) -> tuple[int, tuple[str, ...]]:
+        """The same signal after the same steps: its pipelines need not be run again."""
+        return state.number, state.steps
+
+    def output(self, state: Repair) -> tuple[str, ...]:
+        """The pipeline."""
+        return tuple(step for step in state.steps if step != "stop")
+
+
+def broken_signals(number: int, seed: int) -> list[Repair]:
+    """Waves with some of the faults."""
+    rng, place = np.random.default_rng(seed), np.linspace(0.0, 1.0, LENGTH)
+    found = []
+    for i in range(number):
+        clean = detrend(np.sin(2 * np.pi * (rng.uniform(4.0, 12.0) * place + rng.random())))
+        faults = frozenset(tool for tool in TOOLS if rng.random() < 0.5)
+        signal = clean + rng.normal(scale=0.5 if "smooth" in faults else 0.02, size=LENGTH)
+        if "remove drift" in faults:
+            signal += rng.choice([-1, 1]) * rng.uniform(1.0, 3.0) * place
+        if "remove spikes" in faults:
+            signal[rng.choice(LENGTH, 8, replace=False)] += rng.choice([-1, 1], 8) * rng.uniform(4.0, 8.0, 8)
+        found.append(Repair(i, signal, clean, faults))
+    return found
+
+
+def main() -> None:
+    """Learn from all roll-outs and from those that matter, and compare both with fixed pipelines."""
+    train, test, task = broken_signals(250, seed=0), broken_signals(200, seed=1), RepairTask()
+    with ThreadPoolExecutor(2) as pool:
+        for name, policy in {"all roll-outs": CoalClassifier(rule="passive"), "coalface": CoalClassifier()}.items():
+            learner = SearchLearner(task, policy, executor=pool).fit(train)
+            error = -learner.score(test)
+            print(f"{name:14} {learner.rollouts_:5} pipelines run; its pipelines cost {error:.3f}")
+    print(f"a signal that needs {sorted(test[3].faults)} gets {learner.predict([test[3]])[0]}")
+    for name, fixed in {"no tool": (), "every tool": tuple(TOOLS)}.items():
+        states = [task.start(signal) for signal in test]
+        for tool in fixed:
+            states = [task.step(state, tool) for state in states]
+        print(f"{name:14} costs {np.mean([task.loss(state) for state in states]):.3f}")
+    knowing = np.mean([task.rollout(signal, task.reference(signal)) for signal in test])
+    print(f"who knows the faults pays {knowing:.3f}")
+
+
+if __name__ == "__main__":
+    main()

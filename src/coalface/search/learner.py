@@ -1,0 +1,182 @@
+"""Learning to search: a policy is taught what its actions cost, and decides which of them are worth rolling out."""
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+
+from coalface.data.labels import label_array
+from coalface.errors import InputError
+from coalface.estimator import CostClassifier, NotFittedError
+from coalface.learner import CoalClassifier
+from coalface.regressors.settings import whole_number
+from coalface.search import saving
+from coalface.search.checkpoint import Checkpoint
+from coalface.search.columns import Columns
+from coalface.search.episode import Episode, LearnedPolicy
+from coalface.search.mixing import Mixing
+from coalface.search.rollouts import Rollouts
+from coalface.search.task import SearchTask, complete
+
+_EVERY_ROUND = 2**61  # a warm-up that does not end
+_PLAIN = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "random_state")  # parameters that a file can hold
+
+
+class SearchLearner(BaseEstimator):  # type: ignore[misc]
+    """Learns a policy for a ``SearchTask`` (AggreVaTe) and rolls out only actions whose cost can still matter.
+
+    It rolls in with the policy. In each state the policy says which actions' costs it wants to know; those are rolled
+    out, and it is told. ``docs/learning-to-search.md`` explains the parameters.
+
+    >>> from coalface.search import SequenceTask
+    >>> sentences = [(["the", "cat"], ["D", "N"]), (["a", "dog"], ["D", "N"])] * 50
+    >>> learner = SearchLearner(SequenceTask(["D", "N"])).fit(sentences)
+    >>> learner.predict([["the", "dog"]])
+    [('D', 'N')]
+    >>> learner.rollouts_ == learner.costs_queried_ < 200  # of 400
+    True
+    """
+
+    def __init__(
+        self,
+        task: SearchTask[Any, Any],
+        policy: CostClassifier | None = None,
+        roll_in: str = "learned",
+        roll_out: str = "reference",
+        mixture: float = 0.5,
+        passes: int = 1,
+        warm_up: int = 10,
+        executor: Executor | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.task = task
+        self.policy = policy
+        self.roll_in = roll_in
+        self.roll_out = roll_out
+        self.mixture = mixture
+        self.passes = passes
+        self.warm_up = warm_up
+        self.executor = executor
+        self.random_state = random_state
+
+    def fit(self, examples: Iterable[Any]) -> Self:
+        """Forget everything, then learn the examples in their order, ``passes`` times; all of them or nothing."""
+        given, passes = list(examples), whole_number("passes", self.passes, least=1)
+        fresh = type(self)(**self.get_params(deep=False))
+        for _ in range(passes):
+            fresh.partial_fit(given)
+        self.__dict__.update(vars(fresh))
+        return self
+
+    def partial_fit(self, examples: Iterable[Any]) -> Self:
+        """Learn the examples in their order, once; if one fails, those before it are learned and it leaves no trace."""
+        given = list(examples)
+        if not given:
+            raise InputError("examples must hold at least one example, got none.")
+        self._begin()
+        mixing = Mixing(self.roll_in, self.roll_out, self.mixture, self.random_state)
+        for number, example in enumerate(given):
+            self._learn(number, example, mixing)
+        return self
+
+    def predict(self, examples: Iterable[Any]) -> list[Any]:
+        """The output of the policy for each example."""
+        return [self.task.output(state) for state in self._final_states(examples)]
+
+    def score(self, examples: Iterable[Any]) -> float:
+        """Minus the mean loss of the predictions."""
+        losses = [float(self.task.loss(state)) for state in self._final_states(examples)]
+        if not losses:
+            raise InputError("examples must hold at least one example, got none.")
+        return -sum(losses) / len(losses)
+
+    @property
+    def costs_queried_(self) -> int:
+        """Single costs that the policy asked for."""
+        return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
+
+    @property
+    def rollouts_(self) -> int:
+        """Roll-outs that were run, those of failed episodes included; a cached one is not run."""
+        return self._rollouts.count if hasattr(self, "_rollouts") else 0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything but the task to one file, atomically; ``load`` goes on exactly from there.
+
+        Cached roll-outs are not kept: after ``load`` they are run again when they are needed.
+        """
+        self._begin()
+        params = {name: getattr(self, name) for name in _PLAIN}
+        saving.write(path, saving.Saved(params, self.policy_, self._columns, self.episodes_, self.rollouts_))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], task: SearchTask[Any, Any], executor: Executor | None = None) -> Self:
+        """The learner that ``save`` wrote, for the same task."""
+        saved = saving.read(path)
+        learner = cls(task, policy=saved.policy, executor=executor, **saved.params)
+        learned_for = saved.policy.classes_.tolist()
+        if learned_for != list(task.actions):
+            raise InputError(f"{path} was learned for the actions {learned_for}, this task has {list(task.actions)}.")
+        learner._start_from(saved.policy, saved.columns, saved.episodes, saved.rollouts)
+        return learner
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Start, unless the learner has begun."""
+        if not hasattr(self, "policy_"):
+            self._start_from(_policy_for(self.task, self.policy), Columns(), 0, 0)
+        self._rollouts.task, self._rollouts.executor = self.task, self.executor
+
+    def _start_from(self, policy: CostClassifier, columns: Columns, episodes: int, rollouts: int) -> None:
+        self.policy_ = policy
+        self.episodes_ = episodes
+        self._columns = columns
+        self._rollouts = Rollouts(self.task, self.executor, rollouts)
+        self._checkpoint = Checkpoint(policy)
+
+    def _learn(self, number: int, example: Any, mixing: Mixing) -> None:
+        """Learn an example, or restore what was before it."""
+        self._set_warm_up()
+        mark = self._columns.mark
+        episode = Episode(self.policy_, self._columns, self._rollouts, mixing, self.episodes_)
+        try:
+            episode.play(example)
+        except BaseException as problem:
+            self.policy_ = self._checkpoint.policy()
+            self._columns.back_to(mark)
+            if isinstance(problem, InputError):
+                raise InputError(f"Example {number}, step {episode.step}: {problem} It was not learned.") from problem
+            raise
+        self._checkpoint.move(self.policy_, episode.told)
+        self.episodes_ += 1
+
+    def _set_warm_up(self) -> None:
+        """Ask about everything in the first episodes: the first states of one episode are much alike."""
+        warm_up = _EVERY_ROUND if self.episodes_ < whole_number("warm_up", self.warm_up) else 0
+        if self.policy_.warm_up != warm_up:
+            self.policy_.warm_up = warm_up
+            self._checkpoint = Checkpoint(self.policy_)  # what was told before must not be learned anew like this
+
+    def _final_states(self, examples: Iterable[Any]) -> Iterable[Any]:
+        if not hasattr(self, "policy_"):
+            raise NotFittedError("This SearchLearner has learned nothing yet: call 'fit' or 'partial_fit' first.")
+        choose = LearnedPolicy(self.task, self.policy_, self._columns)
+        for number, example in enumerate(examples):
+            try:
+                yield complete(self.task, self.task.start(example), choose)
+            except InputError as problem:
+                raise InputError(f"Example {number}: {problem}") from problem
+
+
+def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None) -> CostClassifier:
+    """A policy that has learned nothing, over the task's actions."""
+    policy: CostClassifier = CoalClassifier() if given is None else clone(given)
+    if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
+        raise InputError("policy must leave cost_bounds, cost_matrix and abstain_cost alone: the task has a scale.")
+    if not task.scale > 0.0:
+        raise InputError(f"task.scale must be above 0, got {task.scale!r}.")
+    policy.classes = label_array(task.actions, "task.actions")
+    return policy

@@ -1,0 +1,62 @@
+"""Who leads: the policy that is learned, the reference, or now one and now the other.
+
+Chances depend on the seed, the episode, the step and the action only, so that an episode repeats exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coalface.errors import InputError
+from coalface.regressors.settings import whole_number
+from coalface.search.rollouts import Policy
+
+ROLL_INS = ("learned", "reference", "mixed")
+ROLL_OUTS = ("reference", "learned", "mixed", "mixed-per-state", "none")
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """How to roll in and out; ``mixture`` is the share of the reference where both take part.
+
+    >>> Mixing("mixed", "reference", mixture=1.0, seed=0).reference_leads(episode=0, step=3)
+    True
+    """
+
+    roll_in: str
+    roll_out: str
+    mixture: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        _one_of("roll_in", self.roll_in, ROLL_INS)
+        _one_of("roll_out", self.roll_out, ROLL_OUTS)
+        if not isinstance(self.mixture, int | float) or not 0.0 <= self.mixture <= 1.0:
+            raise InputError(f"mixture must be a number from 0 to 1, got {self.mixture!r}.")
+        whole_number("random_state", self.seed)
+
+    def reference_leads(self, episode: int, step: int) -> bool:
+        """Whether the reference takes the next action of the roll-in."""
+        if self.roll_in != "mixed":
+            return self.roll_in == "reference"
+        return self._draws(episode, step).random() < self.mixture
+
+    def policy_after(self, episode: int, step: int, action: int, learned: Policy, reference: Policy) -> Policy | None:
+        """Who completes the output after an action; None is the reference all the way."""
+        if self.roll_out in ("reference", "none"):
+            return None
+        if self.roll_out == "learned":
+            return learned
+        draws = self._draws(episode, step, action)
+        if self.roll_out == "mixed":
+            return None if draws.random() < self.mixture else learned
+        return lambda state: reference(state) if draws.random() < self.mixture else learned(state)
+
+    def _draws(self, *place: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, *place])
+
+
+def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

@@ -1,0 +1,60 @@
+"""A search learner as one file: the policy's own file within it, and what the learner adds to that."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import coalface
+from coalface.errors import FileFormatError
+from coalface.estimator import CostClassifier
+from coalface.files import read_bundle, write_bundle
+from coalface.search.columns import Columns
+
+_KIND = "search learner"
+
+
+class Saved(NamedTuple):
+    """What is kept of a search learner; its task is code and is not."""
+
+    params: dict[str, Any]
+    policy: CostClassifier
+    columns: Columns
+    episodes: int
+    rollouts: int
+
+
+def write(path: str | os.PathLike[str], learner: Saved) -> None:
+    """Write everything to one file, atomically."""
+    with TemporaryDirectory() as folder:
+        inner = Path(folder, "policy")
+        learner.policy.save(inner)
+        policy = np.frombuffer(inner.read_bytes(), np.uint8)
+    meta = {
+        "params": learner.params,
+        "policy": type(learner.policy).__name__,
+        "features": list(learner.columns.of_name),
+        "width": learner.columns.width,
+        "episodes": learner.episodes,
+        "rollouts": learner.rollouts,
+    }
+    write_bundle(path, _KIND, meta, {"policy": policy})
+
+
+def read(path: str | os.PathLike[str]) -> Saved:
+    """What ``write`` wrote; a FileFormatError if the file is anything else."""
+    meta, arrays = read_bundle(path, _KIND)
+    try:
+        kind = getattr(coalface, meta["policy"]) if meta["policy"] in coalface.__all__ else None
+        if not (isinstance(kind, type) and issubclass(kind, CostClassifier)):
+            raise FileFormatError(f"{path} holds a policy {meta['policy']!r}, which this coalface does not know.")
+        with TemporaryDirectory() as folder:
+            inner = Path(folder, "policy")
+            inner.write_bytes(arrays["policy"].tobytes())
+            policy = kind.load(inner)
+        columns = Columns(meta["features"], meta["width"])
+        return Saved(meta["params"], policy, columns, meta["episodes"], meta["rollouts"])
+    except (KeyError, TypeError) as problem:
+        raise FileFormatError(f"{path} was not saved by a search learner: {problem}.") from None

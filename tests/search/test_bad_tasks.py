@@ -1,0 +1,262 @@
+"""Tasks that break their promises: one clear line that names the example and the step, and nothing is learned."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier
+from coalface.errors import InputError
+from coalface.estimator import NotFittedError
+from coalface.search import SearchLearner, SequenceTask
+from tests.search.tasks import Spelling, arrays, words
+
+BAD = ("abcab", "abcaX")  # an example that the tasks below stumble over, at its last letter
+
+
+class Stumbling(Spelling):
+    """Behaves, until the hint is X; its roll-outs do not look ahead."""
+
+    def rollout(self, state, action):
+        self.called.append((state, action))
+        return float(action != state[0][len(state[2])])
+
+    def reference_loss(self, state):  # noqa: ARG002
+        return 0.0
+
+    def at_the_bad_place(self, state):
+        return state[1][len(state[2])] == "X"
+
+
+class NotANumber(Stumbling):
+    def rollout(self, state, action):
+        loss = super().rollout(state, action)
+        return self.value if self.at_the_bad_place(state) else loss
+
+    value = math.nan
+
+
+class Infinite(NotANumber):
+    value = -math.inf
+
+
+class NoNumber(NotANumber):
+    value = "much"
+
+
+class Raising(Stumbling):
+    def rollout(self, state, action):
+        loss = super().rollout(state, action)
+        if self.at_the_bad_place(state):
+            raise OSError("the simulator\nis down")
+        return loss
+
+
+class IllegalReference(Stumbling):
+    def reference_loss(self, state):  # noqa: ARG002
+        return None
+
+    def reference(self, state):
+        return "z" if self.at_the_bad_place(state) else super().reference(state)
+
+
+class NoWayOut(Stumbling):
+    def allowed(self, state):
+        return () if self.at_the_bad_place(state) else super().allowed(state)
+
+
+class UnknownAction(Stumbling):
+    def allowed(self, state):
+        return {"a", "q"} if self.at_the_bad_place(state) else super().allowed(state)
+
+
+class NotFinite(Stumbling):
+    def features(self, state):
+        return {"place": math.inf} if self.at_the_bad_place(state) else super().features(state)
+
+
+class StrangeFeatures(Stumbling):
+    def features(self, state):
+        return {"place": 1.0, 3: 1.0} if self.at_the_bad_place(state) else super().features(state)
+
+
+class NanReference(Stumbling):
+    def reference_loss(self, state):
+        return math.nan if self.at_the_bad_place(state) else 0.0
+
+
+BROKEN = [
+    (NotANumber, "the loss after action 'a' must be a finite number, got nan"),
+    (Infinite, "must be a finite number, got -inf"),
+    (NoNumber, "must be a finite number, got 'much'"),
+    (Raising, "the roll-out of action 'a' failed, OSError: the simulator is down"),
+    (IllegalReference, r"the reference must take an allowed action \('a', 'b', 'c'\), got 'z'"),
+    (NoWayOut, "at least one action must be allowed until the output is finished, got none"),
+    (UnknownAction, "allowed actions must be among task.actions, got 'q'"),
+    (NotFinite, "X must be finite"),
+    (StrangeFeatures, "features must have names or numbers of columns, one kind only"),
+    (NanReference, "the loss of the reference must be a finite number, got nan"),
+]
+
+
+def broken(kind, message, n_before, warm_up):
+    """A learner that has met a broken example, and one that has not."""
+    good, after, policy = list(words(n_before)), next(words(1, seed=5)), CoalClassifier(mellowness=1.0, audit_rate=0.5)
+    learner, never = (SearchLearner(kind(), policy, warm_up=warm_up).partial_fit(good) for _ in range(2))
+    with pytest.raises(InputError, match=message) as caught:
+        learner.partial_fit([after, BAD, after])
+    assert str(caught.value).startswith("Example 1, step 4: ")
+    assert "\n" not in str(caught.value)
+    return learner, never.partial_fit([after])
+
+
+@pytest.mark.parametrize(("kind", "message"), BROKEN, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_broken_episode_leaves_no_trace_but_its_roll_outs(kind, message):
+    learner, never = broken(kind, message, n_before=2, warm_up=1000)
+    assert arrays(learner) == arrays(never)
+    assert learner._columns.mark == never._columns.mark
+    assert learner.rollouts_ == len(learner.task.called) > never.rollouts_
+    assert arrays(learner.partial_fit(words(3, seed=7))) == arrays(never.partial_fit(words(3, seed=7)))
+
+
+@pytest.mark.parametrize(("n_before", "warm_up"), [(7, 5), (390, 205)])
+def test_what_was_learned_long_ago_stays_learned(n_before, warm_up):
+    """The copy to go back to is made anew after the warm-up and every 1,000 states, here 200 examples."""
+    learner, never = broken(NoWayOut, "at least one action", n_before, warm_up)
+    assert arrays(learner) == arrays(never)
+    assert arrays(learner.partial_fit(words(3, seed=7))) == arrays(never.partial_fit(words(3, seed=7)))
+
+
+def test_with_an_executor_a_failure_waits_for_the_others_and_counts_them():
+    task = Raising()
+    with ThreadPoolExecutor(2) as pool:
+        learner = SearchLearner(task, executor=pool)
+        with pytest.raises(InputError, match="Example 0, step 4: the roll-out of action 'a' failed, OSError"):
+            learner.fit([BAD])
+        with pytest.raises(InputError):
+            learner.partial_fit([BAD])
+        assert learner.rollouts_ == len(task.called) / 2
+        assert learner.costs_queried_ == 0
+
+
+def test_other_errors_of_the_task_pass_through_and_leave_no_trace_either():
+    class Interrupted(Stumbling):
+        def features(self, state):
+            if self.at_the_bad_place(state):
+                raise KeyboardInterrupt
+            return super().features(state)
+
+    learner = SearchLearner(Interrupted()).partial_fit(words(3))
+    before = arrays(learner)
+    with pytest.raises(KeyboardInterrupt):
+        learner.partial_fit([BAD])
+    assert arrays(learner) == before
+
+
+def test_an_endless_task_is_stopped():
+    class Endless(Spelling):
+        longest = 50
+
+        def finished(self, state):  # noqa: ARG002
+            return False
+
+        def features(self, state):
+            return {"length": float(len(state[2]))}
+
+        def reference(self, state):  # noqa: ARG002
+            return "a"
+
+    with pytest.raises(InputError, match=r"step 0: .* after task.longest = 50 steps"):
+        SearchLearner(Endless()).fit([("a", "a")])
+    with pytest.raises(InputError, match=r"step 50: .* after task.longest = 50 steps"):
+        SearchLearner(Endless(), roll_out="none").fit([("a", "a")])
+
+
+def test_an_episode_of_ten_thousand_steps_is_learned():
+    task = SequenceTask(["D", "N"])
+    learner = SearchLearner(task, warm_up=0).fit([(["the", "cat"] * 5_000, ["D", "N"] * 5_000)])
+    assert learner.policy_.round_ == 10_001
+    assert learner.predict([["the", "cat"]]) == [("D", "N")]
+
+
+@pytest.mark.parametrize("examples", [[], iter(())])
+def test_no_examples_are_refused(examples):
+    with pytest.raises(InputError, match="examples must hold at least one"):
+        SearchLearner(Spelling()).fit(examples)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"roll_in": "oracle"}, "roll_in must be one of 'learned', 'reference', 'mixed', got 'oracle'"),
+        ({"roll_out": None}, "roll_out must be one of"),
+        ({"mixture": 1.5}, "mixture must be a number from 0 to 1, got 1.5"),
+        ({"mixture": "half"}, "mixture must be a number from 0 to 1"),
+        ({"passes": 0}, "passes must be a whole number from 1 on, got 0"),
+        ({"warm_up": -1}, "warm_up must be a whole number from 0 on, got -1"),
+        ({"random_state": -1}, "random_state must be a whole number"),
+        ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must leave cost_bounds"),
+        ({"policy": CoalClassifier(abstain_cost=0.5)}, "abstain_cost alone"),
+        ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(InputError, match=message):
+        SearchLearner(Spelling(), **params).fit(words(2))
+
+
+def test_a_scale_and_actions_must_make_sense():
+    class NoScale(Spelling):
+        scale = 0.0
+
+    class Twice(Spelling):
+        actions = ("a", "a")
+
+    with pytest.raises(InputError, match=r"task.scale must be above 0, got 0.0"):
+        SearchLearner(NoScale()).fit(words(2))
+    with pytest.raises(InputError, match=r"task.actions must be distinct, got 'a' twice"):
+        SearchLearner(Twice()).fit(words(2))
+
+
+def test_predicting_needs_a_learner_that_has_learned():
+    with pytest.raises(NotFittedError, match="has learned nothing yet"):
+        SearchLearner(Spelling()).predict([("a", "a")])
+    learner = SearchLearner(Spelling()).fit(words(2))
+    with pytest.raises(InputError, match="examples must hold at least one"):
+        learner.score([])
+
+
+def test_predicting_changes_nothing():
+    class Wide(Spelling):
+        def features(self, state):
+            return np.ones(len(state[1]))
+
+    class Numbered(Spelling):
+        numbers: ClassVar[dict[str, int]] = {"a": 0, "b": 5, "c": 9}
+
+        def features(self, state):
+            return {self.numbers.get(state[1][len(state[2])], 1000): 1.0}
+
+    for task in (Wide(), Numbered(), Spelling()):
+        learner = SearchLearner(task).fit(words(3))
+        mark, before = learner._columns.mark, arrays(learner)
+        learner.predict([("", "abcXYabc")])
+        assert (learner._columns.mark, arrays(learner)) == (mark, before)
+
+
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        (([], []), "must have at least one word"),
+        ((["the", "cat"], ["D"]), "tags must be one per word"),
+        ((["the"], ["X"]), "Unknown label 'X'"),
+        ((["the", 3], ["D", "N"]), "must be texts"),
+        (["the", "cat"], "must have tags to be learned"),
+    ],
+)
+def test_bad_sentences_are_refused(example, message):
+    with pytest.raises(InputError, match=message) as caught:
+        SearchLearner(SequenceTask(["D", "N"])).fit([(["the"], ["D"]), example])
+    assert str(caught.value).startswith("Example 1, step 0: ")

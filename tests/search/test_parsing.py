@@ -1,0 +1,178 @@
+"""Dependency parsing through the generic interface, and its dynamic oracle."""
+
+import itertools
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coalface import CoalClassifier
+from coalface.data.conllu import Tree, reaches_root
+from coalface.errors import InputError
+from coalface.search import ParsingTask, SearchLearner, SearchTask
+from coalface.search.arc_hybrid import Parse, arcs_lost, projective
+from coalface.search.parsing import attachment_scores
+
+
+def crosses(heads):
+    """Whether two arcs cross, straight from the definition."""
+    arcs = [sorted((head, word)) for word, head in enumerate(heads[1:], start=1)]
+    return any(a < c < b < d for (a, b), (c, d) in itertools.permutations(arcs, 2))
+
+
+@cache
+def all_trees(n_words):
+    """Every tree over so many words with one word on the root; place 0 stands for the root."""
+    found = itertools.product(range(n_words + 1), repeat=n_words)
+    return [
+        (-1, *heads)
+        for heads in found
+        if heads.count(0) == 1 and all(reaches_root(heads, word) for word in range(1, n_words + 1))
+    ]
+
+
+def projective_trees(n_words):
+    return [heads for heads in all_trees(n_words) if not crosses(heads)]
+
+
+@cache
+def all_parses(n_words):
+    """Every state that can be reached, with its successors, the last ones first."""
+    after, open_ones = {}, [Parse.of(n_words)]
+    while open_ones:
+        parse = open_ones.pop()
+        if parse not in after:
+            after[parse] = {move: parse.after(move) for move in parse.moves()}
+            open_ones += after[parse].values()
+    moves_made = lambda parse: parse.next + sum(head >= 0 for head in parse.heads)  # noqa: E731
+    return sorted(after.items(), key=lambda item: -moves_made(item[0]))
+
+
+@pytest.mark.parametrize(("n_words", "n_trees"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
+def test_the_oracle_agrees_with_a_search_of_all_ways_to_go_on(n_words, n_trees):
+    assert len(projective_trees(n_words)) == n_trees  # as is known of them
+    for heads in projective_trees(n_words):
+        most = {}  # true arcs in the best tree that can still be reached
+        for parse, after in all_parses(n_words):
+            right = sum(mine == theirs for mine, theirs in zip(parse.heads[1:], heads[1:], strict=True))
+            most[parse] = max((most[later] for later in after.values()), default=right)
+            lost = {move: arcs_lost(parse, move, heads) for move in after}
+            assert lost == {move: most[parse] - most[later] for move, later in after.items()}, (heads, parse)
+
+
+@pytest.mark.parametrize("n_words", [1, 2, 3, 4])
+def test_all_trees_without_crossings_and_no_others_can_be_reached(n_words):
+    reached = {parse.heads for parse, _ in all_parses(n_words) if parse.done}
+    assert reached == set(projective_trees(n_words))
+
+
+@pytest.mark.parametrize("n_words", [3, 4, 5])
+def test_lifting_removes_crossings_and_leaves_other_trees_alone(n_words):
+    for heads in all_trees(n_words):
+        lifted = projective(heads)
+        assert not crosses(lifted)
+        assert tuple(lifted) in all_trees(n_words)
+        if not crosses(heads):
+            assert tuple(lifted) == heads
+
+
+LABELS = ("det", "nsubj", "obj")
+
+
+@st.composite
+def labelled_trees(draw):
+    n_words = draw(st.integers(1, 5))
+    heads = draw(st.sampled_from(all_trees(n_words)))[1:]
+    labels = tuple("root" if head == 0 else draw(st.sampled_from(LABELS)) for head in heads)
+    return Tree(tuple("abcde"[:n_words]), ("X",) * n_words, heads, labels)
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled_trees(), st.randoms(use_true_random=False))
+def test_a_roll_out_equals_the_completion_by_the_reference(tree, random):
+    task = ParsingTask(LABELS)
+    state = task.start(tree)
+    while not task.finished(state):
+        assert task.rollout(state, task.reference(state)) == task.reference_loss(state)
+        for action in task.allowed(state):
+            assert task.rollout(state, action) == SearchTask.rollout(task, state, action)
+        state = task.step(state, random.choice(task.allowed(state)))
+    got, heads = task.output(state), state.heads[1:]
+    wrong_heads = sum(mine != theirs for mine, theirs in zip(got.heads, heads, strict=True))
+    right_heads = zip(got.heads, heads, got.labels, tree.labels, strict=True)
+    wrong_labels = sum(mine == theirs and a != b for mine, theirs, a, b in right_heads)
+    assert task.loss(state) == wrong_heads + 0.5 * wrong_labels
+
+
+def sentences(n, seed=0):
+    """Somebody does something to somebody, maybe with something: on the verb's kind depends what that hangs on."""
+    rng = np.random.default_rng(seed)
+    nouns, verbs = [f"noun{i}" for i in range(12)], ["sees", "hits", "likes", "knows"]
+    for _ in range(n):
+        words, tags, heads, labels = [], [], [], []
+
+        def add(word, tag, head, label):
+            words.append(word), tags.append(tag), heads.append(head), labels.append(label)  # noqa: B023
+
+        def phrase(head, label, at):
+            if rng.random() < 0.6:
+                add("the", "DET", at + 2, "det")
+                at += 1
+            add(rng.choice(nouns), "NOUN", head, label)
+            return at + 1
+
+        verb = int(rng.integers(4))
+        at = phrase(-1, "nsubj", 0)
+        add(verbs[verb], "VERB", 0, "root")
+        on = at + 1
+        heads[at - 1] = on
+        noun = at = phrase(on, "obj", on)
+        if rng.random() < 0.7:
+            add("with", "ADP", -1, "case")
+            after = phrase(on if verb < 2 else noun, "obl" if verb < 2 else "nmod", at + 1)
+            heads[at] = after
+        yield Tree(tuple(map(str, words)), tuple(tags), tuple(heads), tuple(labels))
+
+
+def test_a_parser_is_learned_from_few_roll_outs():
+    train, test = list(sentences(120)), list(sentences(60, seed=1))
+    task = ParsingTask.of(train)
+    active = SearchLearner(task).fit(train)
+    passive = SearchLearner(task, CoalClassifier(rule="passive")).fit(train[:60])
+    assert active.rollouts_ == active.costs_queried_ < passive.rollouts_ / 2
+    scores = attachment_scores(test, active.predict([Tree(tree.words, tree.tags) for tree in test]))
+    assert scores.unlabelled > 0.95
+    assert scores.labelled > 0.93
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (Tree((), ()), "must have words and as many tags, got 0 and 0"),
+        (Tree(("a", "b"), ("X",)), "got 2 and 1"),
+        (Tree(("a", "b"), ("X", "X"), (0, 0), ("root", "root")), "one word must hang on the root, got 2"),
+        (Tree(("a", "b"), ("X", "X")), "must have heads to be learned"),
+    ],
+)
+def test_bad_trees_are_refused(tree, message):
+    good = next(sentences(1))
+    with pytest.raises(InputError, match=f"Example 1, step .*{message}"):
+        SearchLearner(ParsingTask.of([good])).fit([good, tree])
+
+
+def test_labels_that_were_never_seen_cost_what_a_wrong_label_costs():
+    tree = Tree(("a", "b"), ("X", "X"), (2, 0), ("new", "root"))
+    task = ParsingTask(LABELS)
+    state = task.step(task.start(tree), "shift")
+    assert task.reference(state) == "left:det"
+    assert task.rollout(state, "left:det") == 0.5
+
+
+def test_scores_need_words():
+    with pytest.raises(InputError, match="at least one word"):
+        attachment_scores([], [])
+    tree = next(sentences(1))
+    assert attachment_scores([tree], [replace(tree, labels=("x",) * len(tree))]) == (1.0, 0.0)

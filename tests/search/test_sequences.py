@@ -1,0 +1,56 @@
+"""Sequence labelling as a search task."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coalface.data.conll import Sentence
+from coalface.errors import InputError
+from coalface.search import SearchLearner, SearchTask, SequenceTask
+from coalface.search.task import complete
+
+BIO = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+BILOU = ["O", "B-X", "I-X", "L-X", "U-X"]
+
+
+@pytest.mark.parametrize(("tags", "scheme"), [(BIO, None), (BIO, "bio"), (BILOU, "bilou")])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_a_roll_out_equals_the_completion_by_the_reference(tags, scheme, data):
+    """In every state that any policy can get into, whatever mistakes cost."""
+    costs = [[0.0 if i == j else data.draw(st.sampled_from([0.25, 0.5, 1.0])) for j in range(5)] for i in range(5)]
+    task = SequenceTask(tags, costs, scheme)
+    words = ["w"] * data.draw(st.integers(1, 5))
+    truth = complete(task, task.start(words), lambda state: data.draw(st.sampled_from(task.allowed(state))))
+    state = task.start((words, task.output(truth)))
+    while not task.finished(state):
+        assert task.reference_loss(state) == SearchTask.rollout(task, state, task.reference(state))
+        for action in task.allowed(state):
+            assert task.rollout(state, action) == SearchTask.rollout(task, state, action)
+        state = task.step(state, data.draw(st.sampled_from(task.allowed(state))))
+    pairs = zip(task.output(truth), task.output(state), strict=True)
+    paid = [costs[tags.index(true)][tags.index(got)] for true, got in pairs]
+    assert task.loss(state) == sum(paid)
+
+
+def test_where_missing_a_name_is_worse_more_words_are_taken_for_names():
+    sentences = [(["may", "sleeps"], ["B-PER", "O"]), *[(["may", "sleeps"], ["O", "O"])] * 3] * 25
+    even = SearchLearner(SequenceTask(["B-PER", "O"])).fit(sentences)
+    missing_is_worse = [[0.0, 1.0], [0.1, 0.0]]
+    careful = SearchLearner(SequenceTask(["B-PER", "O"], missing_is_worse)).fit(sentences)
+    assert even.predict([["may", "sleeps"]]) == [("O", "O")]
+    assert careful.predict([["may", "sleeps"]]) == [("B-PER", "O")]
+    assert careful.score(sentences) > -0.1
+
+
+def test_sentences_from_files_are_examples():
+    sentences = [Sentence(("the", "cat"), ("D", "N"))] * 5
+    learner = SearchLearner(SequenceTask(["D", "N"])).fit(sentences)
+    assert learner.predict(sentences[:1]) == learner.predict([("the", "cat")]) == [("D", "N")]
+    assert learner.score(sentences) == 0.0
+
+
+@pytest.mark.parametrize("costs", [[[0.0, 2.0], [1.0, 0.0]], [[0.5, 1.0], [1.0, 0.0]], [[0.0, 1.0]]])
+def test_bad_costs_are_refused(costs):
+    with pytest.raises(InputError, match=r"cost_matrix must be 2 x 2 numbers in \[0, 1\], 0 for every right tag"):
+        SequenceTask(["D", "N"], costs)

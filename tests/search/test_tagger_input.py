@@ -1,0 +1,92 @@
+"""What cannot be learned is one clear line, and nothing is learned of it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coalface.errors import FileFormatError, InputError
+from coalface.search import SequenceTagger
+
+GOOD = [["The", "cat"]], [["D", "N"]]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "tags", "message"),
+    [
+        ([["The", "cat"], []], [["D", "N"], []], "sentence 1 has none"),
+        ([], [], "at least one"),
+        ([["The", "cat"]], [["D"]], "sentence 0 has 1 for 2 words"),
+        ([["The", "cat"]], [["D", "N"], ["D"]], "got 2 for 1 sentences"),
+        (["The cat"], [["D", "N"]], "Split it into words"),
+        ("The cat", [["D", "N"]], "list of texts per sentence"),
+        ([["The", 3]], [["D", "N"]], "sentence 0, word 1 is 3"),
+        ([["The", "cat"]], [["D", None]], "sentence 0, word 1 is None"),
+        ([["The", "cat"]], [["D", "X"]], "Unknown label 'X'"),
+    ],
+)
+def test_bad_sentences_are_refused_and_leave_no_trace(sentences: Any, tags: Any, message: str) -> None:
+    tagger = SequenceTagger(classes=["D", "N"]).fit(*GOOD)
+    before = {name: array.copy() for name, array in tagger.policy_.regressors_.arrays().items()}
+    for learn in (tagger.partial_fit, tagger.fit):
+        with pytest.raises(InputError, match=message) as raised:
+            learn(sentences, tags)
+        assert "\n" not in str(raised.value)
+    assert tagger.sentences_ == 1
+    for name, array in tagger.policy_.regressors_.arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"roll_out": "learned"}, "SearchLearner"),
+        ({"constraints": "iob"}, "'bio' or 'bilou'"),
+        ({"constraints": "bio"}, "B-KIND"),
+        ({"passes": 0}, "passes must be a whole number from 1"),
+        ({"window": -1}, "window must be"),
+        ({"history": 40}, "history must be at most"),
+        ({"warm_up": 1.5}, "warm_up must be"),
+        ({"rule": "eager"}, "rule must be one of"),
+        ({"cost_matrix": [[0.0, 2.0], [1.0, 0.0]]}, "Divide it"),
+        ({"cost_matrix": [[0.5, 1.0], [1.0, 0.0]]}, "diagonal"),
+        ({"cost_matrix": [[0.0, 1.0]]}, "shape"),
+        ({"classes": ["D"]}, "Unknown label 'N'"),
+    ],
+)
+def test_bad_parameters_are_one_clear_line(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as raised:
+        SequenceTagger(**params).fit(*GOOD)
+    assert "\n" not in str(raised.value)
+
+
+def test_illegal_spans_are_refused_where_spans_are_kept_in_order() -> None:
+    words, tags = [["Ada", "saw", "Oslo"]], [["B-PER", "O", "I-LOC"]]
+    classes = ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]
+    with pytest.raises(InputError, match="sentence 0, word 2 breaks them with 'I-LOC'"):
+        SequenceTagger(classes=classes, constraints="bio").fit(words, tags)
+
+
+def test_bilou_needs_a_way_to_end_a_span() -> None:
+    with pytest.raises(InputError, match=r"after 'B-X' with constraints='bilou'"):
+        SequenceTagger(classes=["B-X", "O"], constraints="bilou").fit([["a"]], [["O"]])
+
+
+def test_a_tagger_that_knows_nothing_says_so(tmp_path: Any) -> None:
+    for use in (lambda t: t.predict([["a"]]), lambda t: t.save(tmp_path / "t")):
+        with pytest.raises(ValueError, match="not fitted yet"):
+            use(SequenceTagger())
+
+
+def test_a_foreign_file_is_no_tagger(tmp_path: Any) -> None:
+    from coalface import CoalClassifier
+
+    CoalClassifier(["D", "N"]).tell([[1.0]], [[0.0, 1.0]]).save(tmp_path / "model")
+    with pytest.raises(FileFormatError, match="holds a model, not a tagger"):
+        SequenceTagger.load(tmp_path / "model")
+
+
+def test_classes_cannot_change() -> None:
+    tagger = SequenceTagger().fit(*GOOD)
+    with pytest.raises(InputError, match="classes must stay"):
+        tagger.partial_fit(*GOOD, classes=["D", "N", "V"])
