@@ -1,14 +1,15 @@
-"""One service for all tests that only look at it, and fresh ones for those that fill it."""
+"""A fresh desk, its service, and callers."""
 
 import pytest
 
-from tests.app.fake_desk import FakeDesk
+from tests.app.desks import open_desk
 from tests.app.serving import client_of, served
 
 
 @pytest.fixture
-def desk():
-    return FakeDesk()
+def desk(tmp_path):
+    with open_desk(tmp_path) as found:
+        yield found
 
 
 @pytest.fixture

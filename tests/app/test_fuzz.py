@@ -1,16 +1,21 @@
 """Requests made up from the service's own description: whatever comes, it answers as it says it will."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
+from coalface.app.desk import Desk
 from coalface.app.service import service_of
-from tests.app.fake_desk import FakeDesk
+from tests.app.desks import make_project
 from tests.app.serving import give_tokens
 
-DESK = FakeDesk()
+FOLDER = TemporaryDirectory()  # tests are made from the description when they are collected
+DESK = Desk(make_project(Path(FOLDER.name), budget={}))
 give_tokens(DESK.store)
 SERVICE = service_of(DESK, per_minute=1e9)
 DESCRIPTION = schemathesis.openapi.from_asgi("/api/v1/openapi.json", SERVICE)

@@ -1,12 +1,11 @@
 """Limits on rates and bodies, and the headers of every answer."""
 
-from tests.app.fake_desk import FakeDesk
 from tests.app.serving import client_of, served
 from tests.app.test_api import PROJECT, is_problem
 
 
-def test_who_comes_too_often_is_told_when_to_come_again():
-    with served(FakeDesk(), per_minute=30) as address, client_of(address, "ann") as ann, client_of(address, "bob") as bob:
+def test_who_comes_too_often_is_told_when_to_come_again(desk):
+    with served(desk, per_minute=30) as address, client_of(address, "ann") as ann, client_of(address, "bob") as bob:
         answers = [ann.get(PROJECT) for _ in range(25)]
         assert [answer.status_code for answer in answers[:20]] == [200] * 20
         assert is_problem(answers[-1], 429)

@@ -9,7 +9,7 @@ import pytest
 
 from coalface.app.webhooks import Messenger, new_secret
 from coalface.errors import InputError
-from tests.app.fake_desk import FakeDesk
+from tests.app.desks import open_desk
 
 SECRET = new_secret()
 
@@ -27,16 +27,21 @@ class Endpoint:
         return status
 
     def answers(self):
-        return [json.loads(body)["data"]["answer"] for body, _ in self.taken]
+        return [json.loads(body)["data"]["event"] for body, _ in self.taken]
 
 
 @pytest.fixture
-def desk():
-    desk = FakeDesk()
-    for i in range(3):
-        question = desk.lease("ann")
-        desk.answer("ann", question.id, question.lease_id, {"Billing": 1.0}, f"k{i}")
-    return desk
+def desk(tmp_path):
+    with open_desk(tmp_path) as found:
+        for i in range(3):
+            question = found.lease("ann")
+            found.answer("ann", question.id, question.lease_id, {"Billing": 1.0}, f"k{i}")
+        yield found
+
+
+def told(desk):
+    """What should be told, in order."""
+    return [event.id for event in desk.events(limit=1000) if event.kind == "answered"]
 
 
 def messenger(desk, endpoint, tmp_path):
@@ -46,7 +51,7 @@ def messenger(desk, endpoint, tmp_path):
 def test_every_answer_is_told_in_order_and_signed(desk, tmp_path):
     endpoint = Endpoint()
     assert messenger(desk, endpoint, tmp_path).deliver()
-    assert endpoint.answers() == list(desk.answers)
+    assert endpoint.answers() == told(desk)
     for body, headers in endpoint.taken:
         text = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
         key = base64.b64decode(SECRET.split("_")[1])
@@ -60,14 +65,14 @@ def test_an_endpoint_that_fails_gets_everything_later_and_once(desk, tmp_path):
     endpoint = Endpoint(200, 500, 0)
     sender = messenger(desk, endpoint, tmp_path)
     assert [sender.deliver() for _ in range(4)] == [False, False, True, True]
-    assert endpoint.answers() == list(desk.answers)
+    assert endpoint.answers() == told(desk)
 
 
 def test_after_a_restart_it_goes_on_where_it_stopped(desk, tmp_path):
     messenger(desk, Endpoint(200, 500), tmp_path).deliver()
     endpoint = Endpoint()
     messenger(desk, endpoint, tmp_path).deliver()
-    assert endpoint.answers() == list(desk.answers)[1:]
+    assert endpoint.answers() == told(desk)[1:]
 
 
 def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):
