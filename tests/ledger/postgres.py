@@ -6,7 +6,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from glob import glob
 from pathlib import Path
 
 VARIABLE = "COALFACE_POSTGRES"
@@ -14,8 +13,9 @@ VARIABLE = "COALFACE_POSTGRES"
 
 def programs() -> Path | None:
     """Where the server's programs are; None where they are not installed."""
-    folders = [shutil.which("initdb") and Path(shutil.which("initdb")).parent, *glob("/usr/lib/postgresql/*/bin")]
-    return next((Path(folder) for folder in folders if folder and Path(folder, "pg_ctl").exists()), None)
+    on_path = shutil.which("initdb")
+    folders = [*([Path(on_path).parent] if on_path else []), *Path("/usr/lib/postgresql").glob("*/bin")]
+    return next((folder for folder in folders if (folder / "pg_ctl").exists()), None)
 
 
 def reason_to_skip() -> str | None:
@@ -45,7 +45,9 @@ def _start(folder: Path) -> str:
         shutil.chown(folder, "postgres", "postgres")  # the server refuses to run as root
     _as_owner(f"{programs()}/initdb", "-D", str(folder / "data"), "-A", "trust", "-U", "postgres", "--no-sync")
     options = f"-c listen_addresses='' -c unix_socket_directories='{folder}'"
-    _as_owner(f"{programs()}/pg_ctl", "-D", str(folder / "data"), "-l", str(folder / "log"), "-o", options, "-w", "start")
+    _as_owner(
+        f"{programs()}/pg_ctl", "-D", str(folder / "data"), "-l", str(folder / "log"), "-o", options, "-w", "start"
+    )
     return f"postgresql://postgres@/{{}}?host={folder}"
 
 

@@ -33,14 +33,19 @@ def decide(learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: i
         asked = np.flatnonzero(queries.mask.any(axis=1))
         n = int(asked[wanted - 1]) + 1 if len(asked) >= wanted else len(places)  # later ones wait for a newer model
         yield Decided(
-            start, places[:n].tolist(), [Plan.of(queries, i) for i in range(n)], [outlook_of(queries, i) for i in range(n)]
+            start,
+            places[:n].tolist(),
+            [Plan.of(queries, i) for i in range(n)],
+            [outlook_of(queries, i) for i in range(n)],
         )
         wanted -= len(asked[asked < n])
         start += n
         size = min(2 * size, _LARGEST)
 
 
-def decide_again(learner: CoalClassifier, pool: Pool, example: int, turn: int) -> tuple[Plan | None, list[float] | None]:
+def decide_again(
+    learner: CoalClassifier, pool: Pool, example: int, turn: int
+) -> tuple[Plan | None, list[float] | None]:
     """The plan for an example that nobody has looked at yet, by what the model knows now."""
     queries = learner.ask(pool.rows(np.array([example])), first_round=turn)
     return Plan.of(queries, 0), outlook_of(queries, 0)

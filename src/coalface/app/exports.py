@@ -38,7 +38,7 @@ def export(project: Project, log: EventLog, learner: CoalClassifier, form: str) 
 def learned_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
     """Each example that was learned, with its costs and with who said what, when, and in how long."""
     for event in _closed(log):
-        answers: list[Any] = (event.body or {})["answers"]
+        answers: list[Any] = event.body["answers"]
         yield {
             "id": project.pool.example_id(event.example or 0),
             "content": project.pool.content(event.example or 0),
@@ -57,10 +57,10 @@ def _closed(log: EventLog) -> Iterator[Event]:
 
 def _provenance(log: EventLog, closed: Event) -> list[dict[str, Any]]:
     events = log.about(closed.example or 0)
-    undone = {(event.body or {})["answer"] for event in events if event.kind == UNDONE}
+    undone = {event.body["answer"] for event in events if event.kind == UNDONE}
     found = []
     for event in events:
-        body: Any = event.body
+        body = event.body
         if event.kind == ANSWERED and event.id not in undone:
             line = {"who": event.who, "at": event.at, "seconds": event.seconds, "costs": body["costs"]}
             found.append(line | {name: body[name] for name in ("late", "learned", "note", "price") if body.get(name)})
@@ -71,7 +71,7 @@ def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
     """A line per learned example; a cost that nobody knows is an empty cell."""
     yield _line(["id", *(f"cost:{label}" for label in project.labels), "who", "at"])
     for event in _closed(log):
-        costs = {answer["label"]: answer["cost"] for answer in (event.body or {})["answers"]}
+        costs = {answer["label"]: answer["cost"] for answer in event.body["answers"]}
         cells = ["" if costs.get(label) is None else repr(float(costs[label])) for label in project.labels]
         yield _line([project.pool.example_id(event.example or 0), *cells, event.who, repr(event.at)])
 
@@ -89,7 +89,7 @@ def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
     code = {label: k for k, label in enumerate(project.labels)}
     cost = np.full((len(events), len(code)), np.nan)
     for row, event in enumerate(events):
-        for answer in (event.body or {})["answers"]:
+        for answer in event.body["answers"]:
             cost[row, code[answer["label"]]] = np.nan if answer["cost"] is None else answer["cost"]
     plain = all(label and not any(letter.isspace() or letter in ":|'" for letter in label) for label in project.labels)
     names = np.array(project.labels) if plain and "shared" not in project.labels else np.arange(1, len(code) + 1)

@@ -35,7 +35,9 @@ def featurize(contents: Sequence[Content], folder: Path) -> Examples:
     """
     if contents and contents[0]["kind"] == "image":
         return csr_array(np.stack([thumbnail(folder / content["file"]) for content in contents]))
-    hashed = _hasher().transform(_of_words(content) if "cells" not in content else _of_all(content) for content in contents)
+    hashed = _hasher().transform(
+        _of_words(content) if "cells" not in content else _of_all(content) for content in contents
+    )
     return csr_array(hashed)
 
 
@@ -47,7 +49,7 @@ def _hasher() -> Any:
 
 
 def _of_words(content: Content) -> dict[str, float]:
-    """Words and pairs of neighbours, in lower case, of length 1 all together: a long text weighs as much as a short one."""
+    """Words and pairs of neighbours, in lower case, scaled so that a long text weighs as much as a short one."""
     text = unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else content.get("text", "")
     words = _WORD.findall(text.lower())
     counts: dict[str, float] = {}
@@ -58,7 +60,7 @@ def _of_words(content: Content) -> dict[str, float]:
 
 
 def _of_all(content: Content) -> dict[str, float]:
-    """The words, and the cells by column: numbers as they are, texts as themselves or, if they have several words, as words."""
+    """The words, and the cells by column: numbers as they are, texts whole or, where they are longer, by word."""
     features = _of_words(content)
     for column, cell in content["cells"].items():
         if isinstance(cell, int | float):

@@ -41,7 +41,7 @@ def closing(plan: Plan, known: Known, asked: Iterable[str]) -> dict[str, Any]:
 
 def lessons_in(event: Event) -> Iterator[Lesson]:
     """What one event teaches; most teach nothing."""
-    body: Any = event.body or {}
+    body = event.body
     if event.kind == PASSED:
         for example, outlook in zip(body["examples"], body["outlooks"], strict=True):
             yield Lesson(example, (), outlook)
@@ -52,7 +52,7 @@ def lessons_in(event: Event) -> Iterator[Lesson]:
 
 def undone_in(events: Iterable[Event]) -> set[int]:
     """The numbers of closing events that were taken back later."""
-    return {int(event.body["closed"]) for event in events if event.kind == UNDONE and (event.body or {}).get("closed")}
+    return {int(event.body["closed"]) for event in events if event.kind == UNDONE and event.body.get("closed")}
 
 
 def teach(learner: CoalClassifier, pool: Pool, lessons: Iterable[Lesson]) -> None:
@@ -77,7 +77,9 @@ def _tell(learner: CoalClassifier, pool: Pool, lessons: list[Lesson]) -> None:
             outlook[row] = lesson.outlook
         for label, given, put in lesson.answers:
             if label not in code:
-                raise FileFormatError(f"The log speaks of the label {label!r}, which the project has no longer. Add it.")
+                raise FileFormatError(
+                    f"The log speaks of the label {label!r}, which the project has no longer. Add it."
+                )
             cost[row, code[label]] = np.nan if given is None else given
             asked[row, code[label]] = put
     places = np.array([lesson.example for lesson in lessons], np.int64)

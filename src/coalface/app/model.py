@@ -95,7 +95,8 @@ class LiveModel:
         fresh = self._project.new_learner()
         if any(getattr(learner, name) != getattr(fresh, name) for name in (*fresh._learned_with, "in_turn", "slack")):
             return None
-        return learner.set_params(**fresh.get_params(deep=False))
+        learner.set_params(**fresh.get_params(deep=False))
+        return learner
 
     def _fold(self, learner: CoalClassifier, last: int) -> int:
         """Teach all that the log has behind an event; the last event."""

@@ -71,7 +71,9 @@ def _label_row(label: str, k: int, tally: Tally, queries: Queries | None) -> Lab
     )
 
 
-def predictions(project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def predictions(
+    project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """For each example the label, and what each label is expected to cost and may cost."""
     if not examples:
         return []
@@ -82,7 +84,8 @@ def predictions(project: Project, learner: CoalClassifier, examples: Sequence[Ma
             "label": best[i],
             "costs": dict(zip(project.labels, costs[i].tolist(), strict=True)),
             "ranges": {
-                label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])] for k, label in enumerate(project.labels)
+                label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])]
+                for k, label in enumerate(project.labels)
             },
         }
         for i in range(len(examples))
@@ -98,7 +101,9 @@ def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples
         try:
             X = checked_examples([example["features"] for example in examples])
         except (KeyError, TypeError):
-            raise InputError('Each example must have "features", a list of numbers, or only an "id" of the pool.') from None
+            raise InputError(
+                'Each example must have "features", a list of numbers, or only an "id" of the pool.'
+            ) from None
         if X.shape[1] != pool.width:
             raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}.')
         return X

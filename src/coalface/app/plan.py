@@ -76,7 +76,7 @@ def outlook_of(queries: Queries, i: int) -> list[float] | None:
 
 def _single(cost: float, bounds: tuple[float, float]) -> float:
     """A cost as the kernels compare it: on the inner scale, in 32 bits."""
-    return float(np.float32(CostScale(*bounds).to_unit(np.float64(cost))))
+    return float(np.float32(CostScale(*bounds).to_unit(np.array(cost, np.float64))))
 
 
 def _in_words(asked: Any, codes: Any) -> str:

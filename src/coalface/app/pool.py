@@ -94,12 +94,16 @@ class Pool:
 
 
 def _mapped(path: Path, dtype: str) -> NDArray[Any]:
-    mapped = np.memmap(path.with_suffix(".bin"), np.dtype(dtype), "r") if path.with_suffix(".bin").stat().st_size else None
+    mapped = (
+        np.memmap(path.with_suffix(".bin"), np.dtype(dtype), "r") if path.with_suffix(".bin").stat().st_size else None
+    )
     return np.zeros(0, dtype) if mapped is None else mapped.view(np.ndarray)
 
 
 def _hash(example_id: str) -> np.uint64:
-    return np.uint64(int.from_bytes(blake2b(example_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"))
+    return np.uint64(
+        int.from_bytes(blake2b(example_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    )
 
 
 def write_pool(folder: Path, examples: Iterable[Given], vectors: "Examples | None", seed: int) -> None:
@@ -136,7 +140,9 @@ class _Writer:
         X = self._features(block)
         ends = []
         for given in block:
-            line = json.dumps({"id": given.id, "content": given.content}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            line = json.dumps({"id": given.id, "content": given.content}, ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            )
             self.bytes += self.lines.write(line + b"\n")
             ends.append(self.bytes)
         self._put("starts", ends)
@@ -153,7 +159,9 @@ class _Writer:
         else:
             X = self.vectors[self.n : self.n + len(block)]
             if X.shape[0] < len(block):
-                raise InputError(f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples.")
+                raise InputError(
+                    f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples."
+                )
         X.sum_duplicates()
         if not np.isfinite(X.data).all():
             raise InputError("features must be finite 32-bit numbers. Impute or drop missing values first.")

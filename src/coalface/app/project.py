@@ -1,7 +1,7 @@
 """A labelling project: a folder with its settings, its labels, what errors cost, and the pool of examples.
 
-``project.toml`` may be edited by hand; ``labels.txt`` has a label per line, and ``cost_matrix.csv``, where there is one,
-says what each label costs by the true one.
+``project.toml`` may be edited by hand; ``labels.txt`` has a label per line, and ``cost_matrix.csv``, where there is
+one, says what each label costs by the true one.
 """
 
 import csv
@@ -196,7 +196,7 @@ class Project:
         low, high = self.cost_bounds
         if self.matrix is None:
             return np.where(np.arange(len(self.labels)) == code, low, high)
-        return self.matrix[code]
+        return np.asarray(self.matrix[code])
 
     def file_of(self, example_id: str) -> Path:
         """The file of an image."""
@@ -267,7 +267,9 @@ def _write_matrix(path: Path, labels: list[str], matrix: NDArray[np.float64]) ->
 def _refuse_unknown(source: Path, settings: Mapping[str, Any], known: set[str]) -> None:
     for name in settings:
         if name not in known:
-            raise FileFormatError(f"{source / SETTINGS} has no setting {name!r}; possible are {', '.join(sorted(known))}.")
+            raise FileFormatError(
+                f"{source / SETTINGS} has no setting {name!r}; possible are {', '.join(sorted(known))}."
+            )
 
 
 def _overlap(value: Any) -> int:

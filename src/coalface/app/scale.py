@@ -21,7 +21,7 @@ class Level:
 class Scale:
     """Levels in the order of their costs, none where any number will do, and the bounds of all costs.
 
-    >>> Scale.of([{"name": "right", "cost": 0}, {"name": "near miss", "cost": 1}, {"name": "harmful", "cost": 3}]).bounds
+    >>> Scale.of([{"name": "right", "cost": 0}, {"name": "harmful", "cost": 3, "anchor": "It insults."}]).bounds
     (0.0, 3.0)
     """
 

@@ -42,5 +42,7 @@ def _value(value: Any) -> str:
         nested = any(isinstance(item, Mapping) for item in value)
         return "[\n  " + ",\n  ".join(items) + ",\n]" if nested else "[" + ", ".join(items) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON's escapes are TOML's, but for one
+        return json.dumps(value, ensure_ascii=False).replace(
+            "\x7f", "\\u007f"
+        )  # JSON's escapes are TOML's, but for one
     return json.dumps(value)

@@ -57,11 +57,11 @@ def content_of(record: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     kind = next((kind for kind in ("html", "text") if isinstance(record.get(kind), str)), "table")
     content: dict[str, Any] = {"kind": kind} | ({} if kind == "table" else {kind: record[kind]})
     if rest or kind == "table":
-        content["cells"] = {field: _cell(field, value) for field, value in rest.items()}
+        content["cells"] = {field: _cell(value) for field, value in rest.items()}
     return None if name is None or name == "" else str(name), content
 
 
-def _cell(field: str, value: Any) -> Any:
+def _cell(value: Any) -> Any:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
     if value is None or isinstance(value, str | int | float):
@@ -90,7 +90,9 @@ def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
             try:
                 record = json.loads(line)
             except ValueError as problem:
-                raise FileFormatError(f"{path}, line {number}: must be a JSON object ({problem}). Correct it.") from None
+                raise FileFormatError(
+                    f"{path}, line {number}: must be a JSON object ({problem}). Correct it."
+                ) from None
             if not isinstance(record, dict):
                 raise FileFormatError(f"{path}, line {number}: must be a JSON object, got {line[:40]!r}. Correct it.")
             yield record
@@ -105,7 +107,10 @@ def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
                     f"{path}, line {reader.line_num}: every line must have {len(reader.fieldnames or ())} cells as the "
                     "header has. Look for a missing comma or quote."
                 )
-            yield {field: cell if field in ("id", "text", "html") else _number_or_text(cell) for field, cell in record.items()}
+            yield {
+                field: cell if field in ("id", "text", "html") else _number_or_text(cell)
+                for field, cell in record.items()
+            }
 
 
 def _number_or_text(cell: str) -> float | str | None:

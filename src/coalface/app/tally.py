@@ -3,7 +3,6 @@
 from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +69,7 @@ class Tally:
 
     def take_in(self, event: Event) -> None:
         """Count one event; events come in the order of the log."""
-        body: Any = event.body
+        body = event.body
         self.cursor = max(self.cursor, body.get("cursor", 0))
         if event.who is not None:
             worker = self.worker(event.who)
@@ -90,7 +89,7 @@ class Tally:
             self._note_cost(lesson.outlook, {label: cost for label, cost, asked in lesson.answers if asked})
 
     def _count(self, event: Event, sign: int) -> None:
-        body: Any = event.body
+        body = event.body
         costs = body["costs"]
         put = body.get("put", len(costs))
         spent = self._limits.spent_on(int(body["step"] == 0), put)
@@ -125,18 +124,18 @@ class Tally:
             given[who] = cost
 
     def _note_cost(self, outlook: list[float] | None, asked: dict[str, float | None]) -> None:
-        """What the model's answer cost, without bias: an answer asked about by chance stands for those that were not."""
+        """What the answer cost, without bias: one asked about by chance stands for those that were not."""
         if outlook is None or outlook[CHANCE] == 0.0:
             return
         answer, paid = int(outlook[ANSWER]), outlook[PREDICTED]
         cost = asked.get(self._labels[answer]) if answer < len(self._labels) else None
         if cost is not None:
-            paid += (float(self._scale.to_unit(np.float64(cost))) - paid) / outlook[CHANCE]
+            paid += (float(self._scale.to_unit(np.array(cost))) - paid) / outlook[CHANCE]
         self._paid.append(paid)
         self._noted += 1
         if self._noted % _EVERY == 0 and len(self._paid) >= _FEWEST:
             mean = float(np.clip(np.mean(list(self._paid)[-10 * _EVERY :]), 0.0, 1.0))
-            self.history.append((self.spent.costs, float(self._scale.from_unit(np.float64(mean)))))
+            self.history.append((self.spent.costs, float(self._scale.from_unit(np.array(mean)))))
 
     def test_cost(self) -> Estimate | None:
         """The mean cost of the answers that the model would have given to the last examples, before it learned them."""
@@ -146,7 +145,7 @@ class Tally:
         paid = np.array(self._paid)
         half = 1.96 * float(paid.std(ddof=1)) / n**0.5
         floor, ceiling = self._scale.floor, self._scale.ceiling
-        ends = [float(self._scale.from_unit(np.float64(paid.mean() + step * half))) for step in (0, -1, 1)]
+        ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]
         return Estimate(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
 
     def annotators(self) -> list[AnnotatorRow]:

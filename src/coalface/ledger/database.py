@@ -64,7 +64,7 @@ class Database:
             done = connection.execute(sa.select(_versions.c.version).where(where)).scalar()
             if (done or 0) > len(steps):
                 raise FileFormatError(
-                    f"The database has {part} of version {done}; this coalface knows up to {len(steps)}. Upgrade coalface."
+                    f"The database has {part} {done}; this coalface knows up to {len(steps)}. Upgrade coalface."
                 )
             for step in steps[done or 0 :]:
                 step(connection)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -40,7 +40,7 @@ class Event:
     seconds: float | None = None
     example: int | None = None
     ref: str | None = None
-    body: dict[str, Any] | None = None
+    body: dict[str, Any] = field(default_factory=dict)
     id: int = 0  # given by the log
 
     def to_json(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class EventLog:
 
 def _row(event: Event) -> dict[str, Any]:
     fields = {name: getattr(event, name) for name in ("kind", "at", "who", "seconds", "example", "ref")}
-    return {**fields, "body": json.dumps(event.body or {}, allow_nan=False, separators=(",", ":"))}
+    return {**fields, "body": json.dumps(event.body, allow_nan=False, separators=(",", ":"))}
 
 
 def _event(row: Any) -> Event:

@@ -53,7 +53,9 @@ class SqlLedger:
             try:
                 yield Entry.from_json(event.body)
             except FileFormatError as problem:
-                raise FileFormatError(f"Event {event.id} of {self.url} is damaged: {problem}. Restore a copy.") from None
+                raise FileFormatError(
+                    f"Event {event.id} of {self.url} is damaged: {problem}. Restore a copy."
+                ) from None
 
     def __len__(self) -> int:
         return self._log.count(_TOLD)
