@@ -8,7 +8,22 @@ from coalface.app.project import Project
 
 LABELS = ("Billing", "Refunds", "Fraud")
 LEVELS = ("none", "minor", "annoying", "serious", "disaster")
-_WORDS = "parcel money back late broken charged twice invoice stolen card <b>wrong</b> item & gone".split()
+_WORDS = [
+    "parcel",
+    "money",
+    "back",
+    "late",
+    "broken",
+    "charged",
+    "twice",
+    "invoice",
+    "stolen",
+    "card",
+    "<b>wrong</b>",
+    "item",
+    "&",
+    "gone",
+]
 
 
 def make_project(folder, n_examples=60, labels=LABELS, **more):
@@ -16,7 +31,11 @@ def make_project(folder, n_examples=60, labels=LABELS, **more):
     draw = random.Random(7)
     examples = [{"id": f"ticket/{i}", "text": " ".join(draw.choices(_WORDS, k=6))} for i in range(n_examples)]
     levels = [{"name": name, "cost": float(i), "anchor": f"such as {i}"} for i, name in enumerate(LEVELS)]
-    settings = {"levels": levels, "budget": {"examples": 40, "costs": 150}, "guidelines": "Think of the customer."} | more
+    settings = {
+        "levels": levels,
+        "budget": {"examples": 40, "costs": 150},
+        "guidelines": "Think of the customer.",
+    } | more
     return Project.create(folder / "tickets", examples, labels, **settings)
 
 

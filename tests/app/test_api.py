@@ -1,5 +1,7 @@
 """The REST interface: what it gives, to whom, and how it refuses."""
 
+import json
+
 import pytest
 
 from tests.app.desks import LABELS, answers, desk_in_turn, open_desk
@@ -71,10 +73,11 @@ def test_a_forged_id_is_unknown(as_ann):
 
 
 def test_annotators_see_no_ranges_and_engineers_do(tmp_path):
-    with desk_in_turn(tmp_path) as desk, served(desk) as address:
-        with client_of(address, "ann") as ann, client_of(address, "eve") as eve:
-            (hidden,), (shown,) = lease(ann)["queries"], lease(eve)["queries"]
-            follow_up = send(ann, hidden, {}, "k").json()["follow_up"]
+    with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address, "ann") as ann:
+        (hidden,) = lease(ann)["queries"]
+        follow_up = send(ann, hidden, {}, "k").json()["follow_up"]
+        with client_of(address, "eve") as eve:
+            (shown,) = lease(eve)["queries"]
     for query in (hidden, follow_up):
         assert (query["ranges"], query["reason"]) == ({}, "")
     assert set(shown["ranges"]) == set(LABELS)
@@ -96,9 +99,9 @@ ENGINEERS_ONLY = [
 @pytest.mark.parametrize(("method", "path"), ENGINEERS_ONLY)
 def test_annotators_may_not(as_ann, as_eve, method, path):
     body = {"POST": {"predict": {"examples": [{"text": "money back"}]}, "tokens": {"name": "x", "role": "annotator"}}}
-    json = body.get(method, {}).get(path.rsplit("/", 1)[1])
-    assert is_problem(as_ann.request(method, path, json=json), 403)
-    assert as_eve.request(method, path, json=json).is_success
+    sent = body.get(method, {}).get(path.rsplit("/", 1)[1])
+    assert is_problem(as_ann.request(method, path, json=sent), 403)
+    assert as_eve.request(method, path, json=sent).is_success
 
 
 def test_every_route_of_the_description_refuses_strangers(stranger):
@@ -166,9 +169,9 @@ def test_what_breaks_a_rule_is_refused_and_changes_nothing(as_ann, desk, costs, 
 
 def test_numbers_that_json_does_not_have_are_refused(as_ann):
     (query,) = lease(as_ann)["queries"]
-    text = '{"query_id": "%s", "lease_id": "%s", "costs": {"Billing": NaN}}' % (query["id"], query["lease_id"])
+    body = {"query_id": query["id"], "lease_id": query["lease_id"], "costs": {"Billing": float("nan")}}
     headers = {"Idempotency-Key": "k", "content-type": "application/json"}
-    assert is_problem(as_ann.post(f"{PROJECT}/answers", content=text, headers=headers), 422)
+    assert is_problem(as_ann.post(f"{PROJECT}/answers", content=json.dumps(body), headers=headers), 422)
 
 
 def test_an_answer_without_a_key_is_refused(as_ann):
@@ -177,7 +180,9 @@ def test_an_answer_without_a_key_is_refused(as_ann):
     assert is_problem(as_ann.post(f"{PROJECT}/answers", json=body), 422)
 
 
-@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/projects/other", "/static/../service.py", "/static/%2e%2e/api.py"])
+@pytest.mark.parametrize(
+    "path", ["/api/v1/nothing", "/api/v1/projects/other", "/static/../service.py", "/static/%2e%2e/api.py"]
+)
 def test_what_is_not_there_is_not_found(as_eve, path):
     assert as_eve.get(path).status_code == 404
 

@@ -20,7 +20,7 @@ class Endpoint:
     def __init__(self, *statuses):
         self.statuses, self.taken = list(statuses), []
 
-    def __call__(self, url, body, headers):
+    def __call__(self, _, body, headers):
         status = self.statuses.pop(0) if self.statuses else 200
         if status == 200:
             self.taken.append((body, headers))
@@ -79,7 +79,9 @@ def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):
     assert messenger(desk, Endpoint(410), tmp_path).deliver() is None
 
 
-@pytest.mark.parametrize(("url", "secret"), [("ftp://x", SECRET), ("https://x", "secret"), ("https://x", "whsec_c2hvcnQ=")])
+@pytest.mark.parametrize(
+    ("url", "secret"), [("ftp://x", SECRET), ("https://x", "secret"), ("https://x", "whsec_c2hvcnQ=")]
+)
 def test_an_address_or_secret_that_cannot_work_is_refused(desk, tmp_path, url, secret):
     with pytest.raises(InputError):
         Messenger(desk, url, secret, tmp_path / "told")

@@ -6,7 +6,12 @@ import time
 
 from tests.experiments import browser
 
-_KEYS = {"Enter": ("Enter", 13, "\r"), " ": ("Space", 32, " "), "Escape": ("Escape", 27, ""), "Backspace": ("Backspace", 8, "")}
+_KEYS = {
+    "Enter": ("Enter", 13, "\r"),
+    " ": ("Space", 32, " "),
+    "Escape": ("Escape", 27, ""),
+    "Backspace": ("Backspace", 8, ""),
+}
 
 
 class Visitor(browser.Browser):
@@ -63,7 +68,9 @@ class Visitor(browser.Browser):
         """Look until an expression holds."""
         end = time.monotonic() + seconds
         while not self.see(f"Boolean({expression})"):
-            assert time.monotonic() < end, f"not seen in time: {expression}; the page says {self.see('document.body.innerText')}"
+            assert time.monotonic() < end, (
+                f"not seen in time: {expression}; the page says {self.see('document.body.innerText')}"
+            )
             time.sleep(0.02)
 
     def wear(self, *, dark=False, width=1200, height=900):

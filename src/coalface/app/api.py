@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from coalface.app import views
-from coalface.app.auth import AnyCaller, Engineer
+from coalface.app.auth import AnyCaller, Engineer, caller_of_api, engineer_of_api
 from coalface.app.desk import Desk
 from coalface.app.exchange import NoQuestion, Progress, Question
-from coalface.app.problems import RESPONSES, Refusal
+from coalface.app.problems import RESPONSES, RefusedError
 from coalface.app.tokens import Caller, check_person, digest_of, new_token
 
 MEDIA_TYPES = {
@@ -34,24 +34,26 @@ def named_desk(project: views.Identifier, request: Request) -> Desk:
     """The desk of the project in the address."""
     desk = desk_of(request)
     if project != desk.project.name:
-        raise Refusal(404, f"There is no project {project!r} here; this service serves {desk.project.name!r}.")
+        raise RefusedError(404, f"There is no project {project!r} here; this service serves {desk.project.name!r}.")
     return desk
 
 
 AnyDesk = Annotated[Desk, Depends(desk_of)]
 NamedDesk = Annotated[Desk, Depends(named_desk)]
 Key = Annotated[views.Identifier, Header(alias="Idempotency-Key")]
-api = APIRouter(prefix="/api/v1", responses=RESPONSES)
+_COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}
+api = APIRouter(dependencies=[Depends(caller_of_api)], **_COMMON)
+for_engineers = APIRouter(dependencies=[Depends(engineer_of_api)], **_COMMON)
 
 
 @api.get("/projects")
-def projects(caller: AnyCaller, desk: AnyDesk) -> list[views.ProjectView]:
+def projects(desk: AnyDesk) -> list[views.ProjectView]:
     """The one project that is served."""
     return [views.ProjectView.model_validate(desk.project)]
 
 
 @api.get("/projects/{project}")
-def project(caller: AnyCaller, desk: NamedDesk) -> views.ProjectView:
+def project(desk: NamedDesk) -> views.ProjectView:
     """What is asked, about which labels, on which scale."""
     return views.ProjectView.model_validate(desk.project)
 
@@ -92,12 +94,12 @@ def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: views.AnswerBody)
     about = (caller.name, body.query_id, body.lease_id)
     if body.label is not None:
         if body.costs or body.unsure:
-            raise Refusal(422, "An answer gives either costs or the true label, got both. Leave one out.")
+            raise RefusedError(422, "An answer gives either costs or the true label, got both. Leave one out.")
         receipt = desk.answer_truth(*about, body.label, key, body.lead_time_s, body.note)
     else:
         costs = {**body.costs, **dict.fromkeys(body.unsure)}
         receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note)
-    follow_up = receipt.follow_up and _view(receipt.follow_up, caller)
+    follow_up = None if receipt.follow_up is None else _view(receipt.follow_up, caller)
     return views.ReceiptView(
         answer_id=receipt.answer_id, late=receipt.late, learned=receipt.learned, follow_up=follow_up
     )
@@ -115,7 +117,7 @@ def answers(
 def undo(caller: AnyCaller, desk: AnyDesk, answer_id: views.Identifier) -> views.UndoneView:
     """Take an own answer back; its query is leased to the caller again."""
     question = desk.undo(caller.name, answer_id)
-    return views.UndoneView(query=question and _view(question, caller))
+    return views.UndoneView(query=None if question is None else _view(question, caller))
 
 
 @api.get("/projects/{project}/progress")
@@ -124,21 +126,20 @@ def progress(caller: AnyCaller, desk: NamedDesk) -> Progress:
     return desk.progress(caller.name)
 
 
-@api.get("/projects/{project}/overview")
-def overview(caller: Engineer, desk: NamedDesk) -> views.OverviewView:
+@for_engineers.get("/projects/{project}/overview")
+def overview(desk: NamedDesk) -> views.OverviewView:
     """Everything the dashboard shows."""
     return views.OverviewView.model_validate(desk.overview())
 
 
-@api.get("/projects/{project}/annotators")
-def annotators(caller: Engineer, desk: NamedDesk) -> list[views.AnnotatorView]:
+@for_engineers.get("/projects/{project}/annotators")
+def annotators(desk: NamedDesk) -> list[views.AnnotatorView]:
     """Everybody's pace and agreement."""
     return [views.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
 
 
-@api.get("/projects/{project}/events")
+@for_engineers.get("/projects/{project}/events")
 def events(
-    caller: Engineer,
     desk: NamedDesk,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str, Query(pattern=r"^[0-9]{1,15}$")] = "0",
@@ -149,28 +150,28 @@ def events(
     return views.EventsView(items=[views.EventView.model_validate(one) for one in found], next_cursor=following)
 
 
-@api.post("/projects/{project}/predict")
-def predict(caller: Engineer, desk: NamedDesk, body: views.PredictBody) -> list[dict[str, Any]]:
+@for_engineers.post("/projects/{project}/predict")
+def predict(desk: NamedDesk, body: views.PredictBody) -> list[dict[str, Any]]:
     """For each example its label, and the predicted cost and range of every label."""
     return list(desk.predict(body.examples))
 
 
-@api.get("/projects/{project}/exports/{form}", response_class=Response)
-def export(caller: Engineer, desk: NamedDesk, form: views.Form) -> StreamingResponse:
+@for_engineers.get("/projects/{project}/exports/{form}", response_class=Response)
+def export(desk: NamedDesk, form: views.Form) -> StreamingResponse:
     """Everything that was answered as JSON lines, CSV or VW text, or the trained model."""
     name = f"{desk.project.name}.{_SUFFIXES[form]}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(iter(desk.export(form)), media_type=MEDIA_TYPES[form], headers=headers)
 
 
-@api.get("/tokens")
-def tokens(caller: Engineer, desk: AnyDesk) -> list[views.TokenView]:
+@for_engineers.get("/tokens")
+def tokens(desk: AnyDesk) -> list[views.TokenView]:
     """Who has a token."""
     return [views.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
 
 
-@api.post("/tokens", status_code=201)
-def add_token(caller: Engineer, desk: AnyDesk, body: views.TokenBody) -> views.NewTokenView:
+@for_engineers.post("/tokens", status_code=201)
+def add_token(desk: AnyDesk, body: views.TokenBody) -> views.NewTokenView:
     """A new token, shown this once."""
     check_person(body.name, body.role)
     token = new_token()
@@ -178,11 +179,11 @@ def add_token(caller: Engineer, desk: AnyDesk, body: views.TokenBody) -> views.N
     return views.NewTokenView(name=body.name, role=body.role, token=token)
 
 
-@api.delete("/tokens/{name}", status_code=204)
+@for_engineers.delete("/tokens/{name}", status_code=204)
 def remove_token(caller: Engineer, desk: AnyDesk, name: views.Identifier) -> None:
     """Nobody of this name may call any longer, from the next request on."""
     if name == caller.name:
-        raise Refusal(409, "You would lock yourself out. Let another engineer remove your token.")
+        raise RefusedError(409, "You would lock yourself out. Let another engineer remove your token.")
     desk.store.remove_token(name)
 
 

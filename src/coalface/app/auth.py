@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from coalface.app.guards import RateLimit
-from coalface.app.problems import Refusal
+from coalface.app.problems import RefusedError
+from coalface.app.store import Store
 from coalface.app.tokens import Caller, digest_of, form_key, same_text
 
 COOKIE = "coalface"
@@ -15,28 +16,20 @@ _READING = ("GET", "HEAD")
 class Door:
     """Knows callers by their tokens, and makes those wait who come too often or guess."""
 
-    def __init__(self, store: "Tokens", per_minute: float = 3000.0) -> None:
+    def __init__(self, store: Store, per_minute: float = 3000.0) -> None:
         self._store = store
         self._requests = RateLimit(per_minute, burst=max(per_minute / 10.0, 20.0))
         self._guesses = RateLimit(per_minute=10.0, burst=10.0)
 
     def admit(self, token: str, address: str) -> Caller:
-        """The caller with this token; a Refusal if there is none."""
+        """The caller with this token; a RefusedError if there is none."""
         found = self._store.token(digest_of(token))
         if found is None:
             _refuse_haste(self._guesses.wait(address))
-            raise Refusal(401, "Unknown token. Ask an engineer for one.", {"www-authenticate": "Bearer"})
+            raise RefusedError(401, "Unknown token. Ask an engineer for one.", {"www-authenticate": "Bearer"})
         name, role = found
         _refuse_haste(self._requests.wait(name))
         return Caller(name, role, token)
-
-
-class Tokens:
-    """What a door needs of a store."""
-
-    def token(self, digest: str) -> tuple[str, str] | None:
-        """The name and role of the token with this digest."""
-        raise NotImplementedError
 
 
 def address_of(request: Request) -> str:
@@ -52,7 +45,7 @@ def caller_of_api(request: Request) -> Caller:
         return door.admit(token.strip(), address_of(request))
     cookie = request.cookies.get(COOKIE)
     if cookie is None:
-        raise Refusal(401, "A token is needed: Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"})
+        raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"})
     caller = door.admit(cookie, address_of(request))
     if request.method not in _READING:
         check_form_key(caller, request.headers.get("x-csrf-token", ""))
@@ -62,7 +55,7 @@ def caller_of_api(request: Request) -> Caller:
 def check_form_key(caller: Caller, given: str) -> None:
     """Refuse what did not come from a page of ours."""
     if not same_text(given, form_key(caller.token)):
-        raise Refusal(403, "This did not come from a page of this service. Load the page again.")
+        raise RefusedError(403, "This did not come from a page of this service. Load the page again.")
 
 
 def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
@@ -71,15 +64,17 @@ def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller
 
 
 def only_engineers(caller: Caller) -> Caller:
-    """The caller again; a Refusal if it is an annotator."""
+    """The caller again; a RefusedError if it is an annotator."""
     if not caller.is_engineer:
-        raise Refusal(403, "Only engineers may see this.")
+        raise RefusedError(403, "Only engineers may see this.")
     return caller
 
 
 def _refuse_haste(seconds: float) -> None:
     if seconds > 0:
-        raise Refusal(429, f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)})
+        raise RefusedError(
+            429, f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
+        )
 
 
 AnyCaller = Annotated[Caller, Depends(caller_of_api)]

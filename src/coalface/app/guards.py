@@ -45,7 +45,9 @@ class RateLimit:
         now = self._clock()
         with self._lock:
             if len(self._left) > 10_000:  # strangers must not fill the memory
-                self._left = {name: seen for name, seen in self._left.items() if self._now_left(seen, now) < self._burst}
+                self._left = {
+                    name: seen for name, seen in self._left.items() if self._now_left(seen, now) < self._burst
+                }
             left = self._now_left(self._left.get(caller, (self._burst, now)), now)
             if left < 1.0:
                 return (1.0 - left) / self._rate

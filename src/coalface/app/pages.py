@@ -1,4 +1,7 @@
-"""The pages: log in, give costs, see how it goes. They work as plain forms; the script adds keys, drafts and renewals."""
+"""The pages: log in, give costs, see how it goes.
+
+They work as plain forms; the script adds keys, drafts and renewals.
+"""
 
 import secrets
 from typing import Annotated, Any
@@ -14,7 +17,7 @@ from coalface.app.auth import COOKIE, Door, address_of, check_form_key, only_eng
 from coalface.app.desk import Desk
 from coalface.app.exchange import STOPPED, NoQuestion, Question
 from coalface.app.pictures import bar, shares, sparkline
-from coalface.app.problems import Refusal
+from coalface.app.problems import RefusedError
 from coalface.app.tokens import Caller, form_key
 from coalface.app.views import for_caller
 from coalface.errors import ConflictError, InputError, UnknownIdError
@@ -25,7 +28,7 @@ _SANDBOX = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline
 pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
-class _ToLogin(Refusal):
+class _ToLogin(RefusedError):
     def __init__(self) -> None:
         super().__init__(303, "Log in first.", {"location": "/login"})
 
@@ -38,7 +41,7 @@ def caller_of_page(request: Request) -> Caller:
         if token is None:
             raise _ToLogin
         return door.admit(token, address_of(request))
-    except Refusal as refusal:
+    except RefusedError as refusal:
         raise _ToLogin if refusal.status == 401 else refusal from None
 
 
@@ -74,7 +77,7 @@ def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Resp
     door: Door = request.app.state.door
     try:
         door.admit(token.strip(), address_of(request))
-    except Refusal as refusal:
+    except RefusedError as refusal:
         return _page(request, "login.html", None, refusal.status, wrong=refusal.detail)
     answer = _to("/")
     secure = request.url.scheme == "https"
@@ -82,8 +85,8 @@ def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Resp
     return answer
 
 
-@pages.post("/logout")
-def logout(form: SentForm) -> Response:
+@pages.post("/logout", dependencies=[Depends(sent_form)])
+def logout() -> Response:
     """Forget the token on this machine."""
     answer = _to("/login")
     answer.delete_cookie(COOKIE)
@@ -115,7 +118,7 @@ async def send(caller: Visitor, desk: AnyDesk, form: SentForm) -> Response:
     more = (_text(form, "key"), _seconds(_text(form, "seconds")), _text(form, "note").strip() or None)
     try:
         if desk.project.true_label:
-            receipt = await run_in_threadpool(desk.answer_truth, *about, _text(form, "label"), *more)
+            receipt = await run_in_threadpool(desk.answer_truth, *about, _text(form, "label") or None, *more)
         else:
             receipt = await run_in_threadpool(desk.answer, *about, _costs(form), *more)
     except ConflictError:
@@ -157,8 +160,12 @@ def dashboard(request: Request, caller: Visitor, desk: AnyDesk) -> Response:
     only_engineers(caller)
     overview = desk.overview()
     bounds = desk.project.cost_bounds
-    pictures = [(row, bar(row.lowest, row.highest, bounds), bar(row.predicted, row.predicted, bounds)) for row in overview.labels]
-    about = {"overview": overview, "pictures": pictures, "how_many": shares(overview.progress), "curve": sparkline(overview.history)}
+    about: dict[str, Any] = {"overview": overview, "how_many": shares(overview.progress)}
+    about["curve"] = sparkline(overview.history)
+    about["pictures"] = [
+        (row, bar(row.lowest, row.highest, bounds), bar(row.predicted, row.predicted, bounds))
+        for row in overview.labels
+    ]
     return _page(request, "dashboard.html", caller, why=STOPPED.get(overview.stopped or "", ""), **about)
 
 
@@ -218,7 +225,7 @@ def _refuse_other_sites(request: Request) -> None:
     """Another site could log a person in under a foreign name; a browser says where a form stands."""
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise Refusal(403, "This did not come from a page of this service. Load the page again.")
+        raise RefusedError(403, "This did not come from a page of this service. Load the page again.")
 
 
 def _to(place: str) -> RedirectResponse:

@@ -39,7 +39,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """A request that is refused, with the status and the one line that say why."""
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
@@ -50,8 +50,8 @@ class Refusal(Exception):
 def problem(status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
     """A problem as RFC 9457 has it.
 
-    >>> problem(404, "There is no answer 'a9'.").body.decode()
-    '{"type":"about:blank","title":"Not Found","status":404,"detail":"There is no answer \\'a9\\'."}'
+    >>> problem(404, "There is no answer 9.").body.decode()
+    '{"type":"about:blank","title":"Not Found","status":404,"detail":"There is no answer 9."}'
     """
     content = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
     return JSONResponse(content, status, headers, MEDIA_TYPE)
@@ -84,7 +84,7 @@ def answer_in_problems(app: FastAPI) -> None:
         )
 
     def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Refusal)
+        assert isinstance(error, RefusedError)
         return shown(request, error.status, error.detail, error.headers)
 
     def of_http(request: Request, error: Exception) -> Response:
@@ -108,7 +108,7 @@ def answer_in_problems(app: FastAPI) -> None:
         logging.getLogger("coalface").error("%s %s failed", request.method, request.url.path, exc_info=error)
         return shown(request, 500, "Something went wrong here; nothing was changed. It was logged.")
 
-    app.add_exception_handler(Refusal, refused)
+    app.add_exception_handler(RefusedError, refused)
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(RequestValidationError, of_input)
     app.add_exception_handler(CoalfaceError, of_desk)

@@ -10,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 
 from coalface import __version__
-from coalface.app.api import api
+from coalface.app.api import api, for_engineers
 from coalface.app.auth import Door
 from coalface.app.desk import Desk
 from coalface.app.guards import LARGEST_BODY, BodyLimit, StrictHeaders
@@ -19,6 +19,7 @@ from coalface.app.problems import answer_in_problems
 from coalface.app.webhooks import Messenger
 
 _HERE = Path(__file__).parent
+_NOTHING = "\N{EN DASH}"
 
 
 def service_of(
@@ -49,6 +50,7 @@ def service_of(
     app.state.templates = _templates()
     answer_in_problems(app)
     app.include_router(api)
+    app.include_router(for_engineers)
     app.include_router(pages)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     app.add_middleware(BodyLimit, largest=largest_body)
@@ -70,7 +72,7 @@ def _short(number: float | None, digits: int = 3) -> str:
     ('1,234,567', '0.123', '–')
     """
     if number is None:
-        return "–"
+        return _NOTHING
     return f"{number:,.0f}" if number == int(number) else f"{number:,.{digits}g}"
 
 
@@ -80,4 +82,4 @@ def _moment(seconds: float | None) -> str:
     >>> _moment(0.0)
     '1970-01-01 00:00'
     """
-    return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    return _NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

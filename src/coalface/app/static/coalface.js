@@ -132,7 +132,10 @@ function choose(digit) {
   if (levels[digit]) fill(row, levels[digit].value);
 }
 
-function cantTell(row) { if (row) fill(row, "?"); }
+function cantTell(row) {
+  if (row) fill(row, "?");
+  else document.getElementById("unsure")?.click();
+}
 
 const KEYS = {
   u: undo,
@@ -152,7 +155,7 @@ function pressed(event) {
     act = next && next !== row ? () => goTo(next) : () => send(document.getElementById("send"));
   } else if (event.key === " " && row && numberOf(row) === place) act = () => cantTell(row);
   else if (typing(place)) return;
-  else if (event.key === " " && !pressing(place) && rows().length) act = () => cantTell(current() || rows()[0]);
+  else if (event.key === " " && !pressing(place)) act = () => cantTell(current() || rows()[0]);
   else if (/^[0-9]$/.test(event.key)) act = () => choose(Number(event.key));
   else act = KEYS[event.key.toLowerCase()];
   if (!act) return;
