@@ -177,9 +177,12 @@ class Store:
         """Take back questions that nobody has seen."""
         connection.execute(_questions.delete().where(_q.number.in_(list(numbers))))
 
-    def copies(self, example: int) -> list[Row]:
-        """All questions about an example."""
-        return self.rows(_q.example == example)
+    def renumber(self, connection: sa.Connection) -> None:
+        """Go on behind the largest numbers after events and questions were added with numbers of their own."""
+        if connection.dialect.name == "postgresql":  # SQLite does so by itself
+            for table, column in (("events", "id"), ("questions", "number")):
+                largest = f"coalesce((select max({column}) from {table}), 1)"
+                connection.execute(sa.text(f"select setval(pg_get_serial_sequence('{table}', '{column}'), {largest})"))
 
     def _count(self, *conditions: sa.ColumnElement[bool]) -> int:
         with self.database.reading() as connection:

@@ -117,11 +117,6 @@ class EventLog:
         with self.database.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
-    def renumber(self, connection: sa.Connection) -> None:
-        """Go on behind the largest number after events were added with numbers of their own."""
-        if connection.dialect.name == "postgresql":
-            connection.execute(sa.text("select setval('events_id_seq', (select max(id) from events))"))
-
     def _one(self, condition: sa.ColumnElement[bool]) -> Event | None:
         with self.database.reading() as connection:
             row = connection.execute(sa.select(_events).where(condition)).first()
