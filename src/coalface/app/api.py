@@ -21,7 +21,7 @@ MEDIA_TYPES = {
     "vw": "text/plain; charset=utf-8",
     "model": "application/octet-stream",
 }
-_SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "vw": "vw", "model": "coal"}
+_SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "vw": "vw", "model": "coalface"}
 
 
 def desk_of(request: Request) -> Desk:

@@ -28,7 +28,7 @@ _SANDBOX = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline
 pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
-class _ToLogin(RefusedError):
+class _LoginNeededError(RefusedError):
     def __init__(self) -> None:
         super().__init__(303, "Log in first.", {"location": "/login"})
 
@@ -39,10 +39,10 @@ def caller_of_page(request: Request) -> Caller:
     door: Door = request.app.state.door
     try:
         if token is None:
-            raise _ToLogin
+            raise _LoginNeededError
         return door.admit(token, address_of(request))
     except RefusedError as refusal:
-        raise _ToLogin if refusal.status == 401 else refusal from None
+        raise _LoginNeededError if refusal.status == 401 else refusal from None
 
 
 Visitor = Annotated[Caller, Depends(caller_of_page)]
