@@ -1,6 +1,8 @@
 """``coalface serve``: people answer in a browser, programs over HTTP."""
 
 import os
+import signal
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -103,6 +105,7 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
             typer.echo(f"{project.title} is at http://{_shown(host)}:{socket.getsockname()[1]}  (Ctrl-C ends)")
             if host not in _LOOPBACK:
                 typer.echo("Other machines can reach it: let them come through HTTPS, tokens travel with requests.")
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # once uvicorn has ended: the desk saves a snapshot
             uvicorn.Server(config).run(sockets=[socket])
     finally:
         desk.close()
