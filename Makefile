@@ -38,6 +38,7 @@ bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.sweep_scaling
 	$(BIN)/python -m benchmarks.embeddings
+	$(BIN)/python -m benchmarks.tagging
 
 studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), into build/studies
 	for study in studies/*.toml; do \

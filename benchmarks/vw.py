@@ -6,6 +6,7 @@ the core there, one reading and one learning; the seconds of the learning one al
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -93,10 +94,10 @@ def train(problem: Problem, files: Files, rule: str) -> Trained:
 
 
 class Driver:
-    """VW's own loop over cached lines, timed without its start-up."""
+    """VW's own loop over cached lines, with ``more`` options than its start-up, which is taken off."""
 
-    def __init__(self, args: list[str], lines: Path, cache: Path, one_line: Path) -> None:
-        self._request = {"args": [*args, "--quiet", "-d", f"{lines}", "--cache_file", f"{cache}"]}
+    def __init__(self, args: list[str], lines: Path, cache: Path, one_line: Path, more: Sequence[str] = ()) -> None:
+        self._request = {"args": [*args, *more, "--quiet", "-d", f"{lines}", "--cache_file", f"{cache}"]}
         self._start = _start_up([*args, "--quiet", "-d", f"{one_line}"])
         self.peak_bytes = 0
 

@@ -4,12 +4,15 @@ import json
 import math
 
 import pytest
-from benchmarks import embeddings
+from benchmarks import embeddings, tagging
 from benchmarks.__main__ import PARTS, measure
 from benchmarks.problems import dense_images, sparse_text
 from benchmarks.report import save, show
 from benchmarks.vw import table_bits
 from rich.console import Console
+
+from coalface.data.conll import Sentence
+from tests.search.made_sentences import made
 
 pytest.importorskip("vowpalwabbit")
 
@@ -74,3 +77,20 @@ def test_embeddings_are_measured_against_the_machine():
     assert speed.state_bytes > 2 * 3 * 20**2
     for value in (speed.batched, speed.share_of_product, speed.single, speed.share_of_copy):
         assert 0 < value < math.inf
+
+
+def test_the_tagger_is_compared_on_the_same_words():
+    sentences = [Sentence(tuple(words), tuple(tags)) for words, tags in zip(*made(40), strict=True)]
+    found = tagging.against_vw("made", sentences, sentences, repeats=1, passes=2)
+    assert found.ours > 0.9
+    assert found.theirs > 0.9
+    assert found.our_speed > 0
+    assert found.speed_ratio > 0
+
+
+def test_the_tagger_is_compared_with_a_crf():
+    pytest.importorskip("sklearn_crfsuite")
+    sentences = [Sentence(tuple(words), tuple(tags)) for words, tags in zip(*made(40), strict=True)]
+    for spans in (True, False):
+        found = tagging.against_crf("made", sentences, sentences, spans=spans, iterations=20)
+        assert min(found.ours, found.theirs) > 0.9

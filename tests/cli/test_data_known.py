@@ -32,7 +32,10 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(capsys):
     assert rows["digits"][1:6] == ["1,297", "500", "10", "bundled", "yes"]
     assert rows["olivetti"][1:6] == ["280", "120", "40", "fetched", "no"]
     assert "To get olivetti: coalface data fetch olivetti --into DIR" in out
-    assert "clinc150, clinc150-256, mnist, conll2003, ud-ewt, aslib/SCENARIO: set COALFACE_DATA to a folder" in out
+    assert (
+        "clinc150, clinc150-256, mnist, conll2003, wikineural, ud-ewt, aslib/SCENARIO: set COALFACE_DATA to a folder"
+        in out
+    )
 
 
 def test_the_list_as_json_holds_the_same(capsys):

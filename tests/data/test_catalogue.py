@@ -143,6 +143,14 @@ def test_every_word_of_conll2003_is_an_example_and_its_last_column_the_label(dat
     assert (train.name, test.name, line("conll2003").there) == ("conll2003", "conll2003", True)
 
 
+def test_wikineural_is_read_like_it_and_knows_its_sentences(data):
+    packed(data / "wikineural_en_ner" / "train.conll.gz", "Rome B-LOC\nwon O\n\nIt O\n")
+    packed(data / "wikineural_en_ner" / "test.conll.gz", "Bo B-LOC\n")
+    train, test = load_known("wikineural")
+    assert (train.truth.tolist(), train.sequence.tolist()) == ([0, 1, 1], [0, 0, 1])
+    assert (test.name, test.sequence.tolist()) == ("wikineural", [0])
+
+
 def test_the_tags_of_ud_ewt_are_the_penn_treebanks(data):
     packed(data / "ud_english_pos" / "ewt-train.conll.gz", "cats\tNNS\tNOUN\nrun\tVBP\tVERB\n")
     packed(data / "ud_english_pos" / "ewt-test.conll.gz", "cat\tNN\tNOUN\n")

@@ -87,7 +87,7 @@ def test_what_is_not_said_has_a_default():
         ("share = 0.5", "batch = 10", 20, "lines.half.batch is not known here; possible are .*share"),
         ("share = 0.5", "share = 2.0", 20, "share must be .*, got 2.0"),
         ("share = 0.5", "mellowness = 0.1", 20, "lines.half.mellowness is not known here; possible are .*share"),
-        ('"random-costs"', '"guess"', 19, "learner must be one of coal, ridge, random-costs, .*, got 'guess'"),
+        ('"random-costs"', '"guess"', 19, "learner must be one of coal, ridge, tagger, random-costs, .*, got 'guess'"),
         ("[lines.half]", "[lines.coal]", 18, "must be TOML: Cannot declare"),
         ("[0.1, 0.01]", "[]", 15, "mellowness must have at least one value"),
         ("[0.1, 0.3]", "[]", 11, "learning_rate must have at least one value"),

@@ -1,5 +1,6 @@
 """The tagger learns what a loop over ``CoalClassifier`` learns, counts its roll-outs, and can be kept."""
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ def test_passive_rolls_out_every_tag_of_every_word_and_active_far_fewer() -> Non
 def long_ones(n_sentences: int, seed: int) -> Any:
     """Sentences of about thirty words, nearly all of them outside of names."""
     parts = made(6 * n_sentences, seed, share=0.04)
-    return [[sum(part[i : i + 6], []) for i in range(0, len(part), 6)] for part in parts]
+    return [[list(chain(*part[i : i + 6])) for i in range(0, len(part), 6)] for part in parts]
 
 
 @pytest.mark.parametrize("published", [True, False])
@@ -204,8 +205,10 @@ def test_a_very_long_sentence_is_a_sentence() -> None:
     assert tagger.policy_.round_ == 10_001
 
 
-def test_progress_counts_words() -> None:
-    seen: list[tuple[int, int]] = []
+def test_progress_counts_words_and_rollouts() -> None:
+    seen: list[tuple[int, int, int]] = []
     sentences, tags = made(20)
-    SequenceTagger(passes=3).fit(sentences, tags, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (3 * sum(map(len, sentences)),) * 2
+    tagger = SequenceTagger(passes=3).fit(sentences, tags, progress=lambda *numbers: seen.append(numbers))
+    n_words = sum(map(len, sentences))
+    assert [numbers[:2] for numbers in seen] == [(n_words * done, 3 * n_words) for done in (1, 2, 3)]
+    assert seen[-1][2] == tagger.rollouts_

@@ -48,12 +48,16 @@ class Desk:
             stack.callback(self.store.close)
             self.books = Books(project, self.store, clock)
             self._closing = stack.pop_all()
+        self._closed = False
         self._queue = QuestionQueue(self.books)
         self._interviews = Interviews(self.books, self._queue)
 
     def close(self) -> None:
-        """Save a snapshot and let others open the project."""
+        """Save a snapshot and let others open the project; a second time, do nothing."""
         with self.books.lock:
+            if self._closed:
+                return
+            self._closed = True
             if self.books.model.save(self.project.folder) is not None:
                 with self.books.recording() as record:
                     record.add("snapshot", {"event": self.books.model.last, "round": self.books.model.learner.round_})

@@ -11,6 +11,9 @@ from coalface.cli.projects import export, import_, init, label
 from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import report, sweep
+from coalface.cli.tag import evaluate
+from coalface.cli.tag import predict as tag_predict
+from coalface.cli.tag import train as tag_train
 from coalface.cli.train_predict import predict, train
 
 
@@ -28,6 +31,12 @@ app = typer.Typer(
 data = typer.Typer(
     help="Look at data, convert it, and fetch it.",
     epilog=_examples("coalface data info calls.csv --label kind"),
+    rich_markup_mode=None,
+)
+
+tag = typer.Typer(
+    help="Tag the words of sentences, learned from few roll-outs (CoNLL files).",
+    epilog=_examples("coalface tag train train.conll --model names.coal --constraints bio"),
     rich_markup_mode=None,
 )
 
@@ -96,3 +105,7 @@ data.command(
     epilog=_examples("coalface data convert calls.csv calls --label kind", "coalface data convert digits digits")
 )(convert)
 data.command(epilog=_examples("coalface data fetch newsgroups20 --into data"))(fetch)
+app.add_typer(tag, name="tag")
+tag.command("train", epilog=_examples("coalface tag train train.conll --model names.coal --constraints bio"))(tag_train)
+tag.command("predict", epilog=_examples("coalface tag predict names.coal new.conll > tags.jsonl"))(tag_predict)
+tag.command("evaluate", epilog=_examples("coalface tag evaluate names.coal test.conll"))(evaluate)

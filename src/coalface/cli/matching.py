@@ -83,6 +83,7 @@ def _renumbered(dataset: CostDataset, places: NDArray[Any], names: tuple[str, ..
         cost_matrix=dataset.cost_matrix,
         candidates=dataset.candidates,
         price=dataset.price,
+        sequence=dataset.sequence,
         feature_names=names,
         name=dataset.name,
     )

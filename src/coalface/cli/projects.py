@@ -71,10 +71,8 @@ def init(
         seed=seed,
     )
     asked = "true labels" if project.true_label else "costs"
-    typer.echo(
-        f"{folder}: {len(project.pool):,} examples ({project.pool.kind}), {len(project.labels)} labels; annotators give "
-        f"{asked}"
-    )
+    size = f"{len(project.pool):,} examples ({project.pool.kind}), {len(project.labels)} labels"
+    typer.echo(f"{folder}: {size}; annotators give {asked}")
     typer.echo(f"Settings are in {folder / 'project.toml'}.")
 
 

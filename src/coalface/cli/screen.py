@@ -1,9 +1,15 @@
 """What a person sees: tables on standard output, progress on standard error; no colours in a pipe."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
-Progress = Callable[[int, int], None]
+
+class Progress(Protocol):
+    """Takes how much is done, of how much, and what to call it from now on."""
+
+    def __call__(self, done: int, total: int, what: str | None = None) -> None:
+        """Show it."""
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -34,7 +40,7 @@ def progress_bar(what: str) -> Iterator[Progress]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(what, total=None)
 
-        def progress(done: int, total: int) -> None:
-            bars.update(task, completed=done, total=total)
+        def progress(done: int, total: int, what: str | None = None) -> None:
+            bars.update(task, completed=done, total=total, description=what)
 
         yield progress

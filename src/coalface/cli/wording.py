@@ -19,6 +19,9 @@ _OPTIONS |= {
         "cost_bounds",
         "learning_rate",
         "mellowness",
+        "constraints",
+        "history",
+        "passes",
         "permutations",
         "rule",
         "sensitivity",
@@ -26,6 +29,7 @@ _OPTIONS |= {
         "stop_saving",
         "warm_up",
         "width_scale",
+        "window",
     )
 }
 _PHRASES = {

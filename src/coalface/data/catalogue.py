@@ -122,6 +122,12 @@ _STORED = {
         (203_621, 46_435, 9),
         lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="conll2003"),
     ),
+    "wikineural": _Stored(
+        "words by kind of name, 0/1 costs",
+        "wikineural_en_ner",
+        (480_589, 54_405, 9),
+        lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="wikineural"),
+    ),
     "ud-ewt": _Stored(
         "words by part of speech, 0/1 costs",
         "ud_english_pos",

@@ -27,7 +27,7 @@ _DOCUMENT = "-DOCSTART-"
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words and, of the same number, their tags."""
+    """Words and, of the same number, their tags; none where nobody asked for them."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -36,12 +36,15 @@ class Sentence:
         return len(self.words)
 
 
-def read_sentences(path: str | os.PathLike[str], *, word: int | None = None, tag: int | None = None) -> list[Sentence]:
+def read_sentences(
+    path: str | os.PathLike[str], *, word: int | None = None, tag: int | None = None, tagged: bool = True
+) -> list[Sentence]:
     r"""The sentences of a plain or ``.gz`` file with tabs or blanks between its columns.
 
     ``word`` and ``tag`` are the numbers of columns, from 0 or, negative, from the right. By default they are the first
     and the last, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a sentence are
-    comments; CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are left out.
+    comments; CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are left out. A file that is
+    not ``tagged`` needs no column of tags, and none is looked at.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -52,14 +55,14 @@ def read_sentences(path: str | os.PathLike[str], *, word: int | None = None, tag
     source = Path(path)
     universal = source.name.removesuffix(".gz").endswith(".conllu")
     word = (1 if universal else 0) if word is None else word
-    tag = (3 if universal else -1) if tag is None else tag
+    column = (3 if universal else -1) if tag is None else tag
     sentences = []
     words: list[str] = []
     tags: list[str] = []
-    for cells in _rows(source, word, tag):
+    for cells in _rows(source, word, column if tagged else None):
         if cells is not None:
             words.append(cells[word])
-            tags.append(cells[tag])
+            tags += [cells[column]] if tagged else []
         elif words:
             sentences.append(Sentence(tuple(words), tuple(tags)))
             words, tags = [], []
@@ -68,7 +71,7 @@ def read_sentences(path: str | os.PathLike[str], *, word: int | None = None, tag
     return sentences
 
 
-def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
+def _rows(source: Path, word: int, tag: int | None) -> Iterator[list[str] | None]:
     """The columns of every word, and None where a sentence ends."""
     lines = lines_of(source)
     separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
@@ -82,7 +85,7 @@ def _rows(source: Path, word: int, tag: int) -> Iterator[list[str] | None]:
             if word != 0 and _NOT_A_WORD.fullmatch(cells[0]):
                 continue
             n_columns = n_columns or _checked_width(source, number, cells, word, tag)
-            if len(cells) != n_columns or not (cells[word] and cells[tag]):
+            if len(cells) != n_columns or not (cells[word] and (tag is None or cells[tag])):
                 rule = f"every word must have {n_columns} columns, none of them empty"
                 raise bad_line(source, number, rule, line, f"It has {len(cells)}")
             within = True
@@ -97,11 +100,11 @@ def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool
     return len(cells) != n_columns if n_columns else separator is None or len(cells) == 1
 
 
-def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int) -> int:
+def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int | None) -> int:
     for name, column in (("word", word), ("tag", tag)):
-        if not -len(cells) <= column < len(cells):
+        if column is not None and not -len(cells) <= column < len(cells):
             raise bad_line(source, number, f"{name}={column} must be one of its columns", " ".join(cells), "Change it")
-    if word % len(cells) == tag % len(cells):
+    if tag is not None and word % len(cells) == tag % len(cells):
         raise InputError(
             f"{source}: words and tags must be in different columns, both are column {word}. Pass word= or tag=."
         )
@@ -192,5 +195,6 @@ def _examples_of(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int
         classes=classes,
         truth=label_codes([tag for sentence in sentences for tag in sentence.tags], classes),
         cost_matrix=1.0 - np.eye(len(classes)),
+        sequence=np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences]),
         name=name,
     )

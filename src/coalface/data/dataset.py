@@ -17,6 +17,7 @@ from coalface.data.fields import (
     checked_mask,
     checked_names,
     checked_prices,
+    checked_sequence,
     checked_table,
 )
 from coalface.data.labels import label_array, label_codes
@@ -45,6 +46,8 @@ class CostDataset:
     each example's true label and a (K, K) ``cost_matrix`` (row = truth, column = prediction). Either way
     ``dataset.cost`` is the table. ``candidates`` (n, K) says which labels an example may get; None: all.
     ``price`` (n, K) is what asking for each cost takes, such as a solver's run time; None: all the same.
+    ``sequence`` (n,) numbers the sequences, such as sentences, that examples belong to one after the other; None: each
+    example stands alone.
 
     >>> dataset = CostDataset([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.5, np.nan]], ["cat", "dog"])
     >>> dataset
@@ -60,6 +63,7 @@ class CostDataset:
     cost_matrix: NDArray[np.float32] | None
     candidates: NDArray[np.bool_] | None
     price: NDArray[np.float32] | None
+    sequence: NDArray[np.int32] | None
     feature_names: tuple[str, ...] | None
     name: str
 
@@ -73,6 +77,7 @@ class CostDataset:
         cost_matrix: ArrayLike | None = None,
         candidates: ArrayLike | None = None,
         price: ArrayLike | None = None,
+        sequence: ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
         name: str = "",
     ) -> None:
@@ -92,6 +97,7 @@ class CostDataset:
             "cost_matrix": None if cost_matrix is None else checked_table(cost_matrix, square, "cost_matrix"),
             "candidates": None if candidates is None else checked_mask(candidates, shape),
             "price": None if price is None else checked_prices(price, shape),
+            "sequence": None if sequence is None else checked_sequence(sequence, n_rows),
             "feature_names": checked_names(feature_names, examples.shape[1]),
             "name": name,
         }
@@ -145,7 +151,7 @@ class CostDataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 over examples, labels, costs, candidates and prices, however they are stored.
+        """A SHA-256 over examples, labels, costs, candidates, prices and sequences, however they are stored.
 
         The name and the features' names do not count: they change no result.
         """
@@ -164,6 +170,8 @@ class CostDataset:
                 digest.update(self.candidates[rows].tobytes())
             if self.price is not None:
                 digest.update(b"price" + self.price[rows].astype("<f4").tobytes())
+            if self.sequence is not None:
+                digest.update(b"sequence" + self.sequence[rows].astype("<i4").tobytes())
         return digest.hexdigest()
 
     def __len__(self) -> int:
@@ -185,6 +193,7 @@ class CostDataset:
             cost_matrix=self.cost_matrix,
             candidates=None if self.candidates is None else self.candidates[chosen],
             price=None if self.price is None else self.price[chosen],
+            sequence=None if self.sequence is None else self.sequence[chosen],
             feature_names=self.feature_names,
             name=self.name,
         )

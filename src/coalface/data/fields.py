@@ -76,6 +76,14 @@ def checked_prices(values: ArrayLike, shape: tuple[int, int]) -> NDArray[np.floa
     return array
 
 
+def checked_sequence(values: ArrayLike, n_rows: int) -> NDArray[np.int32]:
+    """One whole number per row."""
+    array = np.asarray(values)
+    if array.shape != (n_rows,) or array.dtype.kind not in "iu":
+        raise InputError(f"sequence must be {n_rows} whole numbers, got {array.dtype} of shape {array.shape}.")
+    return array.astype(np.int32)
+
+
 def checked_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...] | None:
     """One distinct name per feature, or None."""
     if names is None:

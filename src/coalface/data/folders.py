@@ -25,7 +25,7 @@ VERSION = 1
 _META = "meta.json"
 _NAMES = "feature_names.json"
 _ALWAYS = ("X_data", "X_indices", "X_indptr", "classes")
-_OPTIONAL = ("table", "truth", "cost_matrix", "candidates", "price")
+_OPTIONAL = ("table", "truth", "cost_matrix", "candidates", "price", "sequence")
 
 
 def is_dataset_folder(folder: str | os.PathLike[str]) -> bool:
@@ -184,6 +184,7 @@ def _check_shapes(source: Path, arrays: dict[str, NDArray[Any]], n_rows: int, n_
         "cost_matrix": ((n_labels, n_labels), "f4"),
         "candidates": ((n_rows, n_labels), "b1"),
         "price": ((n_rows, n_labels), "f4"),
+        "sequence": ((n_rows,), "i4"),
     }
     for field, array in arrays.items():
         if (array.shape, array.dtype.str[1:]) != expected[field]:

@@ -34,6 +34,7 @@ def _projected(part: CostDataset, X: np.ndarray) -> CostDataset:
         cost_matrix=part.cost_matrix,
         candidates=part.candidates,
         price=part.price,
+        sequence=part.sequence,
         feature_names=None,
         name=name,
     )

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from coalface.data.fields import checked_prices
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.estimator import CostClassifier
-from coalface.evaluation.budgets import budgets_for, last_doubling
+from coalface.evaluation.checkpoints import Checkpoints, Look
 from coalface.evaluation.curve import Curve
 from coalface.kernels.state import ASKED_AS_AUDIT, NOT_ASKED
 from coalface.ledger.record import entries_for
@@ -89,8 +89,7 @@ class _Trial:
         self.price = None if price is None else checked_prices(price, (len(rows), len(known)))
         self.spent = 0.0
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
-        self.budgets = budgets_for(budgets, len(known), len(self.order))
-        self.doublings = 10 * len(known) * 2 ** np.arange(last_doubling(len(self.order)) + 1)
+        self.checkpoints = Checkpoints(budgets, len(known), len(self.order), self._look)
         self.learner = learner
         self.names = check_feature_names(learner, X)
         self.recorder = learner._recorder_in_use()
@@ -99,8 +98,6 @@ class _Trial:
         self.run_ = learner._start_run(
             rows, known, self.costs, self.order, allowed, record=record, batch=at_a_time, stop_saving=least
         )
-        self.checkpoints: list[_Look] = []
-        self.at_doublings: list[float] = []
 
     def run(self, progress: Progress | None) -> Curve:
         started, interrupted = time.perf_counter(), False
@@ -109,45 +106,23 @@ class _Trial:
         except KeyboardInterrupt:
             interrupted = True
         self.learner._warn_if_collapsed()
-        last = self._look()
-        doublings = self.at_doublings + [last.test_cost] * (len(self.doublings) - len(self.at_doublings))
-        if not self.checkpoints or self.checkpoints[-1][:3] != last[:3]:
-            self.checkpoints.append(last)
-        costs, examples, done, test_cost, spent = zip(*self.checkpoints, strict=True)
-        return Curve(
-            budgets=self.budgets,
-            costs_queried=np.array(costs, np.int64),
-            examples_queried=np.array(examples, np.int64),
-            rounds=np.array(done, np.int64),
-            test_cost=np.array(test_cost, np.float64),
-            at_doublings=np.array(doublings, np.float64),
-            seconds=time.perf_counter() - started,
+        return self.checkpoints.curve(
+            time.perf_counter() - started,
             interrupted=interrupted,
             stopped=self.run_.stopped and self.run_.done < len(self.order),
-            spent=None if self.price is None else np.array(spent, np.float64),
+            priced=self.price is not None,
         )
 
     def _play(self, progress: Progress | None) -> None:
-        """Play piece by piece, stopping at every budget of either list."""
-        wanted, doubling, piece = 0, 0, 64
+        """Play piece by piece, stopping at every checkpoint."""
+        piece = 64
         while True:
-            asked = self.learner.costs_queried_
-            reached = (
-                np.searchsorted(self.budgets, asked, side="right"),
-                np.searchsorted(self.doublings, asked, side="right"),
-            )
-            if reached[0] > wanted or reached[1] > doubling:
-                seen = self._look()
-                if reached[0] > wanted:
-                    self.checkpoints.append(seen)
-                self.at_doublings += [seen.test_cost] * int(reached[1] - doubling)
-                wanted, doubling = int(reached[0]), int(reached[1])
+            budget = self.checkpoints.pass_by(self.learner.costs_queried_)
             if self.run_.done == len(self.order) or self.run_.stopped:
                 return
-            ahead = np.concatenate([self.budgets[wanted : wanted + 1], self.doublings[doubling : doubling + 1]])
             began, done = time.perf_counter(), self.run_.done
             with one_at_a_time(self.learner.regressors_.lock, self.recorder):
-                self.run_.play(piece, int(ahead.min(initial=rounds.UNLIMITED)))
+                self.run_.play(piece, budget)
                 self.learner._note_columns(self.run_.rows, self.names)
                 self._record(done)
                 self._pay(done)
@@ -181,20 +156,10 @@ class _Trial:
             asked = self.run_.asked[span] != NOT_ASKED
             self.spent += float(self.price[self.order[span]][asked].sum(dtype=np.float64))
 
-    def _look(self) -> "_Look":
+    def _look(self) -> Look:
         learner = self.learner
         test_cost = self.test.cost_of(learner) if self.test else float("nan")
-        return _Look(learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost, self.spent)
-
-
-class _Look(NamedTuple):
-    """Where a run stands at a checkpoint."""
-
-    costs_queried: int
-    examples_queried: int
-    rounds: int
-    test_cost: float
-    spent: float
+        return Look(learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost, self.spent)
 
 
 class _TestSet:

@@ -35,8 +35,10 @@ _DECISIVE = (
     "*learner.py",
     "evaluation/simulation.py",
     "evaluation/budgets.py",
+    "evaluation/checkpoints.py",
     "experiments/learners.py",
 )
+_DECISIVE_FOR_TAGGERS = ("search/*.py",)
 _DECISIVE_FOR_RIVALS = ("experiments/rivals/*.py", "data/dataset.py", "data/vw_writer.py")
 
 Stop = Callable[[], bool]
@@ -89,7 +91,8 @@ def _code_version(learner: str) -> str:
     root = Path(coalface.__file__).parent
     digest = hashlib.sha256()
     rival = None if learner in learners.OURS else RIVALS[learner]
-    for pattern in _DECISIVE if rival is None else (*_DECISIVE, *_DECISIVE_FOR_RIVALS):
+    more = _DECISIVE_FOR_RIVALS if rival is not None else ()
+    for pattern in (*_DECISIVE, *(_DECISIVE_FOR_TAGGERS if learner == learners.TAGGER else more)):
         for source in sorted(root.glob(pattern)):
             digest.update(f"{source.relative_to(root).as_posix()}\0{_meaning(source.read_text('utf-8'))}".encode())
     if rival is not None and rival.package:

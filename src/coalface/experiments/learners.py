@@ -17,10 +17,15 @@ from coalface.learner import CoalClassifier
 from coalface.queries.stopping import checked_saving
 from coalface.regressors.settings import whole_number
 from coalface.ridge_learner import RidgeCoalClassifier
+from coalface.search.tagger import SequenceTagger
+from coalface.search.trial import n_sequences, tagging_curve
 
-OURS: dict[str, type[CostClassifier]] = {"coal": CoalClassifier, "ridge": RidgeCoalClassifier}
+_CLASSIFIERS: dict[str, type[CostClassifier]] = {"coal": CoalClassifier, "ridge": RidgeCoalClassifier}
+TAGGER = "tagger"
+OURS: dict[str, type[CostClassifier] | type[SequenceTagger]] = {**_CLASSIFIERS, TAGGER: SequenceTagger}
 _GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
-_OF_THE_RUN = {"batch": 1, "stop_saving": None}  # settings of a line that are not the learner's
+_OF_THE_RUN = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
+_OF_THE_WORDS = ("window", "passes", "roll_out")  # the data has the features, and a run is one pass
 Progress = Callable[[int, int], None]
 
 
@@ -33,7 +38,8 @@ def parameters_of(learner: str) -> tuple[str, ...]:
     if not isinstance(learner, str):
         raise InputError(f"learner must be one name, got {learner!r}")
     if learner in OURS:
-        return tuple(name for name in OURS[learner]().get_params() if name not in _GIVEN) + tuple(_OF_THE_RUN)
+        own = tuple(name for name in OURS[learner]().get_params() if name not in (*_GIVEN, *_OF_THE_WORDS))
+        return own if learner == TAGGER else own + tuple(_OF_THE_RUN)
     if learner not in RIVALS:
         raise InputError(f"learner must be one of {', '.join([*OURS, *RIVALS])}, got {learner!r}")
     return tuple(RIVALS[learner].parameters)
@@ -59,10 +65,12 @@ def default_of(learner: str, name: str) -> Any:
 
 def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
     """Raise an InputError if the learner cannot have these settings."""
-    if learner in OURS:
+    if learner == TAGGER:
+        SequenceTagger(**settings).check(n_labels)
+    elif learner in _CLASSIFIERS:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
-        ours = OURS[learner](**_own(settings, n_rows=1, n_labels=n_labels))
+        ours = _CLASSIFIERS[learner](**_own(settings, n_rows=1, n_labels=n_labels))
         ours._settings(n_labels)
         if settings.get("stop_saving") is not None:
             bounds = CostScale.of(ours.cost_bounds)
@@ -102,14 +110,21 @@ def run(
     budgets: Any,
     progress: Progress | None = None,
 ) -> Curve:
-    """One pass over the training rows in the order of the permutation, which also seeds what else is random."""
+    """One pass over the training rows in the order of the permutation, which also seeds what else is random.
+
+    The tagger takes whole sentences in such an order.
+    """
     train, test = problem
+    if learner == TAGGER:
+        tagger = SequenceTagger(random_state=permutation, **settings)
+        order = order_of(permutation, n_sequences(train))
+        return tagging_curve(tagger, train, test, order=order, budgets=budgets, progress=progress)
     order = order_of(permutation, len(train))
-    if learner not in OURS:
+    if learner not in _CLASSIFIERS:
         return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
     own = _own(settings, len(train), len(train.classes))
     return simulate(
-        OURS[learner](classes=train.classes, random_state=permutation, **own),
+        _CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own),
         train.X,
         train.cost,
         X_test=test.X,

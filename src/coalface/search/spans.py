@@ -41,6 +41,15 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     return found
 
 
+def marks_spans(classes: Sequence[str]) -> bool:
+    """Whether all tags but ``O`` say where in a span a word stands.
+
+    >>> marks_spans(["B-PER", "I-PER", "O"]), marks_spans(["DT", "NN"])
+    (True, False)
+    """
+    return all(tag == _OUTSIDE or (len(tag) > 2 and tag[0] in "BILU" and tag[1] == "-") for tag in classes)
+
+
 def span_f1(truth: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> float:
     """The harmonic mean of the shares of predicted spans that are right and of true spans that are found.
 

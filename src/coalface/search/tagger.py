@@ -34,7 +34,7 @@ _OF_THE_POLICY = (
     "random_state",
 )
 _PIECE = 20_000  # words learned between two looks at Ctrl-C and progress
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int, int], None]
 
 
 class SequenceTagger(BaseEstimator):  # type: ignore[misc]
@@ -114,7 +114,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def fit(self, sentences: Any, tags: Any, progress: Progress | None = None) -> Self:
         """Forget everything, then go over the sentences ``passes`` times.
 
-        ``progress(done, total)`` is called now and then with numbers of words.
+        ``progress(words_done, words_in_all, rollouts)`` is called now and then.
         """
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn(sentences, tags, whole_number("passes", self.passes, least=1), progress)
@@ -156,7 +156,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
             while run.done < len(order):
                 run.play(_PIECE)
                 if progress is not None:
-                    progress(done + run.done, total)
+                    progress(done + run.done, total, self.rollouts_)
             self.sentences_ = self.sentences_ + len(words)
         return self
 
@@ -241,6 +241,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
         policy = CoalClassifier(classes=classes, warm_up=0, **{name: getattr(self, name) for name in _OF_THE_POLICY})
         policy._ready()
+        policy._settings()
         return policy
 
     def _count_warm_up(self, lengths: NDArray[np.int64]) -> None:
@@ -250,6 +251,10 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
             self.policy_.warm_up = self.policy_.round_ - 1 + int(lengths[:left].sum())
 
     def _tagging(self, classes: NDArray[np.str_]) -> Tagging:
+        self._check_choices()
+        return tagging_of(classes, _checked_matrix(self.cost_matrix, classes), self.constraints)
+
+    def _check_choices(self) -> None:
         if self.roll_out != "reference":
             raise InputError(
                 f"roll_out must be 'reference' for SequenceTagger, got {self.roll_out!r}. Use "
@@ -258,7 +263,6 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         if self.constraints is not None and self.constraints not in SCHEMES:
             raise InputError(f"constraints must be None, 'bio' or 'bilou', got {self.constraints!r}.")
         whole_number("warm_up", self.warm_up)
-        return tagging_of(classes, _checked_matrix(self.cost_matrix, classes), self.constraints)
 
     @property
     def _window(self) -> int:
@@ -268,6 +272,12 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         history = whole_number("history", self.history)
         check_history(history, n_tags)
         return history
+
+    def check(self, n_tags: int) -> None:
+        """Raise an InputError if a parameter cannot be, with so many tags; constraints depend on their names."""
+        self._new_policy(np.array([f"tag {number}" for number in range(n_tags)]))
+        self._check_choices()
+        self._history(n_tags)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "policy_"):

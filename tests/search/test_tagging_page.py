@@ -1,0 +1,31 @@
+"""The page about tagging: its example prints what it says, and every parameter is explained."""
+
+import re
+from pathlib import Path
+
+from coalface.learner import CoalClassifier
+from coalface.search import SequenceTagger
+
+PAGE = (Path(__file__).parents[2] / "docs" / "tagging.md").read_text(encoding="utf-8")
+
+
+def test_the_example_prints_what_its_comments_say(capsys):
+    block = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    exec(block, {})
+    said = re.findall(r"# (.*)$", block, re.MULTILINE)
+    assert len(said) == 4
+    assert capsys.readouterr().out.splitlines() == said
+
+
+def test_every_parameter_is_explained_here_or_with_the_policy():
+    for name, default in SequenceTagger().get_params().items():
+        if name in ("warm_up", "classes", "cost_matrix") or name not in CoalClassifier().get_params():
+            assert f"| `{name}` |" in PAGE or name == "roll_out"
+        else:
+            assert CoalClassifier().get_params()[name] == default, name
+
+
+def test_published_means_the_same_for_both():
+    tagger, policy = SequenceTagger.as_published().get_params(), CoalClassifier.as_published().get_params()
+    for name in set(tagger) & set(policy) - {"warm_up"}:
+        assert tagger[name] == policy[name], name
