@@ -89,6 +89,7 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
                 f"Nobody could log in: {project.name} has no tokens. Make one with coalface serve {project.folder} "
                 "--new-token NAME --role engineer."
             )
+        desk.overview()  # loads the compiled kernels, lest the first annotator wait for them
         told = project.folder / "webhook.told"
         messenger = webhook and Messenger(desk, webhook, os.environ.get(SECRET, ""), told)
         config = uvicorn.Config(
