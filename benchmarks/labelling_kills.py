@@ -23,7 +23,23 @@ from coalface.app.project import Project
 from coalface.app.tokens import digest_of
 
 LABELS = ("billing", "refund", "fraud", "delivery")
-_WORDS = "parcel money back late broken charged twice invoice stolen card wrong item gone again never".split()
+_WORDS = [
+    "parcel",
+    "money",
+    "back",
+    "late",
+    "broken",
+    "charged",
+    "twice",
+    "invoice",
+    "stolen",
+    "card",
+    "wrong",
+    "item",
+    "gone",
+    "again",
+    "never",
+]
 _LEASE = 30.0  # seconds
 
 

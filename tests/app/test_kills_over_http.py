@@ -1,8 +1,8 @@
 """A service killed with -9 under annotators who keep sending: nothing acknowledged is lost, nothing counts twice."""
 
 import pytest
-
 from benchmarks.labelling_kills import torment
+
 from tests.ledger import postgres
 
 

@@ -3,7 +3,9 @@
 import re
 from contextlib import closing
 
+import numpy as np
 import pytest
+from matplotlib.image import imsave
 
 from coalface.app.desk import Desk
 from coalface.app.project import Project
@@ -129,6 +131,20 @@ def test_html_is_shown_where_it_can_do_nothing(tmp_path):
     assert answer.text == "<script>alert(1)</script>"
     assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     assert "alert" not in page
+
+
+def test_a_picture_is_shown_and_nothing_beside_it_can_be_fetched(tmp_path):
+    (tmp_path / "photos").mkdir()
+    imsave(tmp_path / "photos" / "a b.png", np.zeros((8, 8, 3)))
+    desk = Desk(Project.create(tmp_path / "pets", tmp_path / "photos", LABELS))
+    with closing(desk), served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        (source,) = re.findall('<img src="(.*?)"', client.get("/label").text)
+        answer = client.get(source)
+        assert (answer.headers["content-type"], answer.content[:4]) == ("image/png", b"\x89PNG")
+        log_in(client, "eve")
+        for path in ("../project.toml", "..%2fproject.toml", "%2fetc%2fpasswd", "a%00b"):
+            assert client.get(f"/content/{path}").status_code == 404
 
 
 def test_a_cost_that_breaks_the_rules_is_explained_on_a_page(stranger, desk):
