@@ -206,7 +206,8 @@ def main(kills: str = "20", annotators: str = "20", database: str | None = None)
     print(
         f"{found.kills} kills under {annotators} annotators: {len(found.acknowledged)} answers acknowledged, "
         f"{len(lost)} of them lost, {found.repeated} twice in the log, {len(found.logged)} in the log; questions lost: "
-        f"{found.unfinished}; the reopened model equals the live one: {found.same_model}; refusals: {len(found.problems)}"
+        f"{found.unfinished}; the reopened model equals the live one: {found.same_model}; refusals: "
+        f"{len(found.problems)}"
     )
     print(*found.problems[:5], sep="\n")
 

@@ -86,22 +86,19 @@ def main(annotators: str = "200", examples: str = "100000", seconds: str = "60",
         server = Server(project.folder)
         server.start()
         started = time.perf_counter()
-        print(
-            f"{int(examples):,} texts, {N_LABELS} labels: made in {made - begin:.0f} s, served after {started - made:.1f} s"
-        )
+        times = f"made in {made - begin:.0f} s, served after {started - made:.1f} s"
+        print(f"{int(examples):,} texts, {N_LABELS} labels: {times}")
         crew = Crew(server.address, float(pause), time.monotonic() + float(seconds))
         asyncio.run(_all(crew, int(annotators)))
         memory = Path(f"/proc/{server.process.pid}/status").read_text().split("VmHWM:")[1].split()[0]
         server.kill()
-    print(
-        f"{annotators} annotators, mean pause {pause} s, {seconds} s; errors {len(crew.errors)}; memory {int(memory) >> 10} MiB"
-    )
+    spent = f"errors {len(crew.errors)}; memory {int(memory) >> 10} MiB"
+    print(f"{annotators} annotators, mean pause {pause} s, {seconds} s; {spent}")
     print(*crew.errors[:3], sep="\n")
     for what, waits in crew.waits.items():
         spots = np.percentile(waits, [50, 95, 99, 100]) * 1000
-        print(
-            f"{what:>14}: {len(waits):6} requests, median {spots[0]:.0f} ms, 95 % {spots[1]:.0f}, 99 % {spots[2]:.0f}, longest {spots[3]:.0f}"
-        )
+        shown = ", ".join(f"{spot:.0f}" for spot in spots)
+        print(f"{what:>14}: {len(waits):6} requests; median, 95 %, 99 % and longest in ms: {shown}")
 
 
 async def _all(crew: Crew, annotators: int) -> None:

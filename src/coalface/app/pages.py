@@ -163,7 +163,7 @@ def dashboard(request: Request, caller: Visitor, desk: AnyDesk) -> Response:
     about: dict[str, Any] = {"overview": overview, "how_many": shares(overview.progress)}
     about["curve"] = sparkline(overview.history)
     about["pictures"] = [
-        (row, bar(row.lowest, row.highest, bounds), bar(row.predicted, row.predicted, bounds))
+        (row, bar(row.lowest, row.highest, bounds), bar(row.predicted, row.predicted, bounds)[0])
         for row in overview.labels
     ]
     return _page(request, "dashboard.html", caller, why=STOPPED.get(overview.stopped or "", ""), **about)
