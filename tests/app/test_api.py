@@ -1,6 +1,7 @@
 """The REST interface: what it gives, to whom, and how it refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,13 @@ def test_every_route_of_the_description_refuses_strangers(stranger):
             found = stranger.request(method, path.replace("{project}", "tickets").replace("{", "").replace("}", ""))
             assert is_problem(found, 401), (method, path)
     assert is_problem(stranger.get(PROJECT, headers={"authorization": "Bearer coal_nobody"}), 401)
+
+
+def test_every_route_is_in_the_documentation(stranger):
+    text = (Path(__file__).parents[2] / "docs" / "labelling-service.md").read_text(encoding="utf-8")
+    for path in stranger.get("/api/v1/openapi.json").json()["paths"]:
+        last = path.rsplit("/", 1)[1].split("}")[-1] or path.split("/")[-2]
+        assert last in text, path
 
 
 def test_a_removed_token_opens_no_door(as_eve, as_bob):

@@ -106,7 +106,7 @@ def answer_in_problems(app: FastAPI) -> None:
 
     def unforeseen(request: Request, error: Exception) -> Response:
         logging.getLogger("coalface").error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return shown(request, 500, "Something went wrong here; nothing was changed. It was logged.")
+        return shown(request, 500, "Something went wrong here, and was logged. Send the request again.")
 
     app.add_exception_handler(RefusedError, refused)
     app.add_exception_handler(HTTPException, of_http)
