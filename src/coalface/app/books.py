@@ -4,7 +4,7 @@ What happens is written to the log in one transaction, together with where the q
 counts and the model take it in, in the order of the log.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any
@@ -39,6 +39,11 @@ class Recording:
         number = self._log.append(self.connection, Event(kind, self.now, who, seconds, example, ref, body))
         self.events.append(Event(kind, self.now, who, seconds, example, ref, body, number))
         return self.events[-1]
+
+    def note(self, kind: str, bodies: Mapping[int, dict[str, Any]]) -> None:
+        """Write an event per example, of a kind that nothing is counted or learned from, in one go."""
+        events = [Event(kind, self.now, example=example, body=body) for example, body in bodies.items()]
+        self._log.extend(self.connection, events)
 
 
 class Books:

@@ -13,7 +13,7 @@ from coalface.app.tally import ASKED, LEASED, STOPPED
 
 LEASE = 600.0  # seconds
 _AHEAD = 16  # questions kept ahead, at least
-_MOST_LOOKED_AT = 1024  # examples decided in one call, lest somebody wait long
+_MOST_LOOKED_AT, _MOST_OPENED = 1024, 32  # examples decided and questions opened in one call, lest somebody wait long
 
 
 class QuestionQueue:
@@ -101,7 +101,8 @@ class QuestionQueue:
     def _decide_more(self) -> bool:
         """Fill the queue; whether a question was found."""
         books, now, found = self._books, self._books.clock(), False
-        wanted = max(1, (self._wanted(now) - books.store.n_free(now)) // books.project.overlap)
+        lacking = min(self._wanted(now) - books.store.n_free(now), _MOST_OPENED)
+        wanted = max(1, lacking // books.project.overlap)
         learner, pool = books.model.learner, books.project.pool
         for decided in decide(learner, pool, books.tally.cursor, wanted, _MOST_LOOKED_AT):
             with books.recording() as record:
@@ -113,11 +114,12 @@ class QuestionQueue:
                 }
                 record.add(PASSED, body)
                 rows: list[Row] = []
+                asked: dict[int, dict[str, Any]] = {}
                 for place, (example, plan) in enumerate(zip(decided.examples, decided.plans, strict=True)):
                     if plan is None:
                         continue
                     found = True
-                    record.add(ASKED, {"labels": plan.labels, "reason": plan.reason}, example=example)
+                    asked[example] = {"labels": plan.labels, "reason": plan.reason}
                     row = Row(
                         number=0,  # the database gives it one
                         example=example,
@@ -131,6 +133,7 @@ class QuestionQueue:
                         known={},
                     )
                     rows += [replace(row, copy=copy) for copy in range(books.project.overlap)]
+                record.note(ASKED, asked)
                 books.store.add(record.connection, rows)
         return found
 
