@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import os
 import random
 import secrets
 import sys
@@ -20,6 +21,7 @@ from coalface.app.project import Project
 from coalface.app.tokens import digest_of
 
 N_LABELS, N_WORDS, LENGTH = 50, 20_000, 12
+RAMP = 30.0  # seconds within which everybody begins to work
 PATH = "/api/v1/projects/tickets"
 
 
@@ -52,7 +54,7 @@ class Crew:
         draw = random.Random(number)
         headers = {"authorization": f"Bearer coal_{number}"}
         async with httpx.AsyncClient(base_url=self.address, headers=headers, timeout=60.0, trust_env=False) as client:
-            await asyncio.sleep(draw.random() * self.pause)
+            await asyncio.sleep(draw.random() * RAMP)
             while time.monotonic() < self.end:
                 found = await self._timed("next question", client, f"{PATH}/queries:lease", {})
                 query = found["queries"][0] if found and found["queries"] else None
@@ -65,7 +67,11 @@ class Crew:
 
     async def _timed(self, what: str, client: httpx.AsyncClient, path: str, body: dict) -> dict | None:
         begin = time.perf_counter()
-        answer = await client.post(path, json=body, headers={"Idempotency-Key": secrets.token_hex(8)})
+        try:
+            answer = await client.post(path, json=body, headers={"Idempotency-Key": secrets.token_hex(8)})
+        except httpx.TransportError as error:
+            self.errors.append(repr(error))
+            return None
         self.waits[what].append(time.perf_counter() - begin)
         if not answer.is_success:
             self.errors.append(f"{answer.status_code} {answer.text}")
@@ -89,10 +95,14 @@ def main(annotators: str = "200", examples: str = "100000", seconds: str = "60",
         times = f"made in {made - begin:.0f} s, served after {started - made:.1f} s"
         print(f"{int(examples):,} texts, {N_LABELS} labels: {times}")
         crew = Crew(server.address, float(pause), time.monotonic() + float(seconds))
-        asyncio.run(_all(crew, int(annotators)))
-        memory = Path(f"/proc/{server.process.pid}/status").read_text().split("VmHWM:")[1].split()[0]
-        server.kill()
-    spent = f"errors {len(crew.errors)}; memory {int(memory) >> 10} MiB"
+        try:
+            asyncio.run(_all(crew, int(annotators)))
+            memory = Path(f"/proc/{server.process.pid}/status").read_text().split("VmHWM:")[1].split()[0]
+            ticks = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(") ")[1].split()
+        finally:
+            server.kill()
+    busy = (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
+    spent = f"errors {len(crew.errors)}; the service took {busy:.0f} s of a core and {int(memory) >> 10} MiB"
     print(f"{annotators} annotators, mean pause {pause} s, {seconds} s; {spent}")
     print(*crew.errors[:3], sep="\n")
     for what, waits in crew.waits.items():

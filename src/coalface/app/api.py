@@ -24,21 +24,22 @@ MEDIA_TYPES = {
 _SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "vw": "vw", "model": "coalface"}
 
 
-def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> Desk:  # async, as it has nothing to wait for: no thread is needed
     """The desk behind this service."""
     desk: Desk = request.app.state.desk
     return desk
 
 
-def named_desk(project: views.Identifier, request: Request) -> Desk:
+AnyDesk = Annotated[Desk, Depends(desk_of)]
+
+
+async def named_desk(project: views.Identifier, desk: AnyDesk) -> Desk:
     """The desk of the project in the address."""
-    desk = desk_of(request)
     if project != desk.project.name:
         raise RefusedError(404, f"There is no project {project!r} here; this service serves {desk.project.name!r}.")
     return desk
 
 
-AnyDesk = Annotated[Desk, Depends(desk_of)]
 NamedDesk = Annotated[Desk, Depends(named_desk)]
 Key = Annotated[views.Identifier, Header(alias="Idempotency-Key")]
 _COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}

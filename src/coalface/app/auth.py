@@ -58,7 +58,7 @@ def check_form_key(caller: Caller, given: str) -> None:
         raise RefusedError(403, "This did not come from a page of this service. Load the page again.")
 
 
-def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
+async def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
     """The caller, who must be an engineer."""
     return only_engineers(caller)
 

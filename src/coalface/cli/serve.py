@@ -101,6 +101,7 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
             server_header=False,
             ws="none",
             timeout_graceful_shutdown=5,
+            timeout_keep_alive=75,  # longer than clients keep a silent connection, so that it is they who close it
         )
         with config.bind_socket() as socket:
             typer.echo(f"{project.title} is at http://{_shown(host)}:{socket.getsockname()[1]}  (Ctrl-C ends)")
