@@ -8,6 +8,7 @@ from coalface.cli.ask_tell import ask, tell
 from coalface.cli.data import convert, fetch, info, list_known
 from coalface.cli.demo import demo
 from coalface.cli.projects import export, import_, init, label
+from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import report, sweep
 from coalface.cli.tag import evaluate
@@ -92,6 +93,9 @@ app.command(
         'coalface label tickets --annotator "python judge.py" --limit 100',
     )
 )(label)
+app.command(
+    epilog=_examples("coalface serve tickets --new-token ada --role engineer", "coalface serve tickets --port 8137")
+)(serve)
 app.command(epilog=_examples("coalface export tickets answers.jsonl", "coalface export tickets tickets.zip"))(export)
 app.command("import", epilog=_examples("coalface import tickets.zip tickets-2"))(import_)
 app.add_typer(data, name="data")
