@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coalface.evaluation.simulation import simulate
     from coalface.learner import CoalClassifier
     from coalface.ledger import JsonLinesLedger, MemoryLedger
+    from coalface.ledger.sql import SqlLedger
     from coalface.oracle_learner import OracleCoalClassifier
     from coalface.queries import Queries, Saving
     from coalface.ranges import CostRanges
@@ -39,6 +40,7 @@ _HOMES = {
     "Queries": "queries",
     "RidgeCoalClassifier": "ridge_learner",
     "Saving": "queries",
+    "SqlLedger": "ledger.sql",
     "read_dataset": "data.readers",
     "simulate": "evaluation.simulation",
     "tree_cost_matrix": "data.trees",
@@ -56,6 +58,7 @@ __all__ = [
     "Queries",
     "RidgeCoalClassifier",
     "Saving",
+    "SqlLedger",
     "read_dataset",
     "simulate",
     "tree_cost_matrix",

@@ -4,7 +4,10 @@
 
     CoalfaceError
     ├── InputError (ValueError)        a value, shape, option or label breaks a rule
-    │   └── UnknownLabelError          a label that the learner does not know
+    │   ├── UnknownLabelError          a label that the learner does not know
+    │   ├── UnknownIdError (LookupError)       no such question, lease, answer or example
+    │   ├── NotYoursError (PermissionError)    somebody else's lease or answer
+    │   └── ConflictError              it was answered or undone already, or a key was used for something else
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     │   └── StudyError                 a study says something that cannot be
     ├── FileBusyError                  another process is changing the file
@@ -49,6 +52,18 @@ class UnknownLabelError(InputError):
         names = [repr(name) for name in known]
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         super().__init__(f"Unknown label {label!r}. The known labels are {shown}.")
+
+
+class UnknownIdError(InputError, LookupError):
+    """There is no question, lease, answer or example of that id."""
+
+
+class NotYoursError(InputError, PermissionError):
+    """The lease or the answer belongs to somebody else."""
+
+
+class ConflictError(InputError):
+    """What is asked for cannot follow what has happened: answered or undone already, or a key used twice."""
 
 
 class FileFormatError(CoalfaceError, ValueError):

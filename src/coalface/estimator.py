@@ -104,14 +104,22 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
     # -- asking and telling --------------------------------------------------------------------
 
     def ask(
-        self, X: Any, max_costs: int | None = None, *, candidates: Any = None, known: Any = None, asked: Any = None
+        self,
+        X: Any,
+        max_costs: int | None = None,
+        *,
+        candidates: Any = None,
+        known: Any = None,
+        asked: Any = None,
+        first_round: int | None = None,
     ) -> Queries:
         """The costs worth asking for, with reasons; nothing changes.
 
         ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
         ``known`` (n, K) holds the costs answered so far, NaN elsewhere: what they settle is left out, and what was
         ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you. What is asked for on
-        one example is not asked for on an equal one: see ``alike``.
+        one example is not asked for on an equal one: see ``alike``. The examples are decided at the rounds from
+        ``first_round`` on, by default the next ones; a caller that has told less than it asked gives each its own.
 
         >>> from coalface import CoalClassifier
         >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
@@ -123,7 +131,8 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         rows = self._rows(X)
         answered = self._answered(rows, known, asked)
-        queries = self._decide(rows, self._candidates(candidates, rows), answered)
+        start = None if first_round is None else whole_number("first_round", first_round, least=1)
+        queries = self._decide(rows, self._candidates(candidates, rows), answered, first_round=start)
         return queries if limit is None else queries.limited_to(limit)
 
     def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
@@ -146,9 +155,10 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
         candidates: NDArray[np.bool_] | None,
         answered: rounds.Answered = rounds.NOTHING_ANSWERED,
         settings: Settings | None = None,
+        first_round: int | None = None,
     ) -> Queries:
         scale, settings = CostScale.of(self.cost_bounds), settings or self._settings()
-        found = batches.ask(self.regressors_, settings, rows, candidates, answered)
+        found = batches.ask(self.regressors_, settings, rows, candidates, answered, first_round)
         return Queries(
             mask=found.mask,
             next=found.first,

@@ -86,6 +86,8 @@ def problems(look, n_figures):
 class Browser:
     """A running browser; use it in a ``with`` block."""
 
+    options = _OPTIONS
+
     def __init__(self, program, profile):
         self.program, self.profile = program, profile
         self.numbers, self.buffer, self.events = itertools.count(1), b"", []
@@ -93,7 +95,7 @@ class Browser:
     def __enter__(self):
         theirs_in, self.out = os.pipe()
         self.into, theirs_out = os.pipe()
-        command = [self.program, *_OPTIONS, f"--user-data-dir={self.profile}", "about:blank"]
+        command = [self.program, *self.options, f"--user-data-dir={self.profile}", "about:blank"]
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, str(theirs_in), str(theirs_out), *command],
             pass_fds=(theirs_in, theirs_out),

@@ -4,6 +4,8 @@ import pytest
 
 from coalface.errors import InputError
 from coalface.ledger import Answer, Entry, JsonLinesLedger, MemoryLedger
+from coalface.ledger.sql import SqlLedger
+from tests.ledger import postgres
 
 HEADER = {"params": {"mellowness": 0.1}, "classes": ["a", "b"]}
 ENTRIES = [
@@ -96,3 +98,35 @@ class TestJsonLinesLedger(LedgerContract):
 
     def again(self, ledger):
         return JsonLinesLedger(ledger.path)
+
+
+class SqlContract(LedgerContract):
+    """Subclasses say where the database is: ``self.url``."""
+
+    @pytest.fixture(autouse=True)
+    def _closed_at_the_end(self):
+        self.opened = []
+        yield
+        for ledger in self.opened:
+            ledger.close()
+
+    def open(self, url):
+        self.opened.append(SqlLedger(url))
+        return self.opened[-1]
+
+    def again(self, ledger):
+        return self.open(ledger.url)
+
+
+class TestSqliteLedger(SqlContract):
+    def new(self, folder):
+        return self.open(f"sqlite:///{folder}/answers.db")
+
+
+class TestPostgresLedger(SqlContract):
+    @pytest.fixture(autouse=True)
+    def _database(self, postgres_server):
+        self.url = postgres.fresh_database(postgres_server, "ledger")
+
+    def new(self, folder):  # noqa: ARG002
+        return self.open(self.url)

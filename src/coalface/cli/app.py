@@ -7,6 +7,8 @@ import typer
 from coalface.cli.ask_tell import ask, tell
 from coalface.cli.data import convert, fetch, info, list_known
 from coalface.cli.demo import demo
+from coalface.cli.projects import export, import_, init, label
+from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import report, sweep
 from coalface.cli.tag import evaluate
@@ -79,6 +81,23 @@ app.command(
 app.command(epilog=_examples("coalface predict calls.coal new-calls.csv --costs > predictions.jsonl"))(predict)
 app.command(epilog=_examples("coalface ask calls.coal new-calls.csv --max-costs 200 > questions.jsonl"))(ask)
 app.command(epilog=_examples("coalface tell calls.coal answers.jsonl"))(tell)
+app.command(
+    epilog=_examples(
+        "coalface init tickets --examples tickets.jsonl --labels labels.txt",
+        "coalface init pets --examples photos/ --labels labels.txt --tree tree.json --budget examples=500",
+    )
+)(init)
+app.command(
+    epilog=_examples(
+        "coalface label tickets --annotator judges:severity --workers 8",
+        'coalface label tickets --annotator "python judge.py" --limit 100',
+    )
+)(label)
+app.command(
+    epilog=_examples("coalface serve tickets --new-token ada --role engineer", "coalface serve tickets --port 8137")
+)(serve)
+app.command(epilog=_examples("coalface export tickets answers.jsonl", "coalface export tickets tickets.zip"))(export)
+app.command("import", epilog=_examples("coalface import tickets.zip tickets-2"))(import_)
 app.add_typer(data, name="data")
 data.command("list", epilog=_examples("coalface data list"))(list_known)
 data.command(epilog=_examples("coalface data info calls.csv --label kind", "coalface data info digits"))(info)

@@ -23,11 +23,12 @@ def ask(
     rows: Rows,
     candidates: Candidates,
     answered: Answered = NOTHING_ANSWERED,
+    first_round: int | None = None,
 ) -> Decisions:
     """Decide on the rows in their order, with an eye to what is asked about those before; nothing changes."""
     if len(rows) < 2 or settings.rule == PASSIVE or settings.alike > 1.0:
-        return rounds.ask(regressors, settings, rows, candidates, answered)
-    return rounds.ask(regressors, settings, rows, candidates, answered, twins_of(rows, settings.alike))
+        return rounds.ask(regressors, settings, rows, candidates, answered, first_round=first_round)
+    return rounds.ask(regressors, settings, rows, candidates, answered, twins_of(rows, settings.alike), first_round)
 
 
 class Run(rounds.Run):

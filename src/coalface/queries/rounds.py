@@ -5,6 +5,8 @@ room to be made when new features appear.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -75,10 +77,14 @@ def ask(
     candidates: Candidates,
     answered: Answered = NOTHING_ANSWERED,
     twins: NDArray[np.int64] = NO_TWINS,
+    first_round: int | None = None,
 ) -> Decisions:
-    """Decide on each row, as if it were alone but for ``twins``: see ``twins_of``; nothing changes."""
+    """Decide on each row, as if it were alone but for ``twins``: see ``twins_of``; nothing changes.
+
+    The first row is decided at ``first_round``, by default the model's.
+    """
     shape = (len(rows), settings.n_labels)
-    with regressors.lock:
+    with regressors.lock, _at_round(regressors, first_round):
         decisions = Decisions(
             mask=np.empty(shape, np.bool_),
             first=np.empty(shape, np.bool_),
@@ -100,6 +106,18 @@ def ask(
             *decisions[:7],
         )
     return decisions
+
+
+@contextmanager
+def _at_round(regressors: CostRegressors, first_round: int | None) -> Iterator[None]:
+    """A block in which the model is at another round; nobody sees it, for its lock is held."""
+    counters = regressors.model.counters
+    own = int(counters[ROUND])
+    counters[ROUND] = own if first_round is None else first_round
+    try:
+        yield
+    finally:
+        counters[ROUND] = own
 
 
 def outlook(settings: Settings, decisions: Decisions) -> NDArray[np.float64] | None:

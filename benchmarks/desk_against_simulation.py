@@ -1,0 +1,75 @@
+"""A scripted crew at a desk against ``simulate``: the same pool, order and costs; answers come late and out of order.
+
+Run as ``COALFACE_DATA=... python -m benchmarks.desk_against_simulation clinc150 newsgroups20``.
+"""
+
+import heapq
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from coalface import CoalClassifier, simulate
+from coalface.app.desk import Desk
+from coalface.app.exchange import NoQuestion
+from coalface.app.project import Project
+from coalface.data.catalogue import load_known
+
+CREW = 20
+RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+
+
+def simulated(train, test, order):
+    learner = CoalClassifier(classes=train.classes)
+    curve = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order)
+    return float(curve.test_cost[-1]), learner.examples_queried_, learner.costs_queried_
+
+
+def at_the_desk(train, test, folder, crew):
+    """Each of the crew leases, looks for a while, answers, and sometimes lets the lease run out first."""
+    examples = ({"id": i, "text": f"example {i}"} for i in range(len(train)))
+    project = Project.create(folder, examples, [str(label) for label in train.classes], features=train.X)
+    now = [0.0]
+    desk = Desk(project, clock=lambda: now[0])
+    rng = np.random.default_rng(0)
+    waiting = [(float(rng.exponential(20)), f"person {k}", None) for k in range(crew)]
+    heapq.heapify(waiting)
+    column = {str(label): k for k, label in enumerate(train.classes)}
+    number, idle = 0, 0
+    while waiting:
+        now[0], who, question = heapq.heappop(waiting)
+        if question is None:
+            question = desk.lease(who)
+            if isinstance(question, NoQuestion):
+                idle += 1
+                if question.reason == "all-leased" and idle < 10**5:
+                    heapq.heappush(waiting, (now[0] + 30, who, None))
+                continue
+        else:
+            costs = {label: float(train.cost[int(question.example_id), column[label]]) for label in question.labels}
+            number += 1
+            question = desk.answer(who, question.id, question.lease_id, costs, key=str(number)).follow_up
+        pause = float(rng.exponential(20)) if rng.random() > 0.01 else 900.0  # some go for coffee
+        heapq.heappush(waiting, (now[0] + pause, who, question) if question else (now[0] + 1, who, None))
+    progress, learner = desk.progress(), desk.books.model.learner
+    cost = -learner.score(test.X, cost=test.cost)
+    desk.close()
+    return cost, progress.examples, progress.costs
+
+
+def main(names):
+    for name in names:
+        train, test = load_known(name)
+        folder = Path(tempfile.mkdtemp(dir=RAM))
+        try:
+            order = np.random.Generator(np.random.PCG64(0)).permutation(len(train))
+            print(name, "simulated:", *simulated(train, test, order), flush=True)
+            print(name, "at a desk:", *at_the_desk(train, test, folder / "p", CREW), flush=True)
+        finally:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["newsgroups20", "clinc150"])

@@ -1,0 +1,216 @@
+"""A service that is killed again and again under annotators who never give up, and what is left of their answers.
+
+``python -m benchmarks.labelling_kills [KILLS [ANNOTATORS [DATABASE]]]``
+"""
+
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from coalface.app.desk import Desk
+from coalface.app.exchange import NoQuestion
+from coalface.app.project import Project
+from coalface.app.tokens import digest_of
+
+LABELS = ("billing", "refund", "fraud", "delivery")
+_WORDS = [
+    "parcel",
+    "money",
+    "back",
+    "late",
+    "broken",
+    "charged",
+    "twice",
+    "invoice",
+    "stolen",
+    "card",
+    "wrong",
+    "item",
+    "gone",
+    "again",
+    "never",
+]
+_LEASE = 30.0  # seconds
+
+
+@dataclass
+class Torment:
+    """What annotators were told, and what the log says after the last kill."""
+
+    acknowledged: dict[str, str] = field(default_factory=dict)  # answer -> key
+    logged: list[str] = field(default_factory=list)
+    repeated: int = 0  # answers that are in the log more than once
+    unfinished: int = 0  # examples that were asked about and neither closed nor still open
+    same_model: bool = False
+    problems: list[str] = field(default_factory=list)
+    kills: int = 0
+
+
+class Server:
+    """``coalface serve`` in a process of its own, always at the same port."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port, self.process = folder, 0, None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "coalface", "serve", str(self.folder), "--port", str(self.port)]
+        self.process = subprocess.Popen([*command, "--per-minute", "1e9"], stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        self.port = int(line.split("http://")[1].split()[0].rsplit(":", 1)[1])
+        while not self._answers():
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.address}/login", trust_env=False).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+class Annotator(threading.Thread):
+    """Sends every request again, with the same key, until it is answered."""
+
+    def __init__(self, number: int, server: Server, torment: Torment, end: threading.Event) -> None:
+        super().__init__()
+        self.number, self.server, self.torment, self.end = number, server, torment, end
+        self.draw = random.Random(number)
+
+    def run(self) -> None:
+        headers = {"authorization": f"Bearer coal_{self.number}"}
+        with httpx.Client(base_url=self.server.address, headers=headers, timeout=10.0, trust_env=False) as client:
+            while not self.end.is_set():
+                found = self._until_answered(client, "queries:lease", {"ttl_s": _LEASE})
+                query = found["queries"][0] if found["queries"] else None
+                if query is None:
+                    time.sleep(0.2)
+                while query is not None:
+                    query = self._answer(client, query)
+
+    def _answer(self, client: httpx.Client, query: dict) -> dict | None:
+        costs = {label: round(self.draw.random(), 3) for label in query["labels"]}
+        if self.draw.random() < 0.1:
+            costs[query["labels"][0]] = None
+        body = {"query_id": query["id"], "lease_id": query["lease_id"], "costs": costs, "lead_time_s": 1.0}
+        key = secrets.token_hex(8)
+        time.sleep(self.draw.random() * 0.05)
+        receipt = self._until_answered(client, "answers", body, {"Idempotency-Key": key})
+        if "answer_id" not in receipt:
+            return None
+        self.torment.acknowledged[receipt["answer_id"]] = key
+        return receipt["follow_up"]
+
+    def _until_answered(self, client: httpx.Client, what: str, body: dict, headers: dict | None = None) -> dict:
+        while True:
+            try:
+                answer = client.post(f"/api/v1/projects/tickets/{what}", json=body, headers=headers)
+            except httpx.TransportError:
+                time.sleep(0.1)
+                continue
+            if not answer.is_success:
+                self.torment.problems.append(f"{what}: {answer.status_code} {answer.text}")
+                return {"queries": []}
+            return answer.json()
+
+
+def torment(folder: Path, kills: int = 20, annotators: int = 20, database: str | None = None) -> Torment:
+    """Kill the service so often, and see what is left."""
+    draw = random.Random(0)
+    examples = [{"id": str(i), "text": " ".join(draw.choices(_WORDS, k=8))} for i in range(40 * (kills + 2) * 5)]
+    more = {} if database is None else {"database": database}
+    project = Project.create(folder / "tickets", examples, LABELS, **more)
+    store = project.open_store()
+    for number in range(annotators):
+        store.add_token(str(number), "engineer" if number == 0 else "annotator", digest_of(f"coal_{number}"))
+    store.close()
+    found, end, server = Torment(), threading.Event(), Server(project.folder)
+    server.start()
+    crew = [Annotator(number, server, found, end) for number in range(annotators)]
+    for one in crew:
+        one.start()
+    for _ in range(kills):
+        time.sleep(0.3 + 1.5 * draw.random())
+        server.kill()
+        found.kills += 1
+        server.start()
+    end.set()
+    for one in crew:
+        one.join()
+    headers = {"authorization": "Bearer coal_0"}
+    export = f"{server.address}/api/v1/projects/tickets/exports/model"
+    live = httpx.get(export, headers=headers, trust_env=False, timeout=60.0).raise_for_status().content
+    server.kill()
+    _look(project, found, live)
+    return found
+
+
+def _look(project: Project, found: Torment, live: bytes) -> None:
+    """Open what the last kill left, compare, and answer the rest to see that no question is lost."""
+    clock = time.time() + 10 * _LEASE  # every lease has run out
+    desk = Desk(project, clock=lambda: clock)
+    try:
+        found.same_model = b"".join(desk.export("model")) == live
+        events = _all_events(desk)
+        answered = [event for event in events if event.kind == "answered"]
+        found.logged = [str(event.id) for event in answered]
+        whose = Counter((event.who, event.body["question"], event.body["step"]) for event in answered)
+        found.repeated = sum(count - 1 for count in whose.values())
+        asked = {event.body["example_id"] for event in events if event.kind == "asked"}
+        closed = {event.body["example_id"] for event in events if event.kind == "closed"}
+        waiting = asked - closed
+        for turn in range(10 * len(waiting)):
+            question = desk.lease("finisher")
+            if isinstance(question, NoQuestion) or not waiting:
+                break
+            while question is not None:
+                costs = dict.fromkeys(question.labels, 0.5)
+                receipt = desk.answer("finisher", question.id, question.lease_id, costs, f"{turn} {question.id}")
+                waiting.discard(question.example_id)
+                question = receipt.follow_up
+        passed = {name for event in _all_events(desk) if event.kind == "passed" for name in event.body["examples"]}
+        places = {project.pool.place(name) for name in waiting}
+        found.unfinished = len(places - passed)
+    finally:
+        desk.close()
+
+
+def _all_events(desk: Desk) -> list:
+    events: list = []
+    while more := desk.events(after=events[-1].id if events else 0, limit=1000):
+        events += more
+    return events
+
+
+def main(kills: str = "20", annotators: str = "20", database: str | None = None) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = torment(Path(folder), int(kills), int(annotators), database)
+    lost = set(found.acknowledged) - set(found.logged)
+    print(
+        f"{found.kills} kills under {annotators} annotators: {len(found.acknowledged)} answers acknowledged, "
+        f"{len(lost)} of them lost, {found.repeated} twice in the log, {len(found.logged)} in the log; questions lost: "
+        f"{found.unfinished}; the reopened model equals the live one: {found.same_model}; refusals: "
+        f"{len(found.problems)}"
+    )
+    print(*found.problems[:5], sep="\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,61 @@
+"""What callers of a desk may say: ids, keys, names, times and prices, checked at the edge."""
+
+import math
+from typing import Any
+
+from coalface.errors import InputError, UnknownIdError
+
+_LONGEST_LEASE = 7 * 86400.0  # seconds
+_LONGEST_NAME = 200
+_LONGEST_NOTE = 10_000
+
+
+def parsed_question(question_id: str) -> tuple[int, int]:
+    """The number of a question and how many answers it had when it was put.
+
+    >>> parsed_question("17.2")
+    (17, 2)
+    """
+    number, _, step = str(question_id).partition(".")
+    if not (_is_number(number) and _is_number(step)):
+        raise UnknownIdError(f"There is no question {question_id!r:.60}.")
+    return int(number), int(step)
+
+
+def parsed_answer(answer_id: str) -> int:
+    """The number of an answer."""
+    if not _is_number(str(answer_id)):
+        raise UnknownIdError(f"There is no answer {answer_id!r:.60}.")
+    return int(answer_id)
+
+
+def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
+    """What goes with an answer beside the costs; what is None is left out."""
+    for name, value in (("seconds", seconds), ("price", price)):
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+        if value is not None and not fits:
+            raise InputError(f"{name} must be a number from 0 on, got {value!r}.")
+    if note is not None and (not isinstance(note, str) or len(note) > _LONGEST_NOTE):
+        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}.")
+    return {
+        name: value for name, value in (("seconds", seconds), ("note", note), ("price", price)) if value is not None
+    }
+
+
+def checked_ttl(ttl: Any) -> float:
+    """How long a lease is to last, in seconds."""
+    fits = isinstance(ttl, int | float) and not isinstance(ttl, bool) and math.isfinite(ttl)
+    if not fits or not 0 < ttl <= _LONGEST_LEASE:
+        raise InputError(f"ttl must be a number of seconds above 0, at most {_LONGEST_LEASE:g}, got {ttl!r}.")
+    return float(ttl)
+
+
+def checked_name(what: str, name: Any) -> str:
+    """A name or key of reasonable length."""
+    if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST_NAME or "\x00" in name:
+        raise InputError(f"{what} must be a text of 1 to {_LONGEST_NAME} characters, got {name!r:.60}.")
+    return name
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 18

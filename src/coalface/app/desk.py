@@ -1,0 +1,230 @@
+"""The desk: it hands out questions and takes answers, and forgets nothing that it has acknowledged.
+
+Every call is one transaction: events go into the log and questions change together, and then the model learns what the
+log says. Threads may call it as they like; a project has one desk at a time.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from coalface.app import exchange
+from coalface.app.books import Books
+from coalface.app.checks import checked_name, checked_said, checked_ttl
+from coalface.app.exchange import Answered, NoQuestion, Overview, Progress, Question, Receipt
+from coalface.app.exports import export
+from coalface.app.interviews import Given, Interviews
+from coalface.app.limits import Spent
+from coalface.app.overview import overview_of, predictions
+from coalface.app.project import SETTINGS, Project
+from coalface.app.queue import LEASE, QuestionQueue
+from coalface.app.store import Row, Store
+from coalface.app.tally import ANSWERED
+from coalface.errors import ConflictError, UnknownLabelError
+from coalface.files import exclusive
+from coalface.ledger.events import Event
+
+
+class Desk:
+    """The desk of a project; ``close`` it at the end.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> examples = [{"id": "1", "text": "Where is my parcel?"}, {"id": "2", "text": "I want my money back"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     desk = Desk(Project.create(f"{folder}/mail", examples, labels=["delivery", "refund"]))
+    ...     question = desk.lease("ada")
+    ...     receipt = desk.answer("ada", question.id, question.lease_id, {"delivery": 0, "refund": 1}, key="a1")
+    ...     receipt.learned, receipt.follow_up, desk.progress("ada").own_costs
+    ...     desk.close()
+    (True, None, 2)
+    """
+
+    def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.project = project
+        with ExitStack() as stack:
+            stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
+            self.store = project.open_store() if store is None else store
+            stack.callback(self.store.close)
+            self.books = Books(project, self.store, clock)
+            self._closing = stack.pop_all()
+        self._closed = False
+        self._queue = QuestionQueue(self.books)
+        self._interviews = Interviews(self.books, self._queue)
+
+    def close(self) -> None:
+        """Save a snapshot and let others open the project; a second time, do nothing."""
+        with self.books.lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self.books.model.save(self.project.folder) is not None:
+                with self.books.recording() as record:
+                    record.add("snapshot", {"event": self.books.model.last, "round": self.books.model.learner.round_})
+            self._closing.close()
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def lease(self, annotator: str, ttl: float = LEASE) -> Question | NoQuestion:
+        """A question for this annotator alone until the lease runs out, or why there is none."""
+        lasting = checked_ttl(ttl)
+        checked_name("annotator", annotator)
+        with self.books.lock:
+            row = self._queue.lease(annotator, lasting)
+            return NoQuestion(self._queue.why_none()) if row is None else self._question(row)
+
+    def held(self, annotator: str) -> list[Question]:
+        """The questions that this annotator holds now, the newest lease first."""
+        return [self._question(row) for row in self.store.held(annotator, self.books.clock())]
+
+    def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
+        """Keep a lease for longer, also one that ran out and was given to nobody else; when it ends now."""
+        lasting = checked_ttl(ttl)
+        self._interviews.lease_of(lease_id, annotator)
+        expires = self.books.clock() + lasting
+        with self.books.lock, self.store.database.writing() as connection:
+            if not self.store.renew(connection, lease_id, annotator, expires):
+                raise ConflictError(
+                    f"The lease {lease_id} is over: its question was answered, or somebody else has it."
+                )
+        return expires
+
+    def release(self, lease_id: str, annotator: str) -> None:
+        """Give a question back unanswered; nothing happens if the lease is over."""
+        with self.books.recording() as record:
+            lease = self._interviews.lease_of(lease_id, annotator)
+            row = self.store.question(lease.body["question"])
+            if row.open and row.lease == lease_id:
+                self.store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+                record.add("released", {"question": row.number}, annotator, row.example)
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def answer(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        costs: Mapping[str, float | None],
+        key: str,
+        seconds: float | None = None,
+        note: str | None = None,
+        price: float | None = None,
+    ) -> Receipt:
+        """Take the costs of some labels, None for "can't tell"; labels asked about that are missing count as that.
+
+        The same ``key`` again gives the same receipt. ``price`` is what this answer took, where it is not the usual.
+        """
+        given = {self._known(label): self.project.scale.checked(label, cost) for label, cost in costs.items()}
+        said = checked_said(seconds, note, price)
+        return self._receipt(Given(annotator, question_id, lease_id, key, given, said))
+
+    def answer_truth(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        label: str | None,
+        key: str,
+        seconds: float | None = None,
+        note: str | None = None,
+        price: float | None = None,
+    ) -> Receipt:
+        """Take the true label, which says what all labels cost; None for "can't tell"."""
+        costs: dict[str, float | None] = {}
+        if label is not None:
+            truth = self.project.costs_of_truth(self._known(label))
+            costs = dict(zip(self.project.labels, truth.tolist(), strict=True))
+        said = checked_said(seconds, note, price)
+        return self._receipt(Given(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label))
+
+    def undo(self, annotator: str, answer_id: str) -> Question | None:
+        """Take back one's own answer and those that followed from it; the question comes back, leased to its author."""
+        with self.books.lock:
+            row = self._interviews.undo(annotator, answer_id)
+            return None if row is None else self._question(row)
+
+    # -- looking --------------------------------------------------------------------------------
+
+    def recent(self, annotator: str, n: int = 10) -> list[Answered]:
+        """An annotator's last answers, the last one first."""
+        return [self._answered(event) for event in self.books.log.latest(annotator, ANSWERED, n)]
+
+    def progress(self, annotator: str | None = None) -> Progress:
+        """What was asked so far, what may be spent, and one annotator's share of it."""
+        with self.books.lock:
+            spent, own = self.books.tally.spent, self.books.tally.workers.get(annotator or "")
+            mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
+        budget = self.project.limits.budget
+        return Progress(spent.examples, spent.costs, spent.price, budget, mine.examples, mine.costs, pace)
+
+    def overview(self) -> Overview:
+        """Everything the dashboard shows."""
+        with self.books.lock:
+            return overview_of(self.project, self.books.model, self.books.tally, self.progress())
+
+    def events(self, after: int = 0, limit: int = 100) -> list[exchange.Event]:
+        """The log behind an event, in order."""
+        return [self._told(event) for event in self.books.log.page(after, limit)]
+
+    def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """For each example the label, and what each label is expected to cost and may cost."""
+        return predictions(self.project, self.books.model.learner, examples)
+
+    def export(self, form: str) -> Iterator[bytes]:
+        """The answers as "jsonl", "csv" or "vw", or the "model"."""
+        self.settle()
+        return export(self.project, self.books.log, self.books.model.learner, form)
+
+    def settle(self) -> None:
+        """Wait until the model is what the log says."""
+        self.books.model.settle()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _known(self, label: str) -> str:
+        if label not in self.project.labels:
+            raise UnknownLabelError(label, self.project.labels)
+        return label
+
+    def _receipt(self, given: Given) -> Receipt:
+        with self.books.lock:
+            taken = self._interviews.answer(given)
+            follow_up = None if taken.next is None else self._question(taken.next)
+        return Receipt(str(taken.event.id), taken.body["late"], taken.body["learned"], follow_up)
+
+    def _question(self, row: Row) -> Question:
+        labels = self.project.labels if self.project.true_label else self._interviews.asking(row)
+        return Question(
+            id=f"{row.number}.{row.step}",
+            example_id=self.project.pool.example_id(row.example),
+            content=self.project.pool.content(row.example),
+            labels=list(labels),
+            known=row.known,
+            lease_id=row.lease or "",
+            expires_at=row.expires or 0.0,
+            ranges={label: (low, high) for label, (low, high) in (row.plan["ranges"] or {}).items()},
+            reason=row.plan["reason"],
+        )
+
+    def _answered(self, event: Event) -> Answered:
+        body = event.body
+        return Answered(
+            answer_id=str(event.id),
+            question_id=f"{body['question']}.{body['step']}",
+            example_id=self.project.pool.example_id(event.example or 0),
+            costs=body["costs"],
+            at=event.at,
+            late=body["late"],
+            undone=event.id in self.books.tally.undone,
+            note=body.get("note"),
+            content=self.project.pool.content(event.example or 0),
+        )
+
+    def _told(self, event: Event) -> exchange.Event:
+        body: dict[str, Any] = dict(event.body)
+        if event.example is not None:
+            body["example_id"] = self.project.pool.example_id(event.example)
+        if event.seconds is not None:
+            body["seconds"] = event.seconds
+        return exchange.Event(event.id, event.at, event.kind, event.who, body)

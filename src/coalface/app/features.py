@@ -1,0 +1,96 @@
+"""What a learner sees of an example: words, cells and pixels as rows of numbers, the same on every machine."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from coalface.data.fields import Examples, checked_examples
+from coalface.errors import FileFormatError, InputError
+
+WIDTH = 1 << 18  # columns that words are hashed into
+SIDE = 16  # pixels of an image's thumbnail, each way
+_WORD = re.compile(r"\w+")
+_TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+Content = Mapping[str, Any]
+
+
+def width_of(kind: str) -> int:
+    """How many columns examples of a kind have."""
+    return SIDE * SIDE * 3 if kind == "image" else WIDTH
+
+
+def featurize(contents: Sequence[Content], folder: Path) -> Examples:
+    """One row per example; files of images lie in ``folder``.
+
+    >>> row = featurize([{"kind": "text", "text": "Where is my parcel?"}], Path())
+    >>> row.shape, row.nnz
+    ((1, 262144), 7)
+    """
+    if contents and contents[0]["kind"] == "image":
+        return csr_array(np.stack([thumbnail(folder / content["file"]) for content in contents]))
+    hashed = _hasher().transform(
+        _of_words(content) if "cells" not in content else _of_all(content) for content in contents
+    )
+    return csr_array(hashed)
+
+
+@cache
+def _hasher() -> Any:
+    from sklearn.feature_extraction import FeatureHasher
+
+    return FeatureHasher(WIDTH, input_type="dict", dtype=np.float32, alternate_sign=False)
+
+
+def _of_words(content: Content) -> dict[str, float]:
+    """Words and pairs of neighbours, in lower case, scaled so that a long text weighs as much as a short one."""
+    text = unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else content.get("text", "")
+    words = _WORD.findall(text.lower())
+    counts: dict[str, float] = {}
+    for term in [*words, *(f"{left} {right}" for left, right in pairwise(words))]:
+        counts[term] = counts.get(term, 0.0) + 1.0
+    length = sum(count * count for count in counts.values()) ** 0.5
+    return {term: count / length for term, count in counts.items()}
+
+
+def _of_all(content: Content) -> dict[str, float]:
+    """The words, and the cells by column: numbers as they are, texts whole or, where they are longer, by word."""
+    features = _of_words(content)
+    for column, cell in content["cells"].items():
+        if isinstance(cell, int | float):
+            features[f"{column}:"] = float(cell)
+        elif cell is not None and len(words := _WORD.findall(str(cell).lower())) > 1:
+            features |= {f"{column}:{word}": len(words) ** -0.5 for word in words}
+        elif cell is not None:
+            features[f"{column}={cell}"] = 1.0
+    return features
+
+
+def thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The image in 16 x 16 colours, as numbers from 0 to 1."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
+    except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as problem:
+        raise FileFormatError(f"{path} must be an image ({problem}). Remove it or save it again.") from None
+    return (np.asarray(small, np.float32) / np.float32(255)).ravel()
+
+
+def read_features(path: Path) -> Examples:
+    """Ready-made vectors, a row per example: a .npy array, or a .npz that scipy.sparse.save_npz wrote."""
+    from scipy.sparse import load_npz
+
+    try:
+        return checked_examples(load_npz(path) if path.suffix == ".npz" else np.load(path, allow_pickle=False))
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise FileFormatError(f"{path} must be a .npy array or a sparse .npz ({problem}). Write it again.") from None

@@ -1,0 +1,167 @@
+"""Labelling by a program: several threads lease, ask the annotator, with patience, and answer."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from coalface.app.annotators import Annotator, AnnotatorError, reply_of
+from coalface.app.desk import Desk
+from coalface.app.exchange import NoQuestion, Question, Receipt
+from coalface.errors import InputError
+
+_POLL = 0.05  # seconds until somebody who found no question looks again
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What a program did: answers given, questions it failed on, why it stopped, and what that took."""
+
+    answers: int
+    failures: int
+    stopped: str
+    price: float
+
+
+class Labelling:
+    """One annotator at work on one project.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from coalface.app.project import Project
+    >>> with TemporaryDirectory() as folder:
+    ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}, {"text": "bye"}], labels=["a", "b"]))
+    ...     Labelling(desk, lambda question: dict.fromkeys(question["labels"], 0.5)).run().stopped
+    ...     desk.close()
+    'nothing-worth-asking'
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        annotator: Annotator,
+        name: str = "program",
+        *,
+        workers: int = 1,
+        retries: int = 3,
+        backoff: float = 1.0,
+        timeout: float = 60.0,
+        limit: int | None = None,
+        pause: Callable[[float], object] = time.sleep,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> None:
+        self.desk, self.annotator, self.name = desk, annotator, name
+        self.workers, self.retries, self.backoff, self.limit = workers, retries, backoff, limit
+        self.ttl = (timeout + backoff * 2.0**retries) * (retries + 1) + 60.0
+        self._pause, self._progress = pause, progress
+        self._lock = threading.Lock()
+        self._answers = self._failures = self._in_a_row = self._busy = 0
+        self._stopped: str | None = None
+        self._problem: BaseException | None = None
+
+    def run(self) -> Labelled:
+        """Label until nothing is left to ask, the budget or the limit is reached, or the annotator fails for good."""
+        before = self.desk.progress().price
+        threads = [threading.Thread(target=self._guarded, daemon=True) for _ in range(max(1, self.workers))]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            self._stopped = "interrupted"
+            for thread in threads:
+                thread.join()
+        if self._problem is not None:
+            raise self._problem
+        price = self.desk.progress().price - before
+        return Labelled(self._answers, self._failures, self._stopped or "", price)
+
+    def _guarded(self) -> None:
+        try:
+            self._work()
+        except BaseException as problem:  # what a thread raises nobody would see
+            self._problem, self._stopped = self._problem or problem, "failed"
+
+    def _work(self) -> None:
+        while self._stopped is None:
+            with self._lock:
+                cursor = self.desk.books.tally.cursor
+                question = self.desk.lease(self.name, self.ttl)
+                if isinstance(question, Question):
+                    self._busy += 1
+            if isinstance(question, NoQuestion):
+                self._wait(question.reason, cursor)
+                continue
+            try:
+                self._interview(question)
+            finally:
+                with self._lock:
+                    self._busy -= 1
+
+    def _wait(self, reason: str, cursor: int) -> None:
+        """Stop, unless a colleague may still free a question, or the pool has not been looked through."""
+        with self._lock:
+            going_on = self._busy > 0 or self.desk.books.tally.cursor > cursor
+            if reason != "all-leased" or not going_on:
+                self._stopped = self._stopped or reason
+                return
+        self._pause(_POLL)
+
+    def _interview(self, question: Question | None) -> None:
+        while question is not None:
+            started = time.monotonic()
+            try:
+                reply = self._patiently(question)
+                receipt = self._answer(question, reply, time.monotonic() - started)
+            except (AnnotatorError, InputError) as problem:
+                self._note_failure(question, problem)
+                return
+            with self._lock:
+                self._answers, self._in_a_row = self._answers + 1, 0
+                self._progress(self._answers)
+                if self.limit is not None and self._answers >= self.limit:
+                    self._stopped = self._stopped or "limit"
+            question = receipt.follow_up
+
+    def _patiently(self, question: Question) -> dict[str, Any]:
+        """The reply, after as many attempts as it takes and is allowed."""
+        attempt = 0
+        while True:
+            try:
+                return reply_of(self.annotator(self._shown(question)))
+            except Exception as problem:
+                if attempt >= self.retries or self._stopped == "interrupted":
+                    raise AnnotatorError(f"The annotator failed {attempt + 1} times: {problem}") from None
+                self._pause(self.backoff * 2.0**attempt)
+                attempt += 1
+
+    def _shown(self, question: Question) -> dict[str, Any]:
+        project = self.desk.project
+        return {
+            "id": question.id,
+            "example_id": question.example_id,
+            "content": question.content,
+            "labels": question.labels,
+            "known": question.known,
+            "question": project.question,
+            "guidelines": project.guidelines,
+            "levels": [vars(level) for level in project.levels],
+            "cost_bounds": list(project.cost_bounds),
+            "true_label": project.true_label,
+        }
+
+    def _answer(self, question: Question, reply: dict[str, Any], seconds: float) -> Receipt:
+        key = f"{question.lease_id}:{question.id}"
+        rest: dict[str, Any] = {"seconds": seconds, "note": reply.get("note"), "price": reply.get("price")}
+        if "costs" in reply:
+            return self.desk.answer(self.name, question.id, question.lease_id, reply["costs"], key, **rest)
+        return self.desk.answer_truth(self.name, question.id, question.lease_id, reply["label"], key, **rest)
+
+    def _note_failure(self, question: Question, problem: Exception) -> None:
+        """Give the question back; an annotator that fails again and again is broken, and is asked no more."""
+        self.desk.release(question.lease_id, self.name)
+        with self._lock:
+            self._failures, self._in_a_row = self._failures + 1, self._in_a_row + 1
+            if self._in_a_row >= max(3, self.workers):
+                self._problem, self._stopped = self._problem or problem, "failed"

@@ -1,0 +1,85 @@
+"""What may be spent on a project, and what it takes: an example is paid for when it is looked at, a cost when asked."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coalface.errors import InputError
+
+_NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """At most so many ``examples``, ``costs`` and so much ``price``; what is None has no limit.
+
+    >>> limits = Limits.of({"costs": 100, "price_per_cost": 0.5})
+    >>> limits.budget, limits.price_of(examples=3, costs=10)
+    ({'costs': 100.0}, 5.0)
+    """
+
+    examples: float | None = None
+    costs: float | None = None
+    price: float | None = None
+    price_per_example: float = 0.0
+    price_per_cost: float = 0.0
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Limits":
+        """The limits that a mapping says."""
+        for name, value in given.items():
+            if name not in _NAMES:
+                raise InputError(f"budget has no {name!r}; possible are {', '.join(_NAMES)}.")
+            if isinstance(value, bool | str) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise InputError(f"budget must have {name} as a number from 0 on, got {value!r}.")
+        limits = cls(**{name: float(value) for name, value in given.items()})
+        if limits.price is not None and limits.price_per_example + limits.price_per_cost == 0.0:
+            raise InputError("budget must give price_per_example or price_per_cost where it limits the price.")
+        return limits
+
+    @property
+    def budget(self) -> dict[str, float]:
+        """The limits that there are."""
+        return {name: getattr(self, name) for name in ("examples", "costs", "price") if getattr(self, name) is not None}
+
+    def plain(self) -> dict[str, float]:
+        """What a settings file holds."""
+        return {name: value for name, value in vars(self).items() if value}
+
+    def price_of(self, examples: int, costs: int) -> float:
+        """What so many costs on so many examples take."""
+        return self.price_per_example * examples + self.price_per_cost * costs
+
+    def spent_on(self, examples: int, costs: int) -> "Spent":
+        """So many costs on so many examples, with their price."""
+        return Spent(examples, costs, self.price_of(examples, costs))
+
+    def room(self, spent: "Spent") -> float:
+        """How many more costs may be asked for, where so much was spent or is about to be; below 0 if too much.
+
+        >>> Limits(costs=10, price=4, price_per_example=1, price_per_cost=0.5).room(Spent(examples=2, costs=3, price=3))
+        2.0
+        """
+        rooms = [math.inf if self.examples is None or spent.examples <= self.examples else -1.0]
+        if self.costs is not None:
+            rooms.append(self.costs - spent.costs)
+        if self.price is not None:
+            left = self.price * (1 + 1e-12) - spent.price  # sums of prices are not exact
+            rooms.append(left / self.price_per_cost if self.price_per_cost else math.copysign(math.inf, left))
+        return float(math.floor(min(rooms))) if min(rooms) < math.inf else math.inf
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Examples looked at, costs asked for and what that took."""
+
+    examples: int = 0
+    costs: int = 0
+    price: float = 0.0
+
+    def __add__(self, more: "Spent") -> "Spent":
+        return Spent(self.examples + more.examples, self.costs + more.costs, self.price + more.price)
+
+    def __sub__(self, less: "Spent") -> "Spent":
+        return Spent(self.examples - less.examples, self.costs - less.costs, self.price - less.price)

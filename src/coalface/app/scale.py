@@ -1,0 +1,81 @@
+"""The costs that annotators may give: a few named levels with anchors, or any number within bounds."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coalface.errors import InputError
+
+
+@dataclass(frozen=True)
+class Level:
+    """One step of the scale; ``anchor`` is an example of it in words."""
+
+    name: str
+    cost: float
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Levels in the order of their costs, none where any number will do, and the bounds of all costs.
+
+    >>> Scale.of([{"name": "right", "cost": 0}, {"name": "harmful", "cost": 3, "anchor": "It insults."}]).bounds
+    (0.0, 3.0)
+    """
+
+    levels: tuple[Level, ...]
+    bounds: tuple[float, float]
+
+    @classmethod
+    def of(cls, levels: Sequence[Mapping[str, Any]], bounds: Sequence[float] | None = None) -> "Scale":
+        """A scale; without bounds they are those of the levels, or 0 and 1."""
+        steps = tuple(sorted((_level(level) for level in levels), key=lambda level: level.cost))
+        if len(steps) == 1 or len({step.name for step in steps}) < len(steps):
+            raise InputError(f"A scale must have at least two levels of distinct names, got {[s.name for s in steps]}.")
+        if bounds is None:
+            bounds = (steps[0].cost, steps[-1].cost) if steps else (0.0, 1.0)
+        low, high = (_number(bound) for bound in bounds)
+        if not low < high:
+            raise InputError(f"The bounds of the costs must be low < high, got {low:g} and {high:g}.")
+        for step in steps:
+            if not low <= step.cost <= high:
+                raise InputError(f"Level {step.name!r} must lie in [{low:g}, {high:g}], got {step.cost:g}.")
+        return cls(steps, (low, high))
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Scale":
+        """The scale that ``plain`` gave."""
+        return cls.of(plain.get("levels", ()), plain.get("bounds"))
+
+    def plain(self) -> dict[str, Any]:
+        """The scale as a settings file holds it."""
+        return {"bounds": list(self.bounds), "levels": [vars(level) for level in self.levels]}
+
+    def checked(self, label: str, cost: Any) -> float | None:
+        """A cost that somebody gave; None stays None: can't tell."""
+        if cost is None:
+            return None
+        number = _number(cost, f"The cost of label {label!r}")
+        low, high = self.bounds
+        if not low <= number <= high:
+            raise InputError(f"The cost of label {label!r} must lie in [{low:g}, {high:g}], got {number!r}.")
+        return number
+
+
+def _level(level: Mapping[str, Any]) -> Level:
+    try:
+        return Level(str(level["name"]), _number(level["cost"]), str(level.get("anchor", "")))
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"A level must have a name and a cost, got {level!r}.") from None
+
+
+def _number(value: Any, what: str = "A cost") -> float:
+    try:
+        number = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"{what} must be a finite number, got {value!r}.")
+    return number

@@ -1,0 +1,85 @@
+"""The service: routes, limits and pages around a desk."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from fastapi.templating import Jinja2Templates
+
+from coalface import __version__
+from coalface.app.api import api, for_engineers
+from coalface.app.auth import Door
+from coalface.app.desk import Desk
+from coalface.app.guards import LARGEST_BODY, BodyLimit, StrictHeaders
+from coalface.app.pages import pages
+from coalface.app.problems import answer_in_problems
+from coalface.app.webhooks import Messenger
+
+_HERE = Path(__file__).parent
+_NOTHING = "\N{EN DASH}"
+
+
+def service_of(
+    desk: Desk, messenger: Messenger | None = None, *, per_minute: float = 3000.0, largest_body: int = LARGEST_BODY
+) -> FastAPI:
+    """The ASGI app that serves a desk; ``per_minute`` limits the requests of each caller."""
+
+    @asynccontextmanager
+    async def while_serving(_: FastAPI) -> AsyncIterator[None]:
+        if messenger is not None:
+            messenger.start()
+        try:
+            yield
+        finally:
+            if messenger is not None:
+                messenger.stop()
+
+    app = FastAPI(
+        title="coalface",
+        version=__version__,
+        description="Questions about costs, and their answers. Send Authorization: Bearer TOKEN.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # FastAPI's pages would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=while_serving,
+    )
+    app.state.desk, app.state.door = desk, Door(desk.store, per_minute)
+    app.state.templates = _templates()
+    answer_in_problems(app)
+    app.include_router(api)
+    app.include_router(for_engineers)
+    app.include_router(pages)
+    app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
+    app.add_middleware(BodyLimit, largest=largest_body)
+    app.add_middleware(StrictHeaders)
+    return app
+
+
+def _templates() -> Jinja2Templates:
+    templates = Jinja2Templates(_HERE / "templates")
+    templates.env.filters |= {"short": _short, "moment": _moment}
+    templates.env.trim_blocks = templates.env.lstrip_blocks = True
+    return templates
+
+
+def _short(number: float | None, digits: int = 3) -> str:
+    """A number as people write it.
+
+    >>> _short(1234567.0), _short(0.12345), _short(None)
+    ('1,234,567', '0.123', '–')
+    """
+    if number is None:
+        return _NOTHING
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.{digits}g}"
+
+
+def _moment(seconds: float | None) -> str:
+    """A time as people write it, in UTC.
+
+    >>> _moment(0.0)
+    '1970-01-01 00:00'
+    """
+    return _NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

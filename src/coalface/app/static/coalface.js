@@ -1,0 +1,224 @@
+// Keys, drafts and renewals on top of plain forms. Without this script every page still works by mouse.
+"use strict";
+
+const RENEW_EVERY = 120000; // milliseconds; a lease lasts 600 seconds
+let shownAt = 0;
+let busy = false;
+let touched = false; // somebody is here: only then is a lease renewed
+let again = 0;
+
+const main = () => document.getElementById("main");
+const form = () => document.getElementById("answer");
+const rows = () => [...document.querySelectorAll("fieldset.row")];
+const say = (text) => { document.getElementById("status").textContent = text; };
+
+// ---- rows -------------------------------------------------------------------------------------------------------
+
+const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
+const numberOf = (row) => row.querySelector("input[type=text]");
+const isFilled = (row) => (numberOf(row) ? numberOf(row).value.trim() !== "" : radios(row).some((radio) => radio.checked));
+const current = () => document.querySelector("fieldset.row.current");
+
+function goTo(row) {
+  rows().forEach((other) => other.classList.toggle("current", other === row));
+  const place = row ? numberOf(row) || radios(row).find((radio) => radio.checked) || radios(row)[0]
+    : document.getElementById("send");
+  if (place) place.focus({ preventScroll: false });
+}
+
+function fill(row, value) {
+  if (numberOf(row)) numberOf(row).value = value;
+  else {
+    const radio = radios(row).find((one) => one.value === value);
+    if (!radio) return;
+    radio.checked = true;
+  }
+  keepDraft();
+  const all = rows();
+  goTo(all.slice(all.indexOf(row) + 1).find((other) => !isFilled(other)) || all.find((other) => !isFilled(other)));
+}
+
+function clearLast() {
+  const filled = rows().filter(isFilled);
+  const row = filled[filled.length - 1];
+  if (!row) return false;
+  if (numberOf(row)) numberOf(row).value = "";
+  radios(row).forEach((radio) => { radio.checked = false; });
+  keepDraft();
+  goTo(row);
+  return true;
+}
+
+// ---- drafts -----------------------------------------------------------------------------------------------------
+
+const draftName = () => form() && form().dataset.draft && "coalface " + form().dataset.draft;
+const kept = () => [...form().elements].filter((one) => /^(cost-|note$)/.test(one.name));
+
+function keepDraft() {
+  if (!draftName()) return;
+  const values = kept().filter((one) => (one.type === "radio" ? one.checked : one.value)).map((one) => [one.name, one.value]);
+  try { localStorage.setItem(draftName(), JSON.stringify(values)); } catch { /* a full store must not stop anybody */ }
+}
+
+function restoreDraft() {
+  let values = [];
+  try { values = JSON.parse(localStorage.getItem(draftName()) || "[]"); } catch { /* nothing kept */ }
+  for (const [name, value] of values) {
+    for (const one of kept().filter((other) => other.name === name)) {
+      if (one.type === "radio") one.checked = one.value === value;
+      else one.value = value;
+    }
+  }
+}
+
+// ---- sending ----------------------------------------------------------------------------------------------------
+
+async function post(sent, action, fields) {
+  if (busy) return;
+  busy = true;
+  say("");
+  try {
+    const answer = await fetch(action, { method: "POST", body: new URLSearchParams(fields), credentials: "same-origin" });
+    if (new URL(answer.url).pathname === "/login") { location.assign("/login"); return; }
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(new DOMParser().parseFromString(text, "text/html").querySelector(".wrong")?.textContent
+      || answer.statusText);
+    if (sent) localStorage.removeItem(sent);
+    show(text);
+  } catch (problem) {
+    say("Not sent: " + problem.message + " Your answer is kept here; try again.");
+  } finally {
+    busy = false;
+  }
+}
+
+function send(button) {
+  const open = rows().find((row) => !isFilled(row));
+  if (open) { say("A row is open. Space says that you can't tell."); goTo(open); return; }
+  form().elements.seconds.value = ((performance.now() - shownAt) / 1000).toFixed(2);
+  post(draftName(), form().action, new FormData(form(), button));
+}
+
+function undo() {
+  if (clearLast()) return;
+  post(null, "/undo", [["csrf", form().elements.csrf.value]]);
+}
+
+function show(text) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const open = [...document.querySelectorAll("details")].map((one) => one.className + one.open);
+  main().replaceWith(document.adoptNode(page.getElementById("main")));
+  document.querySelectorAll("details.recent").forEach((one) => { one.open = open.includes(one.className + "true"); });
+  begin();
+}
+
+async function look() {
+  try {
+    const answer = await fetch(location.pathname, { credentials: "same-origin" });
+    if (answer.ok && !busy && new URL(answer.url).pathname === location.pathname) show(await answer.text());
+  } catch { begin(); } // the server is away: look again later
+}
+
+// ---- keys -------------------------------------------------------------------------------------------------------
+
+const typing = (place) => place.matches?.("textarea, input[type=text], input[type=search], input[type=password]");
+const pressing = (place) => place.matches?.("button, a, summary");
+
+function choose(digit) {
+  const labels = [...document.querySelectorAll("[data-label]:not([hidden])")];
+  if (labels.length) { if (digit > 0) labels[digit - 1]?.click(); return; }
+  const row = current() || rows()[0];
+  const levels = row && !numberOf(row) ? radios(row).filter((radio) => radio.value !== "?") : [];
+  if (levels[digit]) fill(row, levels[digit].value);
+}
+
+function cantTell(row) {
+  if (row) fill(row, "?");
+  else document.getElementById("unsure")?.click();
+}
+
+const KEYS = {
+  u: undo,
+  h: () => document.getElementById("help-text")?.showModal(),
+  n: () => { const note = document.querySelector("details.note"); if (note) { note.open = true; note.querySelector("textarea").focus(); } },
+  "/": () => document.getElementById("search")?.focus(),
+};
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || !form() || document.querySelector("dialog[open]")) return;
+  const place = event.target;
+  const row = place.closest?.("fieldset.row");
+  let act = null;
+  if (event.key === "Escape" && typing(place)) act = () => place.blur();
+  else if (event.key === "Enter" && !pressing(place) && place.tagName !== "TEXTAREA" && rows().length) {
+    const next = row && numberOf(row) && rows().find((other) => !isFilled(other));
+    act = next && next !== row ? () => goTo(next) : () => send(document.getElementById("send"));
+  } else if (event.key === " " && row && numberOf(row) === place) act = () => cantTell(row);
+  else if (typing(place)) return;
+  else if (event.key === " " && !pressing(place)) act = () => cantTell(current() || rows()[0]);
+  else if (/^[0-9]$/.test(event.key)) act = () => choose(Number(event.key));
+  else act = KEYS[event.key.toLowerCase()];
+  if (!act) return;
+  event.preventDefault();
+  if (!event.repeat) act();
+}
+
+// ---- beginning --------------------------------------------------------------------------------------------------
+
+function begin() {
+  shownAt = performance.now();
+  clearTimeout(again);
+  if (main().dataset.again) again = setTimeout(look, 1000 * Number(main().dataset.again));
+  if (draftName()) restoreDraft();
+  if (rows().length) goTo(rows().find((row) => !isFilled(row)));
+}
+
+function search(text) {
+  let key = 0;
+  for (const button of document.querySelectorAll("[data-label]")) {
+    button.hidden = !button.value.toLowerCase().includes(text.trim().toLowerCase());
+    button.querySelector("kbd")?.remove();
+    if (!button.hidden && key < 9) {
+      const shown = document.createElement("kbd");
+      shown.textContent = String(++key);
+      button.prepend(shown, " ");
+    }
+  }
+}
+
+async function renew() {
+  const { lease, csrf } = main().dataset;
+  if (!lease || !touched) return;
+  touched = false;
+  const headers = { "content-type": "application/json", "x-csrf-token": csrf };
+  await fetch("/api/v1/leases/" + encodeURIComponent(lease) + ":renew", { method: "POST", headers, body: "{}" }).catch(() => {});
+}
+
+document.addEventListener("keydown", pressed);
+document.addEventListener("input", (event) => {
+  touched = true;
+  if (event.target.id === "search") search(event.target.value);
+  else if (event.target.closest("#answer")) keepDraft();
+});
+document.addEventListener("change", (event) => {
+  const row = event.target.closest("fieldset.row");
+  if (row && event.target.type === "radio") goTo(rows().find((other) => !isFilled(other)) || row);
+});
+document.addEventListener("focusin", (event) => {
+  const row = event.target.closest("fieldset.row");
+  if (row) rows().forEach((other) => other.classList.toggle("current", other === row));
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#help")) KEYS.h();
+  const unsure = event.target.closest("[data-unsure]");
+  if (unsure) cantTell(unsure.closest("fieldset.row"));
+});
+document.addEventListener("submit", (event) => {
+  if (event.target !== form()) return;
+  event.preventDefault();
+  if (event.submitter && event.submitter.id === "undo") undo();
+  else send(event.submitter);
+});
+for (const kind of ["keydown", "pointerdown", "scroll"]) document.addEventListener(kind, () => { touched = true; }, { passive: true });
+setInterval(renew, RENEW_EVERY);
+begin();

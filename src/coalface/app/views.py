@@ -1,0 +1,206 @@
+"""What goes over the wire, as the OpenAPI description has it. Times are ISO 8601 in UTC."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from coalface.app.exchange import Estimate, LabelRow, Progress, Question
+from coalface.app.tokens import Caller
+
+# A database cannot keep the character 0, and nobody needs ids or names without end.
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]+$")]
+Cost = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until a lease ends.")]
+Form = Literal["jsonl", "csv", "vw", "model"]
+
+
+class _View(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")  # a misspelt field must not be lost in silence
+
+
+class LevelView(_View):
+    """One named level of the cost scale."""
+
+    name: str
+    cost: float
+    anchor: str
+
+
+class ProjectView(_View):
+    """What is asked, about which labels, on which scale."""
+
+    name: str
+    title: str
+    question: str
+    guidelines: str
+    labels: list[str]
+    levels: list[LevelView]
+    cost_bounds: tuple[float, float]
+    true_label: bool
+
+
+class QueryView(_View):
+    """One example and the labels whose cost is asked for; ranges and reason are for engineers."""
+
+    id: str
+    example_id: str
+    content: dict[str, Any]
+    labels: list[str]
+    known: dict[str, float | None]
+    lease_id: str
+    expires_at: datetime
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+
+
+class LeasedView(_View):
+    """Queries to answer; without any, ``reason`` says why."""
+
+    queries: list[QueryView]
+    reason: str | None = None
+
+
+class LeaseView(_View):
+    """When a lease ends."""
+
+    expires_at: datetime
+
+
+class ReceiptView(_View):
+    """An answer that is safe."""
+
+    answer_id: str
+    late: bool
+    learned: bool
+    follow_up: QueryView | None
+
+
+class AnsweredView(_View):
+    """An answer given before."""
+
+    answer_id: str
+    question_id: str
+    example_id: str
+    costs: dict[str, float | None]
+    at: datetime
+    late: bool
+    undone: bool
+    note: str | None
+
+
+class UndoneView(_View):
+    """The query that an undone answer belonged to, leased to its author again."""
+
+    query: QueryView | None
+
+
+class AnnotatorView(_View):
+    """One annotator's work."""
+
+    name: str
+    examples: int
+    costs: int
+    cant_tell: int
+    seconds: float | None
+    agreement: float | None
+    compared: int
+    last_seen: datetime | None
+
+
+class OverviewView(_View):
+    """Everything the dashboard shows."""
+
+    progress: Progress
+    pool: int
+    decided: int
+    passive_costs: int
+    test_cost: Estimate | None
+    saving: Estimate | None
+    contested: Estimate | None
+    stopped: str | None
+    rebuilding: bool
+    model: int
+    annotators: list[AnnotatorView]
+    labels: list[LabelRow]
+    history: list[tuple[int, float]]
+
+
+class EventView(_View):
+    """One line of the log."""
+
+    id: int
+    at: datetime
+    kind: str
+    who: str | None
+    body: dict[str, Any]
+
+
+class EventsView(_View):
+    """A page of the log; ``next_cursor`` asks for the page behind it."""
+
+    items: list[EventView]
+    next_cursor: str | None
+
+
+class TokenView(_View):
+    """Whose token, not the token."""
+
+    name: str
+    role: str
+
+
+class NewTokenView(TokenView):
+    """A token, shown this once."""
+
+    token: str
+
+
+class LeaseBody(_Body):
+    """How many queries, and for how long."""
+
+    max_items: int = Field(1, ge=1, le=100)
+    ttl_s: Lifetime = 600.0
+
+
+class RenewBody(_Body):
+    """For how long."""
+
+    ttl_s: Lifetime = 600.0
+
+
+class AnswerBody(_Body):
+    """Costs by label (null or ``unsure``: can't tell), or in true-label mode the true ``label``."""
+
+    query_id: Identifier
+    lease_id: Identifier
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    unsure: list[Name] = Field(default_factory=list)
+    label: Name | None = None
+    lead_time_s: Seconds | None = None
+    note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
+
+
+class PredictBody(_Body):
+    """Examples as the project's pool has them."""
+
+    examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
+
+
+class TokenBody(_Body):
+    """Whom a new token is for."""
+
+    name: Name
+    role: Literal["annotator", "engineer"]
+
+
+def for_caller(question: Question, caller: Caller) -> Question:
+    """The question without what would sway an annotator."""
+    return question if caller.is_engineer else replace(question, ranges={}, reason="")

@@ -1,0 +1,119 @@
+"""``coalface serve``: people answer in a browser, programs over HTTP."""
+
+import os
+import signal
+import sys
+from socket import IPPROTO_TCP, TCP_NODELAY
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coalface.cli.projects import ProjectFolder
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.app.project import Project
+
+SECRET = "COALFACE_WEBHOOK_SECRET"
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def serve(
+    folder: ProjectFolder,
+    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8137,
+    new_token: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print a token for this person, and stop. It is shown once.")
+    ] = None,
+    role: Annotated[str, typer.Option(help="Of the new token: annotator or engineer.")] = "annotator",
+    remove_token: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Let this person in no longer, and stop.")
+    ] = None,
+    webhook: Annotated[
+        str | None, typer.Option(metavar="URL", help=f"Tell this address what happens, signed with ${SECRET}.")
+    ] = None,
+    per_minute: Annotated[float, typer.Option(min=1.0, help="Requests a minute that each caller may make.")] = 3000.0,
+) -> None:
+    """Serve a project: pages for annotators and engineers, and REST under /api/v1.
+
+    Everybody needs a token; there is no password to begin with. Other machines are let in only if --host says so, and
+    then should come through a server that speaks HTTPS.
+    """
+    from coalface.app.project import Project
+
+    project = Project.open(folder)
+    if new_token is not None:
+        typer.echo(_add_token(project, new_token, role))
+    elif remove_token is not None:
+        _remove_token(project, remove_token)
+    else:
+        _serve(project, host, port, webhook, per_minute)
+
+
+def _add_token(project: "Project", name: str, role: str) -> str:
+    from coalface.app.tokens import check_person, digest_of
+    from coalface.app.tokens import new_token as draw
+
+    check_person(name, role)
+    store = project.open_store()
+    try:
+        token = draw()
+        store.add_token(name, role, digest_of(token))
+    finally:
+        store.close()
+    return token
+
+
+def _remove_token(project: "Project", name: str) -> None:
+    store = project.open_store()
+    try:
+        store.remove_token(name)
+    finally:
+        store.close()
+    typer.echo(f"{name} has no token any longer.")
+
+
+def _serve(project: "Project", host: str, port: int, webhook: str | None, per_minute: float) -> None:
+    try:
+        import uvicorn
+
+        from coalface.app.desk import Desk
+        from coalface.app.service import service_of
+        from coalface.app.webhooks import Messenger
+    except ModuleNotFoundError as missing:
+        raise InputError(f"serve needs {missing.name}, which is not installed: pip install 'coalface[app]'.") from None
+
+    desk = Desk(project)
+    try:
+        if not desk.store.tokens():
+            raise InputError(
+                f"Nobody could log in: {project.name} has no tokens. Make one with coalface serve {project.folder} "
+                "--new-token NAME --role engineer."
+            )
+        desk.overview()  # loads the compiled kernels, lest the first annotator wait for them
+        told = project.folder / "webhook.told"
+        messenger = webhook and Messenger(desk, webhook, os.environ.get(SECRET, ""), told)
+        config = uvicorn.Config(
+            service_of(desk, messenger or None, per_minute=per_minute),
+            host,
+            port,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=5,
+            timeout_keep_alive=75,  # longer than clients keep a silent connection, so that it is they who close it
+        )
+        with config.bind_socket() as socket:
+            socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else every other reply waits 40 ms for an acknowledgement
+            typer.echo(f"{project.title} is at http://{_shown(host)}:{socket.getsockname()[1]}  (Ctrl-C ends)")
+            if host not in _LOOPBACK:
+                typer.echo("Other machines can reach it: let them come through HTTPS, tokens travel with requests.")
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # once uvicorn has ended: the desk saves a snapshot
+            uvicorn.Server(config).run(sockets=[socket])
+    finally:
+        desk.close()
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

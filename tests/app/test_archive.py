@@ -1,0 +1,85 @@
+"""An exported project, imported elsewhere, is the same project."""
+
+import json
+import zipfile
+
+import pytest
+
+from coalface import CoalClassifier, read_dataset
+from coalface.app.archive import read_archive, write_archive
+from coalface.app.desk import Desk
+from coalface.errors import CoalfaceError
+from tests.app.projects import LABELS, Clock, same_bits, small_project, work
+from tests.ledger import postgres
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_history_model_and_open_questions_are_the_same(tmp_path, request, database):
+    url = "sqlite:///project.db"
+    if database == "postgresql":
+        url = postgres.fresh_database(request.getfixturevalue("postgres_server"), "archive")
+    clock = Clock()
+    desk = Desk(small_project(tmp_path / "mail", database=url), clock=clock)
+    receipts, _ = work(desk, n=20)
+    desk.undo("ada", receipts[5].answer_id)
+    held = desk.lease("bob")
+    desk.settle()
+    write_archive(desk.project, desk.store, tmp_path / "mail.zip")
+    events, overview = desk.events(limit=10_000), desk.overview()
+    desk.close()
+    if database == "postgresql":
+        postgres.fresh_database(
+            request.getfixturevalue("postgres_server"), "archive"
+        )  # the database of the other place
+    other = Desk(read_archive(tmp_path / "mail.zip", tmp_path / "copy"), clock=clock)
+    try:
+        assert other.events(limit=10_000) == events
+        assert same_bits(desk.books.model.learner, other.books.model.learner)
+        assert other.overview() == overview
+        assert other.held("bob") == [held]
+        other.answer("bob", held.id, held.lease_id, {}, "later")
+        receipts, reason = work(other)
+        assert reason == "all-leased"  # what ada undid is still hers
+        assert len({event.id for event in other.events(limit=10_000)}) > len(events)
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize("name", ["../evil.txt", "/etc/evil", "pool/../../evil", "notes.txt", "pool/a/b/c/d"])
+def test_an_archive_with_other_files_is_refused(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr(name, "x")
+    with pytest.raises(CoalfaceError, match="files of a project only"):
+        read_archive(tmp_path / "x.zip", tmp_path / "a" / "p")
+    assert [path.name for path in tmp_path.iterdir()] in (["x.zip", "a"], ["a", "x.zip"])
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_what_is_no_archive_is_refused(tmp_path):
+    (tmp_path / "x.zip").write_text("no zip")
+    for path in (tmp_path / "x.zip", tmp_path / "nowhere.zip"):
+        with pytest.raises(CoalfaceError):
+            read_archive(path, tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+def test_exports_can_be_read_by_others(tmp_path):
+    desk = Desk(small_project(tmp_path / "mail"))
+    work(desk, n=15)
+    for form in ("jsonl", "csv", "vw", "model"):
+        (tmp_path / f"out.{form}").write_bytes(b"".join(desk.export(form)))
+    closed = desk.books.model.learner.examples_queried_
+    desk.close()
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert len(lines) == closed
+    assert {answer["who"] for line in lines for answer in line["answers"]} == {"ada"}
+    vw = read_dataset(tmp_path / "out.vw", classes=LABELS)
+    for row, line in zip(vw.cost, lines, strict=True):
+        for label, cost in zip(LABELS, row, strict=True):
+            assert line["costs"].get(label, None) == (None if cost != cost else cost)
+    table = (tmp_path / "out.csv").read_text().splitlines()
+    assert table[0] == "id,cost:refund,cost:delivery,cost:other,who,at"
+    assert len(table) == closed + 1
+    assert same_bits(CoalClassifier.load(tmp_path / "out.model"), desk.books.model.learner)
+    with pytest.raises(CoalfaceError, match="one of"):
+        desk.export("xml")

@@ -1,0 +1,168 @@
+"""A project is made of files that people have, and says in one line what is wrong with them."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+from coalface.app.features import WIDTH
+from coalface.app.project import Project
+from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
+
+LABELS = ["cat", "dog", "cow"]
+RECORDS = [{"id": "a", "text": "one two"}, {"id": "b", "text": "two three"}, {"id": "c", "text": ""}]
+
+
+def test_the_order_and_the_settings_are_kept(tmp_path):
+    levels = [{"name": "right", "cost": 0, "anchor": 'the "same" thing \\ ☺ 🙂'}, {"name": "wrong", "cost": 3}]
+    made = Project.create(
+        tmp_path / "p",
+        RECORDS,
+        LABELS,
+        levels=levels,
+        budget={"costs": 10, "price_per_cost": 0.5},
+        seed=3,
+        title="Tiere\x7f",
+    )
+    again = Project.open(tmp_path / "p")
+    assert again.title == "Tiere\x7f"
+    assert again.scale == made.scale
+    assert again.levels[0].anchor == 'the "same" thing \\ ☺ 🙂'
+    assert again.cost_bounds == (0.0, 3.0)
+    assert again.limits == made.limits
+    assert again.limits.budget == {"costs": 10.0}
+    assert sorted(again.pool.order) == [0, 1, 2]
+    assert again.new_learner().random_state == 3
+
+
+def test_the_same_examples_come_from_any_file(tmp_path):
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    (tmp_path / "e.csv").write_text("id,text\na,one two\nb,two three\nc,\n")
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist(RECORDS), tmp_path / "e.parquet")
+    rows = []
+    for number, source in enumerate([RECORDS, *(tmp_path / f"e.{end}" for end in ("jsonl", "csv", "parquet"))]):
+        pool = Project.create(tmp_path / f"p{number}", source, LABELS).pool
+        assert [pool.example_id(place) for place in range(3)] == ["a", "b", "c"]
+        assert pool.content(1) == {"kind": "text", "text": "two three"}
+        rows.append(pool.rows(np.arange(3)).toarray())
+    assert rows[0].shape == (3, WIDTH)
+    assert all(np.array_equal(rows[0], other) for other in rows[1:])
+    lengths = (rows[0] ** 2).sum(axis=1)
+    assert lengths == pytest.approx([1, 1, 0])
+    assert (rows[0][0] > 0).sum() == 3  # two words and their pair
+    assert ((rows[0][0] > 0) & (rows[0][1] > 0)).sum() == 1  # they share a word
+
+
+def test_tables_have_numbers_and_categories(tmp_path):
+    records = [
+        {"id": 1, "size": 2.5, "kind of": "red", "note": "very large thing"},
+        {"id": 2, "size": 4, "kind of": None},
+    ]
+    pool = Project.create(tmp_path / "p", records, LABELS).pool
+    assert pool.content(0)["kind"] == "table"
+    one, two = pool.rows(np.arange(2)).toarray()
+    assert sorted(two[two != 0]) == [4.0]
+    assert 2.5 in one
+    assert (one != 0).sum() == 5
+
+
+def test_images_are_copied_and_seen_by_their_colours(tmp_path):
+    from PIL import Image
+
+    (tmp_path / "photos" / "more").mkdir(parents=True)
+    Image.new("RGB", (40, 30), (255, 0, 0)).save(tmp_path / "photos" / "red.png")
+    Image.new("RGB", (40, 30), (0, 0, 255)).save(tmp_path / "photos" / "more" / "blue.jpg")
+    (tmp_path / "photos" / "readme.txt").write_text("no image")
+    project = Project.create(tmp_path / "p", tmp_path / "photos", LABELS)
+    assert [project.pool.example_id(place) for place in range(2)] == ["more/blue.jpg", "red.png"]
+    rows = project.pool.rows(np.arange(2)).toarray().reshape(2, -1, 3)
+    assert rows[1].mean(axis=0) == pytest.approx([1, 0, 0])
+    assert rows[0].mean(axis=0) == pytest.approx([0, 0, 1], abs=0.02)
+    assert project.file_of("red.png").read_bytes() == (tmp_path / "photos" / "red.png").read_bytes()
+    assert project.file_of("more/blue.jpg").parent == tmp_path / "p" / "pool" / "images"
+    with pytest.raises(UnknownIdError):
+        project.file_of("../project.toml")
+
+
+@pytest.mark.parametrize("end", ["npy", "npz"])
+def test_ready_made_vectors_are_taken_as_they_are(tmp_path, end):
+    X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]], np.float32)
+    if end == "npy":
+        np.save(tmp_path / "x.npy", X)
+    else:
+        save_npz(tmp_path / "x.npz", csr_array(X))
+    pool = Project.create(tmp_path / "p", RECORDS, LABELS, features=tmp_path / f"x.{end}").pool
+    assert np.array_equal(pool.rows(np.array([2, 0])).toarray(), X[[2, 0]])
+
+
+def test_examples_without_ids_are_named_by_their_content(tmp_path):
+    records = [{"text": "same"}, {"text": "other"}, {"text": "same"}]
+    pool = Project.create(tmp_path / "p", records, LABELS).pool
+    names = [pool.example_id(place) for place in range(3)]
+    assert len(set(names)) == 3
+    assert names[2] == f"{names[0]}-2"
+    assert [pool.place(name) for name in names] == [0, 1, 2]
+
+
+def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
+    (tmp_path / "tree.json").write_text('{"cat": "pet", "dog": "pet", "cow": "farm"}')
+    project = Project.create(tmp_path / "p", RECORDS, LABELS, tree=tmp_path / "tree.json")
+    assert project.true_label
+    assert project.costs_of_truth("cow").tolist() == [1.0, 1.0, 0.0]
+    assert Project.open(tmp_path / "p").costs_of_truth("cat").tolist() == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"examples": [*RECORDS, {"id": "a", "text": "again"}]}, "distinct, got 'a' twice"),
+        ({"examples": []}, "at least one example"),
+        ({"examples": [{"id": "a", "text": "x"}, {"id": "b", "size": 3}]}, "one kind"),
+        ({"examples": "nowhere.jsonl"}, "no file"),
+        ({"examples": ["text"]}, "object"),
+        ({"labels": ["one"]}, "at least two labels"),
+        ({"labels": ["one", "one"]}, "distinct"),
+        ({"features": np.zeros((2, 3))}, "a row per example"),
+        ({"features": np.zeros((4, 3))}, "a row per example"),
+        ({"features": np.full((3, 3), np.nan)}, "finite"),
+        ({"tree": {"cat": "pet"}}, "dog"),
+        ({"tree": {"cat": "a", "dog": "a", "cow": "a"}, "cost_matrix": np.eye(3)}, "both"),
+        ({"cost_matrix": -np.eye(3)}, "from 0 on"),
+        ({"cost_matrix": np.eye(3), "cost_bounds": (0.0, 0.5)}, "within the scale"),
+        ({"levels": [{"name": "one", "cost": 1}]}, "two levels"),
+        ({"cost_bounds": (1.0, 0.0)}, "low < high"),
+        ({"budget": {"coins": 3}}, "no 'coins'"),
+        ({"budget": {"price": 3}}, "price_per"),
+        ({"overlap": 0}, "overlap"),
+        ({"learner": {"mellowness": -1}}, "mellowness"),
+        ({"learner": {"no_such": 1}}, "no_such"),
+        ({"learner": {"alike": None}}, "Leave it out"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_in_one_line_and_leaves_no_project(tmp_path, change, words):
+    given = {"examples": RECORDS, "labels": LABELS, **change}
+    with pytest.raises(CoalfaceError, match=words) as caught:
+        Project.create(tmp_path / "p", **given)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_use_is_left_alone(tmp_path):
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(InputError, match="new or empty"):
+        Project.create(tmp_path, RECORDS, LABELS)
+    with pytest.raises(FileFormatError, match="not a project"):
+        Project.open(tmp_path)
+
+
+def test_a_wrong_setting_is_named(tmp_path):
+    project = Project.create(tmp_path / "p", RECORDS, LABELS)
+    settings = project.folder / "project.toml"
+    settings.write_text(settings.read_text().replace("overlap = 1", "overlaps = 1"))
+    with pytest.raises(FileFormatError, match="overlaps"):
+        Project.open(project.folder)

@@ -1,0 +1,87 @@
+"""Webhooks: signed, in order, nothing lost, nothing told that is not asked for."""
+
+import base64
+import hashlib
+import hmac
+import json
+
+import pytest
+
+from coalface.app.webhooks import Messenger, new_secret
+from coalface.errors import InputError
+from tests.app.desks import open_desk
+
+SECRET = new_secret()
+
+
+class Endpoint:
+    """Takes messages, or answers what it is told to."""
+
+    def __init__(self, *statuses):
+        self.statuses, self.taken = list(statuses), []
+
+    def __call__(self, _, body, headers):
+        status = self.statuses.pop(0) if self.statuses else 200
+        if status == 200:
+            self.taken.append((body, headers))
+        return status
+
+    def answers(self):
+        return [json.loads(body)["data"]["event"] for body, _ in self.taken]
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with open_desk(tmp_path) as found:
+        for i in range(3):
+            question = found.lease("ann")
+            found.answer("ann", question.id, question.lease_id, {"Billing": 1.0}, f"k{i}")
+        yield found
+
+
+def told(desk):
+    """What should be told, in order."""
+    return [event.id for event in desk.events(limit=1000) if event.kind == "answered"]
+
+
+def messenger(desk, endpoint, tmp_path):
+    return Messenger(desk, "https://hooks.example/coal", SECRET, tmp_path / "told", endpoint)
+
+
+def test_every_answer_is_told_in_order_and_signed(desk, tmp_path):
+    endpoint = Endpoint()
+    assert messenger(desk, endpoint, tmp_path).deliver()
+    assert endpoint.answers() == told(desk)
+    for body, headers in endpoint.taken:
+        text = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
+        key = base64.b64decode(SECRET.split("_")[1])
+        expected = base64.b64encode(hmac.digest(key, text, hashlib.sha256)).decode()
+        assert headers["webhook-signature"] == f"v1,{expected}"
+        assert json.loads(body)["type"] == "answer.created"
+    assert len({headers["webhook-id"] for _, headers in endpoint.taken}) == 3
+
+
+def test_an_endpoint_that_fails_gets_everything_later_and_once(desk, tmp_path):
+    endpoint = Endpoint(200, 500, 0)
+    sender = messenger(desk, endpoint, tmp_path)
+    assert [sender.deliver() for _ in range(4)] == [False, False, True, True]
+    assert endpoint.answers() == told(desk)
+
+
+def test_after_a_restart_it_goes_on_where_it_stopped(desk, tmp_path):
+    messenger(desk, Endpoint(200, 500), tmp_path).deliver()
+    endpoint = Endpoint()
+    messenger(desk, endpoint, tmp_path).deliver()
+    assert endpoint.answers() == told(desk)[1:]
+
+
+def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):
+    assert messenger(desk, Endpoint(410), tmp_path).deliver() is None
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"), [("ftp://x", SECRET), ("https://x", "secret"), ("https://x", "whsec_c2hvcnQ=")]
+)
+def test_an_address_or_secret_that_cannot_work_is_refused(desk, tmp_path, url, secret):
+    with pytest.raises(InputError):
+        Messenger(desk, url, secret, tmp_path / "told")

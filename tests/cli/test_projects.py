@@ -1,0 +1,64 @@
+"""init, label, export and import."""
+
+import json
+import sys
+
+import pytest
+
+from tests.cli.commands import json_lines, run
+
+JUDGE = """
+def severity(question):
+    return {"costs": {label: float(("parcel" in question["content"]["text"]) == (label == "refund"))
+                      for label in question["labels"]}, "price": 0.5}
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ["parcel", "money", "late", "hello"]
+    lines = [json.dumps({"id": i, "text": f"{words[i % 4]} {words[i // 4 % 4]} {i % 3}"}) for i in range(40)]
+    (tmp_path / "mail.jsonl").write_text("\n".join(lines))
+    (tmp_path / "labels.txt").write_text("refund\ndelivery\n")
+    (tmp_path / "desk_judge.py").write_text(JUDGE)
+    yield tmp_path
+    sys.modules.pop("desk_judge", None)
+
+
+def test_a_program_labels_and_the_project_travels(files, capsys):
+    code, out, _ = run(capsys, "init mail --examples mail.jsonl --labels labels.txt --budget costs=30")
+    assert (code, out.splitlines()[0]) == (0, "mail: 40 examples (text), 2 labels; annotators give costs")
+    code, out, _ = run(capsys, "label mail --annotator desk_judge:severity --workers 2 --json")
+    done = json.loads(out)
+    assert code == 0
+    assert (done["stopped"], done["costs"]) == ("budget-spent", 30)
+    assert done["price"] == 0.5 * done["answers"]
+    for end in ("jsonl", "csv", "vw", "coalface", "zip"):
+        assert run(capsys, f"export mail out.{end}")[0] == 0
+    assert run(capsys, "import out.zip copy")[0] == 0
+    assert run(capsys, "export copy again.coalface")[0] == 0
+    assert (files / "again.coalface").read_bytes() == (files / "out.coalface").read_bytes()
+    assert run(capsys, "export copy again.jsonl")[0] == 0
+    assert (files / "again.jsonl").read_text() == (files / "out.jsonl").read_text()
+    assert len(json_lines((files / "out.jsonl").read_text())) == done["examples"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("init mail --examples nowhere.csv --labels labels.txt", "no file"),
+        ("init mail --examples mail.jsonl --labels labels.txt --levels right", "--levels must be NAME=NUMBER"),
+        ("init mail --examples mail.jsonl --labels labels.txt --budget coins=3", "no 'coins'"),
+        ("init . --examples mail.jsonl --labels labels.txt", "new or empty"),
+        ("label nowhere --annotator desk_judge:severity", "not a project"),
+        ("export nowhere out.txt", "must end in"),
+        ("import nowhere.zip copy", "no file"),
+    ],
+)
+def test_mistakes_are_one_line(files, capsys, command, words):
+    code, _, err = run(capsys, command)
+    assert code == 2
+    assert words in err
+    assert err.count("\n") == 1

@@ -1,0 +1,79 @@
+"""``coalface serve``: tokens, and who is let in."""
+
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from coalface.app.project import Project
+from coalface.app.tokens import digest_of
+from tests.cli.commands import run
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = [{"text": "money back"}, {"text": "where is it"}]
+    return Project.create("mail", examples, ["delivery", "refund"])
+
+
+def people(project):
+    store = project.open_store()
+    try:
+        return [(name, role) for name, role, *_ in store.tokens()]
+    finally:
+        store.close()
+
+
+def test_a_token_is_printed_once_and_kept_as_a_digest(project, capsys):
+    code, out, _ = run(capsys, "serve mail --new-token ada --role engineer")
+    store = project.open_store()
+    assert (code, store.token(digest_of(out.strip()))) == (0, ("ada", "engineer"))
+    store.close()
+    assert out.strip().encode() not in b"".join(path.read_bytes() for path in project.folder.glob("project.db*"))
+
+
+def test_a_removed_person_has_no_token(project, capsys):
+    run(capsys, "serve mail --new-token ada")
+    assert run(capsys, "serve mail --remove-token ada")[0] == 0
+    assert people(project) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("serve mail", "Nobody could log in"),
+        ("serve nothing", "not a project"),
+        ("serve mail --new-token ada --role king", "annotator or engineer"),
+        ("serve mail --remove-token ada", "no token for 'ada'"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(project, capsys, command, said):
+    code, _, err = run(capsys, command)
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
+
+
+def test_webhooks_need_a_secret(project, capsys, monkeypatch):
+    run(capsys, "serve mail --new-token ada")
+    monkeypatch.delenv("COALFACE_WEBHOOK_SECRET", raising=False)
+    code, _, err = run(capsys, "serve mail --webhook https://hooks.example")
+    assert (code, "webhook secret" in err) == (2, True)
+
+
+def test_it_listens_on_loopback_and_ends_when_told(project, capsys):
+    token = run(capsys, "serve mail --new-token ada")[1].strip()
+    command = [sys.executable, "-m", "coalface", "serve", "mail", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().split()[3]
+        assert address.startswith("http://127.0.0.1:")
+        headers = {"authorization": f"Bearer {token}"}
+        transport = httpx.HTTPTransport(retries=5)
+        with httpx.Client(transport=transport, trust_env=False, timeout=30.0) as client:
+            assert client.get(f"{address}/api/v1/projects", headers=headers).json()[0]["name"] == "mail"
+            client.post(f"{address}/api/v1/projects/mail/queries:lease", json={}, headers=headers).raise_for_status()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert list(project.folder.glob("snapshot-*"))
