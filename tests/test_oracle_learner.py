@@ -204,6 +204,16 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
     assert np.abs(gaps).max() <= 1 / 80
 
 
+def test_without_a_width_threshold_ranges_still_end():
+    X, cost = problem(4, n=12)
+    learner = learner_for("dual", width_scale=0.0).tell(X, cost)
+    regressors, settings = learner.regressors_, learner._settings()
+    for row in regressors._dense(check_rows(X[:2])):
+        for found in regressors.certified(row, settings, learner.round_):
+            assert found.oracle_calls < 200
+            assert found.high.limit - found.high.reached <= 1e-6
+
+
 def test_the_constraints_of_the_theory_exclude_nothing_for_a_long_time():
     X, cost = problem(7, n=30)
     learner = OracleCoalClassifier(range(3), oracle=BoundedLinearOracle(), schedule="theory", dimension=4, horizon=30)
@@ -270,6 +280,19 @@ def test_foreign_oracles_cannot_be_kept(tmp_path):
     with pytest.raises(InputError, match="DecisionTreeRegressor cannot be kept in a file or ledger"):
         learner.save(tmp_path / "model.coalface")
     assert not list(tmp_path.iterdir())
+
+
+def test_rows_outside_the_table_leave_no_trace():
+    ledger = MemoryLedger()
+    table = FiniteOracle.of_table([[0.1, 0.9], [0.8, 0.2]])
+    learner = OracleCoalClassifier(["a", "b"], oracle=table, ranges="enumeration").record_to(ledger)
+    learner.tell([[1.0]], [[0.1, 0.2]])
+    with pytest.raises(InputError, match="the last feature must be a point from 0 to 1, got 5"):
+        learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
+    with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
+        learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
+    assert learner.round_ == 2
+    assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)
 
 
 def test_a_damaged_file_is_refused(tmp_path):

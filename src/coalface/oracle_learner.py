@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.estimator import CostClassifier
 from coalface.ranges.engines import engine_for
@@ -29,6 +30,7 @@ class OracleCoalClassifier(CostClassifier):
     (['refund'], True)
     """
 
+    regressors_: OracleRegressors
     _learned_with = (
         "cost_bounds",
         "oracle",
@@ -97,6 +99,10 @@ class OracleCoalClassifier(CostClassifier):
 
     def _saved_regressors(self, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> OracleRegressors:
         return self._new_regressors(n_labels).restore(arrays)
+
+    def _check_learnable(self, rows: Rows, n_labels: int) -> None:
+        regressors = getattr(self, "regressors_", None) or self._new_regressors(n_labels)
+        regressors.check(rows)
 
     def _theory(self, n_labels: int, oracle: Any) -> TheorySchedule | None:
         if self.schedule not in SCHEDULES:

@@ -18,7 +18,7 @@ from coalface.regressors.foreign import FiniteOracle, SklearnOracle
 from coalface.regressors.oracles import BallOracle, RidgeOracle
 from tests.ranges.contract import ENDS, Counting, RangeEngineContract
 from tests.ranges.histories import history, learned, slack_of
-from tests.reference.convex import LinearClass, best, extreme_cost, summed_loss, version_space
+from tests.reference.convex import LinearClass, Round, best, extreme_cost, summed_loss, version_space
 
 SOLVER = 2e-6  # the accuracy of the solver that the tests compare with
 
@@ -111,6 +111,22 @@ class TestEllipsoid(AgainstSolver):
                     assert one.lowest == pytest.approx(other.lowest, abs=1e-6)
                     assert one.highest == pytest.approx(other.highest, abs=1e-6)
         assert compared > 20
+
+    @pytest.mark.parametrize("scale", [1e4, 1e8, 1e10])
+    def test_a_constant_beside_large_features_keeps_its_spread(self, scale):
+        rounds, rows = history(1)
+        units, alike = np.array([1.0, scale, scale, scale]), np.array([1.0, 0.0, 0.0, 0.0])
+        told = [Round(one.row * units, one.cost) for one in rounds]
+        large = learned(self.oracle(), told, slack_of(0.01), monotone=False)
+        free = [one for one in rounds if one.cost is not None]
+        # so large that their penalty does not count: least squares with a penalty on the constant alone
+        A = sum(np.outer(one.row, one.row) for one in free) + 0.5 * np.outer(alike, alike)
+        for row in rows:
+            found = certified_range(Ellipsoid(large), row * units, 0.0)
+            best = np.linalg.solve(A, sum(one.row * one.cost for one in free))
+            half = np.sqrt(slack_of(0.01)(len(rounds) + 1) * (row @ np.linalg.solve(A, row)))
+            expected = np.clip([row @ best - half, row @ best + half], 0, 1)
+            assert [found.lowest, found.highest] == pytest.approx(expected, abs=1e-4)
 
     def test_a_new_feature_has_but_its_penalty(self):
         space, rows = self.space(0)

@@ -75,6 +75,36 @@ def test_a_penalty_is_a_prior(seed):
     np.testing.assert_allclose(found.coefficients, expected, rtol=1e-6, atol=1e-9)
 
 
+def beside_a_constant(seed, scale):
+    """Rows with a constant 1 beside features of this size, and costs that need both."""
+    random = np.random.default_rng(seed)
+    rows = np.column_stack([np.ones(30), scale * random.normal(size=(30, 3))])
+    return rows, np.clip(0.5 + 0.1 * random.normal(size=30) + 0.1 * rows[:, 1] / scale, 0, 1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e6, 1e8, 1e10])
+def test_a_constant_beside_large_features_is_not_lost(scale):
+    for seed in range(5):
+        X, targets = beside_a_constant(seed, scale)
+        units = np.array([1.0, scale, scale, scale])
+        expected = np.linalg.lstsq(X / units, targets, rcond=None)[0] / units
+        ball = BallOracle(radius=2.0).solve(X, targets, np.ones(30))
+        np.testing.assert_allclose(ball.coefficients * units, expected * units, atol=1e-6)
+        prior, zeros = RidgeOracle(0.5).prior(4)
+        together, goal = np.vstack([prior, X]), np.append(zeros, targets)
+        expected = np.linalg.lstsq(together / units, goal, rcond=None)[0] / units
+        ridge = RidgeOracle(0.5).solve(together, goal, np.ones(34))
+        np.testing.assert_allclose(ridge.coefficients * units, expected * units, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e6, 1e10])
+def test_bounded_predictions_do_not_depend_on_the_unit_of_the_features(scale):
+    for seed in range(5):
+        (X, targets), (scaled, _) = beside_a_constant(seed, 1.0), beside_a_constant(seed, scale)
+        plain, other = (BoundedLinearOracle().solve(rows, targets, np.ones(30)).predict(rows) for rows in (X, scaled))
+        np.testing.assert_allclose(other, plain, atol=1e-6)
+
+
 @given(seeds)
 def test_bounded_predictions_are_bounded_and_no_worse_than_the_solvers(seed):
     X, targets, weights = problem(seed)
@@ -153,6 +183,13 @@ def test_without_weights_there_is_nothing_to_fit():
         (lambda: FiniteOracle([abs]).plain(), "no file or ledger can hold"),
         (lambda: SklearnOracle(Ridge()).plain(), "Ridge cannot be kept in a file or ledger"),
         (lambda: FiniteOracle.of_table([[0.5]]).predictions(np.array([[3.0]])), "must be a point from 0 to 0, got"),
+        (lambda: FiniteOracle.of_table([[0.5, 0.1]]).predictions(np.array([[0.7]])), "a point from 0 to 1, got 0.7"),
+        (lambda: SklearnOracle(Ridge), "must be a scikit-learn regressor, got the class Ridge. Pass Ridge()"),
+        (lambda: FiniteOracle.of_table("many"), r"costs in \[0, 1\], functions x points, got 'many'"),
+        (lambda: FiniteOracle(3), "must be a list of functions, got 3"),
+        (lambda: FiniteOracle([3]), "must be a list of functions, got \\[3\\]"),
+        (lambda: FiniteOracle([lambda X: X]).predictions(np.eye(3)), r"a cost for each of 3 rows, got shape \(3, 3\)"),
+        (lambda: FiniteOracle([lambda X: X[:, 0] / np.nan]).predictions(np.eye(3)), "must give finite costs, got nan"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(make, message):

@@ -1,9 +1,12 @@
 """Ridge regressors: ranges against an optimiser and plain NumPy, features that appear later, memory, files."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.optimize import minimize
 
 from coalface.data.rows import check_rows
@@ -189,6 +192,38 @@ def test_memory_is_what_it_says_and_refused_when_there_is_less(monkeypatch):
 def test_values_that_would_overflow_are_refused():
     with pytest.raises(InputError, match=r"X must lie within 1e\+15 of 0, got 2e\+15"):
         RidgeRegressors(2).check(check_rows([[1.0, -2e15]]))
+
+
+@pytest.mark.parametrize("zeros", [0, 2])
+def test_values_out_of_all_proportion_to_the_first_row_are_refused_in_one_call_as_in_two(zeros):
+    X = np.vstack([np.zeros((zeros, 3)), np.full((1, 3), 1e-20), np.ones((1, 3))])
+    with pytest.raises(InputError, match=r"in proportion to the first row learned, .* Pass regularization="):
+        RidgeRegressors(2).check(check_rows(X))
+    regressors = RidgeRegressors(2)
+    regressors.learn(check_rows(X[:-1]), np.ones((len(X) - 1, 2), np.float32), settings(2), 1)
+    with pytest.raises(InputError, match=r"in proportion to the first row learned, .* Pass regularization="):
+        regressors.check(check_rows(X[-1:]))
+    RidgeRegressors(2, 1.0).check(check_rows(X))
+
+
+@pytest.mark.parametrize("n_rows", [1, 10])
+def test_rows_of_any_size_have_ranges(n_rows):
+    X, cost = problem(3)
+    regressors = learned(X / 1000, cost, None)
+    rows = check_rows(np.tile(np.array([3e38, -3e38, 3e38, -3e38, 1e-38], np.float32), (n_rows, 1)))
+    predicted, lowest, highest = regressors.bound(rows, settings(3), 100)
+    assert np.isfinite(predicted).all()
+    assert (lowest <= np.clip(predicted, 0, 1)).all()
+    assert (highest - lowest == 1.0).all()
+
+
+def test_rows_as_wide_as_can_be_are_refused_without_taking_memory():
+    wide = check_rows(sparse.csr_array(([1.0], ([0], [2**31 - 2])), shape=(1, 2**31 - 1)))
+    tracemalloc.start()
+    with pytest.raises(InputError, match="got 2,147,483,647 features and 5 labels, which take"):
+        RidgeRegressors(5).check(wide)
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
 
 
 def test_arrays_make_the_same_regressors_and_damaged_ones_none():

@@ -6,10 +6,10 @@ and on a row x their predictions lie within sqrt(slack x' A^-1 x) of the best on
 
 import math
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import solve_triangular
 
 from coalface.ranges.engine import known_exactly
 from coalface.ranges.program import Reach
@@ -39,9 +39,9 @@ class Ellipsoid:
         return isinstance(oracle, RidgeOracle)
 
     @cached_property
-    def _factor(self) -> Any:
+    def _factor(self) -> Floats:
         X, _ = self.space.answers.examples(self.space.answers.rows.shape[1])
-        return cho_factor(X.T @ X, lower=True)
+        return np.asarray(np.linalg.qr(X, mode="r"))  # its square is X'X, which rounding could make indefinite
 
     def at(self, round_number: int, slack: float) -> "Ellipsoid":
         """The ranges at a later round, with this slack."""
@@ -53,7 +53,8 @@ class Ellipsoid:
         known = widened(row[None, :], max(len(row), answers.rows.shape[1]))[0]
         seen, unseen = np.split(known, [answers.rows.shape[1]])
         first, _ = answers.oracle.prior(1)  # an unseen feature has but its penalty
-        spread = float(seen @ cho_solve(self._factor, seen)) + float(unseen @ unseen) / float(first[0, 0] ** 2)
+        known_part = solve_triangular(self._factor, seen, trans="T")
+        spread = float(known_part @ known_part) + float(unseen @ unseen) / float(first[0, 0] ** 2)
         half = math.sqrt(float(self.space.constraints.slacks[-1]) * spread)
         predicted = float(answers.best.predict(known[None, :])[0])
         return known_exactly(predicted + half if end else predicted - half)

@@ -16,7 +16,7 @@ _CHANCES = np.cumsum([0.36788, 0.36788, 0.18394, 0.06131, 0.01533, 0.00307])  # 
 class Ensemble:
     """The least and the largest prediction of bootstrap members and of the best regressor, for any class.
 
-    Nothing is certified beyond what the members reach: the other side of each end is the end of the scale.
+    Nothing is certified: the ``limit`` of a range is what the members reach, and the true end may lie beyond it.
 
     >>> from coalface.ranges.version_space import Answers
     >>> from coalface.regressors.oracles import RidgeOracle

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.errors import EmptyVersionSpaceWarning, FileFormatError
+from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.ranges.engine import CertifiedRange, RangeEngine, certified_range
 from coalface.ranges.schedule import TheorySchedule
@@ -23,6 +23,7 @@ from coalface.regressors.protocol import Costs, Mask
 from coalface.regressors.ranged import RangedRegressors
 
 _TOLERANCE = 0.25  # of the width threshold: the error that the theorems allow an end of a range
+_FINEST = 1e-6  # of the scale: a smaller tolerance takes many oracle calls and changes nothing
 
 _OF_CONSTRAINTS = ("counts", "bounds", "slacks", "divisors")
 
@@ -62,7 +63,7 @@ class OracleRegressors(RangedRegressors):
 
     def certified(self, row: Floats, settings: Settings, round_number: int) -> list[CertifiedRange | None]:
         """The range of each label at this round; None where nothing was answered yet, and any cost is possible."""
-        tol = _TOLERANCE * settings.width_scale / math.sqrt(round_number)
+        tol = max(_TOLERANCE * settings.width_scale / math.sqrt(round_number), _FINEST)
         found: list[CertifiedRange | None] = []
         for label, engine in enumerate(self.engines):
             if engine is None:
@@ -72,6 +73,18 @@ class OracleRegressors(RangedRegressors):
                 now = engine.at(round_number, self._slack(settings, noise, round_number))
                 found.append(certified_range(now, row, tol))
         return found
+
+    def check(self, rows: Rows) -> None:
+        """Raise an InputError if the functions of a finite class have no cost for the rows."""
+        if not self.oracle.finite:
+            return
+        oracle: Any = self.oracle  # one with ``predictions``
+        width = max(space.answers.rows.shape[1] for space in self.spaces)
+        if getattr(oracle, "table", None) is not None and 0 < width < rows.width:
+            raise InputError(
+                f"X must keep its {width} features with a table of costs, whose last is the point, got {rows.width}."
+            )
+        oracle.predictions(self._dense(rows))
 
     def learn(self, rows: Rows, costs: Costs, settings: Settings, first_round: int) -> None:
         """Keep the answers; each is a constraint from the next round on."""

@@ -30,6 +30,9 @@ class BoundedLinearOracle:
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
         """The function with the least weighted squared error, found by adding the bounds that matter."""
+        units = np.abs(X).max(axis=0, initial=0.0)
+        units[units == 0.0] = 1.0  # the class is the same in any unit of the features, arithmetic is not
+        X = X / units
         weighted = X * weights[:, None]
         curvatures, axes = np.linalg.eigh(weighted.T @ X)
         if not curvatures.any():
@@ -44,7 +47,7 @@ class BoundedLinearOracle:
             values = sides @ position
             outside = np.stack([values < -_TOUCHING, values > 1.0 + _TOUCHING]) & ~chosen
             if not outside.any():
-                return Linear(to_coefficients @ position)
+                return Linear(to_coefficients @ position / units)
             chosen |= outside
             start = sides @ least
             normals = np.vstack([sides[chosen[0]], -sides[chosen[1]]])

@@ -1,6 +1,6 @@
 """Oracles that other people's functions make: a scikit-learn regressor, or a list of functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,9 @@ class SklearnOracle:
     linear = False
 
     def __init__(self, estimator: Any) -> None:
+        if isinstance(estimator, type):
+            name = estimator.__name__
+            raise InputError(f"oracle must be a scikit-learn regressor, got the class {name}. Pass {name}().")
         name = type(estimator).__name__
         if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit") and is_regressor(estimator)):
             raise InputError(f"oracle must be a scikit-learn regressor, got {name}.")
@@ -81,7 +84,12 @@ class Member:
 
     def predict(self, X: Floats) -> Floats:
         """The predicted cost of each row."""
-        return np.clip(np.asarray(self.function(X), np.float64), 0.0, 1.0)
+        costs = np.asarray(self.function(X), np.float64)
+        if costs.shape != (len(X),):
+            raise InputError(f"oracle's functions must give a cost for each of {len(X)} rows, got shape {costs.shape}.")
+        if not np.isfinite(costs).all():
+            raise InputError(f"oracle's functions must give finite costs, got {costs[~np.isfinite(costs)][0]}.")
+        return np.clip(costs, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -92,10 +100,13 @@ class LookUp:
 
     def __call__(self, X: Floats) -> Floats:
         """The cost of each row."""
-        points = X[:, -1].astype(np.int64)
-        if ((points < 0) | (points >= len(self.costs))).any():
-            raise InputError(f"the last feature must be a point from 0 to {len(self.costs) - 1}, got {X[:, -1]}.")
-        return self.costs[points]
+        points = X[:, -1]
+        known = (points >= 0) & (points < len(self.costs)) & (points == np.floor(points))
+        if not known.all():
+            raise InputError(
+                f"the last feature must be a point from 0 to {len(self.costs) - 1}, got {points[~known][0]:g}."
+            )
+        return self.costs[points.astype(np.int64)]
 
 
 class FiniteOracle:
@@ -110,7 +121,9 @@ class FiniteOracle:
     finite = True
     linear = False
 
-    def __init__(self, functions: Sequence[Callable[[Floats], Any]]) -> None:
+    def __init__(self, functions: Iterable[Callable[[Floats], Any]]) -> None:
+        if not isinstance(functions, Iterable) or not all(map(callable, functions := list(functions))):
+            raise InputError(f"oracle must be a list of functions, got {functions!r}.")
         self.members = [Member(function) for function in functions]
         self.table: Floats | None = None
         if not self.members:
@@ -124,7 +137,10 @@ class FiniteOracle:
         array([[1. ],
                [0.5]])
         """
-        table = np.asarray(predictions, np.float64)
+        try:
+            table = np.asarray(predictions, np.float64)
+        except (TypeError, ValueError):
+            table = np.zeros(0)
         if table.ndim != 2 or not table.size or not ((table >= 0) & (table <= 1)).all():
             raise InputError(f"predictions must be costs in [0, 1], functions x points, got {predictions!r}.")
         oracle = cls([LookUp(row) for row in table])

@@ -18,6 +18,7 @@ from coalface.errors import InputError
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-13  # a direction in which the data vary less than this, relative to the most, is not seen at all
+_FINE = 1e-8  # curvatures that differ by more than this, relatively, are found without squaring the data first
 _MOST_STEPS = 100
 
 
@@ -143,11 +144,7 @@ def least_squares(X: Floats, targets: Floats, weights: Floats, radius: float) ->
     >>> least_squares(np.eye(2), np.array([3.0, 4.0]), np.ones(2), radius=1.0).round(6)
     array([0.6, 0.8])
     """
-    weighted = X * weights[:, None]
-    curvatures, axes = np.linalg.eigh(weighted.T @ X)
-    pulls = axes.T @ (weighted.T @ targets)
-    seen = curvatures > _ROUNDING * max(float(curvatures[-1]), 0.0) if len(curvatures) else curvatures > 0
-    curvatures, pulls, axes = curvatures[seen], pulls[seen], axes[:, seen]
+    curvatures, axes, pulls = _principal(X, targets, weights)
     shift = 0.0
     for _ in range(_MOST_STEPS):
         along = pulls / (curvatures + shift)
@@ -157,6 +154,22 @@ def least_squares(X: Floats, targets: Floats, weights: Floats, radius: float) ->
         slope = float(along @ (along / (curvatures + shift)))
         shift += norm * norm / slope * (norm / radius - 1.0)
     return np.asarray(axes @ along)
+
+
+def _principal(X: Floats, targets: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """The axes along which the error is a sum of squares, with its curvature and its pull along each; only seen ones.
+
+    Squaring the data would lose what is ten million times smaller than the rest: the constant 1 beside large features.
+    """
+    weighted = X * weights[:, None]
+    curvatures, axes = np.linalg.eigh(weighted.T @ X)
+    if len(curvatures) and curvatures[0] > _FINE * curvatures[-1]:
+        return curvatures, axes, axes.T @ (weighted.T @ targets)
+    roots = np.sqrt(weights)
+    left, sizes, right = np.linalg.svd(roots[:, None] * X, full_matrices=False)
+    seen = sizes > _ROUNDING * sizes.max(initial=0.0)
+    pulls = sizes * (left.T @ (roots * targets))
+    return sizes[seen] ** 2, right[seen].T, pulls[seen]
 
 
 def _positive(name: str, value: Any) -> float:

@@ -118,17 +118,24 @@ class RidgeRegressors(RangedRegressors):
         self.model.answered[: self.n_labels] += (~np.isnan(costs)).sum(axis=0)
 
     def _measure(self, rows: Rows) -> None:
-        """Take the length of the first row that has one as the unit, unless there is a unit."""
-        if self.unit[0] == _NO_UNIT and rows.values.any():
-            first = np.searchsorted(rows.indptr, np.argmax(rows.values != 0.0), side="right") - 1
-            self.unit[0] = np.linalg.norm(rows.row(int(first))[1].astype(np.float64))
+        self.unit[0] = self._unit_with(rows)
+
+    def _unit_with(self, rows: Rows) -> np.float32:
+        """The unit or, where there is none yet, the length of the first row that has one."""
+        if self.unit[0] != _NO_UNIT or not rows.values.any():
+            return np.float32(self.unit[0])
+        first = np.searchsorted(rows.indptr, np.argmax(rows.values != 0.0), side="right") - 1
+        return np.float32(np.linalg.norm(rows.row(int(first))[1].astype(np.float64)))
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the rows are too wide for this machine's memory, or their values out of all bounds."""
-        largest, unit = np.abs(rows.values).max(initial=0.0), self.unit[0] or np.float32(1.0)
-        if largest > LARGEST_VALUE * min(unit, np.float32(1.0)):
+        largest, unit = np.abs(rows.values).max(initial=0.0), self._unit_with(rows) or np.float32(1.0)
+        if largest > LARGEST_VALUE:
+            raise InputError(f"X must lie within {LARGEST_VALUE:g} of 0, got {largest:g}. Scale the features.")
+        if largest > LARGEST_VALUE * unit:
             raise InputError(
-                f"X must lie within {LARGEST_VALUE * min(unit, 1.0):g} of 0, got {largest:g}. Scale the features."
+                f"X must lie within {LARGEST_VALUE * unit:g} of 0, in proportion to the first row learned, which has "
+                f"the length {unit:g}, got {largest:g}. Pass regularization=, or begin with another row."
             )
         needed, available = self.bytes_for(rows.width), available_bytes()
         if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
@@ -147,8 +154,8 @@ class RidgeRegressors(RangedRegressors):
 
     def bytes_for(self, n_features: int) -> int:
         """Bytes that the regressors of so many features occupy."""
-        n_columns = _columns_for(n_features)
-        return self.n_labels * (4 * int(starts_of(n_columns)[-1]) + 16 * n_columns)
+        vectors = _columns_for(n_features) // WIDE
+        return self.n_labels * WIDE * (4 * WIDE * vectors * (vectors + 1) // 2 + 16 * vectors)
 
     @property
     def _n_columns(self) -> int:
@@ -177,7 +184,8 @@ class RidgeRegressors(RangedRegressors):
             part = rows.indptr[first : span.stop + 1]
             places = slice(part[0], part[-1])
             of_row = np.repeat(np.arange(len(part) - 1), np.diff(part))
-            columns, values = rows.columns[places].astype(np.int64) + 1, rows.values[places] / unit
+            columns = rows.columns[places].astype(np.int64) + 1
+            values = (rows.values[places] / np.float64(unit)).clip(-LARGEST_VALUE, LARGEST_VALUE).astype(np.float32)
             seen = columns < self._n_columns
             table = np.zeros((len(part) - 1, self._n_columns), np.float32)
             table[:, 0] = self.intercept

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from coalface.errors import InputError
 from coalface.theory.given import Numbers, as_table, within
-from coalface.theory.noise import Tsybakov
+from coalface.theory.noise import Tsybakov, checked
 from coalface.theory.schedule import KAPPA, Schedule, width_threshold
 
 
@@ -28,6 +29,8 @@ def excess_cost(schedule: Schedule, rounds: Any, *, horizon: Any = None, margins
     if margins is None:
         return np.asarray(2.0 * np.sqrt(price))
     found = np.sort(as_table("margins", margins, ("examples",)))
+    if found[0] < 0:
+        raise InputError(f"margins must be at least 0, got {found[0]:g}.")
     # Between two neighbouring margins the share below is constant; the least value there is inside or at an end.
     share = np.arange(len(found) + 1) / len(found)
     each = np.atleast_1d(price)[:, None]
@@ -56,7 +59,7 @@ def excess_cost_tsybakov(schedule: Schedule, rounds: Any, noise: Tsybakov, *, ho
     >>> float(excess_cost_tsybakov(schedule, 10**6, noise).round(3))
     0.118
     """
-    price = _price(schedule, rounds, horizon)
+    price, noise = _price(schedule, rounds, horizon), checked(noise)
     zeta = np.minimum((price / noise.constant) ** (1.0 / (noise.exponent + 2.0)), noise.up_to)
     return np.asarray(noise.constant * zeta ** (noise.exponent + 1.0) + price / zeta)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from coalface.errors import InputError
 from coalface.theory.given import Numbers, within
-from coalface.theory.noise import Tsybakov
+from coalface.theory.noise import Tsybakov, checked
 from coalface.theory.schedule import KAPPA, Schedule, least_whole
 
 
@@ -77,7 +77,7 @@ def effort_tsybakov(
     >>> 1e2 < many / few < 2e2  # the square root of the rounds, and a logarithm
     True
     """
-    alpha, beta, up_to = noise
+    alpha, beta, up_to = checked(noise)
     n = np.asarray(n_rounds, np.float64)
     amount = 44.0 * schedule.n_labels * KAPPA * schedule.log_factor(n)
     # Summed radii of the version spaces: r_i is at most 2 beta^(1/(alpha+2)) (amount / (i-1))^((alpha+1)/(alpha+2)).

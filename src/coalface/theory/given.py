@@ -48,7 +48,11 @@ def within(name: str, value: float, low: float, high: float) -> float:
     >>> within("margin", 0.1, 0, 1)
     0.1
     """
-    if not low < value <= high:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not low < number <= high or np.isinf(number):
         limit = f"and at most {high:g}" if high < np.inf else "and finite"
         raise InputError(f"{name} must be above {low:g} {limit}, got {value!r}.")
-    return float(value)
+    return number

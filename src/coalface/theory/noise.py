@@ -34,6 +34,15 @@ class Tsybakov(NamedTuple):
     up_to: float
 
 
+def checked(noise: Tsybakov) -> Tsybakov:
+    """The same condition, whose three numbers are above 0 and finite.
+
+    >>> checked(Tsybakov(exponent=1.0, constant=2.0, up_to=0.5)).exponent
+    1.0
+    """
+    return Tsybakov(*(within(name, value, 0.0, np.inf) for name, value in noise._asdict().items()))
+
+
 class TsybakovFit(NamedTuple):
     """The likeliest condition, how sure its exponent is, and on how many margins it rests.
 
@@ -66,8 +75,9 @@ def noise_level(expected: Any, zeta: float, *, off_by: float = 0.0, confidence: 
     >>> noise_level([[0.2, 0.9]] * 30 + [[0.5, 0.6]] * 10, zeta=0.2).value
     0.25
     """
+    zeta = _margin("zeta", zeta)
     found = margins(expected)
-    spread, doubt = 2.0 * _off(off_by), 1.0 - _share(confidence)
+    spread, doubt = 2.0 * _margin("off_by", off_by), 1.0 - _share(confidence)
     n, fewest, most = (len(found), *(int((found <= zeta + shift).sum()) for shift in (-spread, spread)))
     low = stats.beta.ppf(doubt / 2, fewest, n - fewest + 1) if fewest else 0.0
     high = stats.beta.ppf(1 - doubt / 2, most + 1, n - most) if most < n else 1.0
@@ -93,7 +103,9 @@ def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.
     """
     found = margins(expected)
     doubt = 1.0 - _share(confidence)
-    return MarginFound(max(float(found.min()) - 2.0 * _off(off_by), 0.0), float(1.0 - doubt ** (1.0 / len(found))))
+    return MarginFound(
+        max(float(found.min()) - 2.0 * _margin("off_by", off_by), 0.0), float(1.0 - doubt ** (1.0 / len(found)))
+    )
 
 
 def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> TsybakovFit:
@@ -137,7 +149,11 @@ def _share(confidence: float) -> float:
     return confidence
 
 
-def _off(off_by: float) -> float:
-    if not 0.0 <= off_by < np.inf:
-        raise InputError(f"off_by must be at least 0 and finite, got {off_by!r}.")
-    return off_by
+def _margin(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0.0 <= number < np.inf:
+        raise InputError(f"{name} must be at least 0 and finite, got {value!r}.")
+    return number
