@@ -180,6 +180,19 @@ def test_follow_ups_come_under_the_same_lease_and_settle(open_desk):
     assert len(receipts) < desk.progress().costs < 3 * len(desk.project.pool)
 
 
+def test_a_cost_that_nobody_asked_for_is_learned_and_not_counted(open_desk):
+    desk = open_desk()
+    work(desk, n=40)
+    question = next(q for q in iter(lambda: desk.lease("bob"), None) if len(q.labels) == 1)
+    before, costs = desk.progress().costs, desk.books.model.learner.costs_queried_
+    receipt = desk.answer("bob", question.id, question.lease_id, dict.fromkeys(LABELS, 0.0), "all")
+    assert receipt.follow_up is None
+    assert desk.progress().costs == before + 1
+    assert desk.books.model.learner.costs_queried_ == costs + 1
+    line = [json.loads(line) for line in desk.export("jsonl")][-1]
+    assert (line["costs"], line["asked"]) == (dict.fromkeys(LABELS, 0.0), question.labels)
+
+
 def test_wrong_ids_and_costs_change_nothing(open_desk):
     desk = open_desk()
     mine, theirs = desk.lease("ada"), desk.lease("bob")
@@ -216,7 +229,7 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
     wrong = receipts[10]
     with pytest.raises(NotYoursError):
         desk.undo("bob", wrong.answer_id)
-    before = desk.progress().costs
+    before, known = desk.progress().costs, desk.books.model.learner.examples_queried_
     question = desk.undo("ada", wrong.answer_id)
     assert desk.progress().costs < before
     assert desk.held("ada")[0].id == question.id
@@ -224,6 +237,7 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
         desk.undo("ada", wrong.answer_id)
     desk.settle()
     assert not desk.overview().rebuilding
+    assert desk.books.model.learner.examples_queried_ == known - 1
     receipt = desk.answer("ada", question.id, question.lease_id, {}, "instead")
     assert receipt.learned
     while receipt.follow_up:
@@ -257,6 +271,16 @@ def test_a_snapshot_that_knows_what_was_undone_since_is_left_aside(open_desk, cl
         other.close()
 
 
+def test_a_snapshot_saves_all_the_learning_but_what_came_after_it(open_desk, clock, monkeypatch):
+    desk = open_desk()
+    work(desk, n=12)
+    told = []
+    monkeypatch.setattr("coalface.app.model.teach", lambda _, __, lessons: told.extend(lessons))
+    other = again(desk, clock)
+    other.close()
+    assert told == []
+
+
 @pytest.mark.parametrize(
     "budget", [{"examples": 7}, {"costs": 11}, {"price": 9.0, "price_per_example": 1.0, "price_per_cost": 0.3}], ids=str
 )
@@ -285,17 +309,14 @@ def test_a_budget_is_spent_and_never_exceeded(open_desk, budget):
 def test_with_overlap_two_people_see_each_example_and_nobody_twice(open_desk):
     desk = open_desk(n=30, overlap=2)
     seen = {"ada": set(), "bob": set()}
-    for _ in range(200):
-        for who in seen:
-            question = desk.lease(who)
-            if isinstance(question, NoQuestion):
-                continue
+    for who in seen:
+        while not isinstance(question := desk.lease(who), NoQuestion):
             assert question.example_id not in seen[who]
             seen[who].add(question.example_id)
             while question:
                 costs = costs_for(question) if who == "ada" else dict.fromkeys(question.labels, 0.5)
                 question = desk.answer(who, question.id, question.lease_id, costs, question.id + who).follow_up
-    assert desk.lease("ada").reason == "nothing-worth-asking"
+        assert question.reason == ("all-leased" if who == "ada" else "nothing-worth-asking")
     assert seen["ada"] == seen["bob"] != set()
     assert desk.books.model.learner.examples_queried_ == len(seen["ada"])
     ada = next(row for row in desk.overview().annotators if row.name == "ada")

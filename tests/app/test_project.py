@@ -140,6 +140,7 @@ def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
         ({"overlap": 0}, "overlap"),
         ({"learner": {"mellowness": -1}}, "mellowness"),
         ({"learner": {"no_such": 1}}, "no_such"),
+        ({"learner": {"alike": None}}, "Leave it out"),
     ],
     ids=str,
 )

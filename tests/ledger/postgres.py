@@ -57,9 +57,10 @@ def _as_owner(*command: str) -> None:
 
 
 def fresh_database(address: str, name: str) -> str:
-    """The address of a new, empty database."""
+    """The address of a new, empty database, of this process alone."""
     import psycopg
 
+    name = f"{name}_{os.getpid()}"  # tests in other processes may use the same server
     with psycopg.connect(address.format("postgres"), autocommit=True) as connection:
         connection.execute(f'drop database if exists "{name}" with (force)')
         connection.execute(f'create database "{name}"')

@@ -70,7 +70,7 @@ class Interviews:
             "question": number,
             "step": step,
             "costs": {**dict.fromkeys(asked), **given.costs},
-            "put": 1 if given.whole else max(len(asked), len(given.costs)),
+            "put": 1 if given.whole else len(asked) if first else len(given.costs),  # what is paid for
             "late": not (first and in_time),
             "learned": first,
             **{name: value for name, value in given.said.items() if name != "seconds"},
@@ -84,9 +84,12 @@ class Interviews:
 
     def _go_on(self, record: Recording, row: Row, given: Given, costs: Costs, lease: Event) -> Row:
         """Put the next question about the example to whoever answered, or close it."""
-        books, plan = self._books, Plan(**row.plan)
-        spent = books.project.limits.spent_on(int(row.step == 0), len(self.asking(row)))
-        row = replace(row, known={**row.known, **costs}, step=row.step + 1, holder=given.annotator)
+        books, asked = self._books, self.asking(row)
+        plan = Plan(**row.plan)
+        if not given.whole:
+            plan = replace(plan, unasked=(*plan.unasked, *(label for label in costs if label not in asked)))
+        spent = books.project.limits.spent_on(int(row.step == 0), len(asked))
+        row = replace(row, known={**row.known, **costs}, step=row.step + 1, holder=given.annotator, plan=vars(plan))
         left = [] if given.whole else plan.next(row.known, books.project.cost_bounds)
         room = self._queue.room(spent, without=row.number) if left else 0
         if room >= 1:
@@ -95,7 +98,7 @@ class Interviews:
         else:
             row = replace(row, open=False, asking=0, lease=None, expires=None)
             if row.example not in books.tally.closed:  # of several copies the first one that is closed is learned
-                put = [label for label in plan.labels if label in row.known]
+                put = [label for label in plan.labels if label in row.known and label not in plan.unasked]
                 record.add(CLOSED, {"question": row.number, **closing(plan, row.known, put)}, row.holder, row.example)
         self._put(record, row)
         return row
@@ -117,13 +120,15 @@ class Interviews:
             raise ConflictError(f"The answer {answer_id} cannot be undone: somebody else went on from it.")
         taken_back = {label for past in undone for label in past.body["costs"]}
         known = {label: cost for label, cost in row.known.items() if label not in taken_back}
-        asking = max(1, len(Plan(**row.plan).next(known, books.project.cost_bounds)))
+        plan = Plan(**row.plan)
+        plan = replace(plan, unasked=tuple(label for label in plan.unasked if label not in taken_back))
+        asking = max(1, len(plan.next(known, books.project.cost_bounds)))
         closed = self._closing_of(row)
         with books.recording() as record:
             for past in reversed(undone):
                 self._note_undone(record, past, closed if past is undone[-1] else None)
-            row = replace(row, open=True, known=known, step=body["step"], asking=asking, holder=annotator)
-            row = replace(row, lease=secrets.token_urlsafe(12), expires=record.now + lasting)
+            row = replace(row, open=True, known=known, plan=vars(plan), step=body["step"], asking=asking)
+            row = replace(row, holder=annotator, lease=secrets.token_urlsafe(12), expires=record.now + lasting)
             self._put(record, row)
             self._queue.note_lease(record, row, lasting)
         if closed is not None:
@@ -195,5 +200,5 @@ class Interviews:
 
     def _put(self, record: Recording, row: Row) -> None:
         """Write down where the question stands."""
-        names = ("open", "known", "step", "asking", "lease", "holder", "expires")
+        names = ("open", "known", "plan", "step", "asking", "lease", "holder", "expires")
         self._books.store.change(record.connection, row.number, **{name: getattr(row, name) for name in names})

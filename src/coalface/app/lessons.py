@@ -83,4 +83,5 @@ def _tell(learner: CoalClassifier, pool: Pool, lessons: list[Lesson]) -> None:
             cost[row, code[label]] = np.nan if given is None else given
             asked[row, code[label]] = put
     places = np.array([lesson.example for lesson in lessons], np.int64)
+    learner._warned = True  # that it may have collapsed: the dashboard shows what answers cost
     learner.tell(pool.rows(places), cost, asked=Asked(asked, outlook=outlook))

@@ -12,6 +12,7 @@ from coalface.learner import CoalClassifier
 from coalface.ledger.events import Event, EventLog
 
 _TEACHING = (PASSED, CLOSED, UNDONE)
+_LEARNING = (*CoalClassifier._learned_with, "in_turn", "rule", "slack", "random_state")  # what a fold hangs on
 
 
 class LiveModel:
@@ -93,7 +94,8 @@ class LiveModel:
             warnings.warn(f"{path} is left aside, the log has it all: {problem}", stacklevel=2)
             return None
         fresh = self._project.new_learner()
-        if any(getattr(learner, name) != getattr(fresh, name) for name in (*fresh._learned_with, "in_turn", "slack")):
+        then, now = learner._plain_params(), fresh._plain_params()
+        if any(then[name] != now[name] for name in _LEARNING):
             return None
         learner.set_params(**fresh.get_params(deep=False))
         return learner

@@ -31,7 +31,7 @@ def overview_of(project: Project, model: LiveModel, tally: Tally, progress: Prog
         progress=progress,
         pool=len(pool),
         decided=tally.cursor,
-        passive_costs=tally.cursor * (1 if project.true_label else len(project.labels)),
+        passive_costs=tally.cursor * project.overlap * (1 if project.true_label else len(project.labels)),
         test_cost=tally.test_cost(),
         saving=None if saving is None else Estimate(saving.estimate, saving.low, saving.high, saving.rounds),
         contested=None if queries is None else _contested(queries),

@@ -33,6 +33,7 @@ class Plan:
     outlook: list[float] | None = None  # see ``kernels.saving``
     ranges: dict[str, list[float]] | None = None
     reason: str = ""
+    unasked: tuple[str, ...] = ()  # labels whose cost was told all the same
 
     @classmethod
     def of(cls, queries: Queries, i: int) -> "Plan | None":

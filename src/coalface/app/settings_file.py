@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from coalface.errors import InputError
+
 _HEAD = """\
 # A coalface project. Edit what you like and start it again; the seed, the labels and the scale's bounds are what the
 # answers so far rest on, and stay as they are.
@@ -45,4 +47,6 @@ def _value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False).replace(
             "\x7f", "\\u007f"
         )  # JSON's escapes are TOML's, but for one
+    if value is None:
+        raise InputError("A setting of a project must have a value, got None: a file cannot hold that. Leave it out.")
     return json.dumps(value)

@@ -29,7 +29,7 @@ def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) 
     without one it is named by a hash of its content.
 
     >>> [given.id for given in read_examples([{"id": 7, "text": "hello"}, {"text": "hello"}, {"text": "hello"}])]
-    ['7', '1f7d88a2ac5ab52a', '1f7d88a2ac5ab52a-2']
+    ['7', 'b6f9f3d151dfdaa1', 'b6f9f3d151dfdaa1-2']
     """
     if not isinstance(source, str | os.PathLike):
         return _named(content_of(record) for record in source)
