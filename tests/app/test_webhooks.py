@@ -80,7 +80,9 @@ def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("url", "secret"), [("ftp://x", SECRET), ("https://x", "secret"), ("https://x", "whsec_c2hvcnQ=")]
+    ("url", "secret"),
+    [("ftp://x", SECRET), ("https://x", "secret"), ("https://x", "whsec_c2hvcnQ=")],
+    ids=["no web address", "no secret of this form", "too short"],
 )
 def test_an_address_or_secret_that_cannot_work_is_refused(desk, tmp_path, url, secret):
     with pytest.raises(InputError):
