@@ -1,6 +1,7 @@
 """A desk loses nothing, gives no question to two people, and its model is what the log says."""
 
 import json
+import math
 from dataclasses import asdict
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from coalface import CoalClassifier
 from coalface.app.desk import Desk
 from coalface.app.exchange import NoQuestion
+from coalface.app.limits import Limits
 from coalface.app.project import Project
 from coalface.errors import ConflictError, FileBusyError, InputError, NotYoursError, UnknownIdError, UnknownLabelError
 from tests.app.projects import LABELS, Clock, costs_for, same_bits, small_project, work
@@ -169,6 +171,24 @@ def test_an_answer_sent_twice_counts_once(open_desk):
     with pytest.raises(ConflictError, match="already"):
         desk.answer("ada", question.id, question.lease_id, costs_for(question), "another")
     assert desk.progress().costs == 3
+
+
+def test_the_key_of_an_undone_answer_is_not_taken_again(open_desk):
+    desk = open_desk()
+    question = desk.lease("ada")
+    receipt = desk.answer("ada", question.id, question.lease_id, costs_for(question), "k")
+    back = desk.undo("ada", receipt.answer_id)
+    with pytest.raises(ConflictError, match="undone"):
+        desk.answer("ada", back.id, back.lease_id, costs_for(back), "k")
+    assert desk.answer("ada", back.id, back.lease_id, costs_for(back), "another").learned
+
+
+def test_a_limit_of_nothing_is_a_limit_and_a_price_of_examples_alone_ends(open_desk):
+    assert Limits(costs=0).plain() == {"costs": 0}
+    limits = Limits(price=1, price_per_example=1)
+    assert limits.room(limits.spent_on(2, 3)) == -math.inf
+    desk = open_desk(budget={"price": 2, "price_per_example": 1})
+    assert work(desk)[1] == "budget-spent"
 
 
 def test_follow_ups_come_under_the_same_lease_and_settle(open_desk):

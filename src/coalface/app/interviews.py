@@ -151,8 +151,10 @@ class Interviews:
     def _again(self, event: Event, number: int, step: int, given: Given) -> Taken:
         """What an answer with the same key came to."""
         body = event.body
+        if event.who != given.annotator or event.id in self._books.tally.undone:
+            raise ConflictError("This key belongs to an answer that was undone, or to somebody else. Choose a new key.")
         same = (body["question"], body["step"], body.get("truth")) == (number, step, given.truth)
-        if not same or any(body["costs"].get(label, cost) != cost for label, cost in given.costs.items()):
+        if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
         row = self._books.store.question(number)
         goes_on = body["learned"] and row.open and row.holder == event.who and row.step == step + 1

@@ -45,7 +45,8 @@ class Limits:
 
     def plain(self) -> dict[str, float]:
         """What a settings file holds."""
-        return {name: value for name, value in vars(self).items() if value}
+        limits = self.budget  # a limit of 0 is one
+        return {name: value for name, value in vars(self).items() if value or name in limits}
 
     def price_of(self, examples: int, costs: int) -> float:
         """What so many costs on so many examples take."""
@@ -67,7 +68,8 @@ class Limits:
         if self.price is not None:
             left = self.price * (1 + 1e-12) - spent.price  # sums of prices are not exact
             rooms.append(left / self.price_per_cost if self.price_per_cost else math.copysign(math.inf, left))
-        return float(math.floor(min(rooms))) if min(rooms) < math.inf else math.inf
+        least = min(rooms)
+        return float(math.floor(least)) if math.isfinite(least) else least
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class LiveModel:
         self.settle()
         with self._lock:
             path = folder / f"snapshot-{self.last}.coalface"
-            if not self.last or path.exists():
+            if not self.last or path.exists() or self._builder is not None:  # a rebuilding that failed: the log has all
                 return None
             self.learner.save(path)
         for old in folder.glob("snapshot-*.coalface"):
