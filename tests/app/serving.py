@@ -40,4 +40,5 @@ def served(desk, messenger=None, **limits):
 def client_of(address, name=None):
     """A program that calls under this name."""
     headers = {"authorization": f"Bearer coal_{name}"} if name else {}
-    return httpx.Client(base_url=address, headers=headers, timeout=30.0, trust_env=False)
+    patience = 300.0  # the first request may have to wait for the compiler
+    return httpx.Client(base_url=address, headers=headers, timeout=patience, trust_env=False)
