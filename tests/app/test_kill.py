@@ -57,7 +57,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(tmp_path, request, database):
     for life in range(KILLS):
         process = context.Process(target=serve, args=(folder, acknowledged, life))
         process.start()
-        size, deadline = acknowledged.stat().st_size if acknowledged.exists() else 0, time.monotonic() + 30
+        size, deadline = acknowledged.stat().st_size if acknowledged.exists() else 0, time.monotonic() + 120
         while time.monotonic() < deadline and (not acknowledged.exists() or acknowledged.stat().st_size < size + 500):
             time.sleep(0.02)
         time.sleep(random.uniform(0.0, 0.5))

@@ -64,7 +64,7 @@ class Visitor(browser.Browser):
         """What stands in an element."""
         return self.see(f"document.querySelector({json.dumps(selector)})?.textContent.trim()")
 
-    def wait(self, expression, seconds=30.0):
+    def wait(self, expression, seconds=120.0):
         """Look until an expression holds."""
         end = time.monotonic() + seconds
         while not self.see(f"Boolean({expression})"):

@@ -71,7 +71,7 @@ def test_it_listens_on_loopback_and_ends_when_told(project, capsys):
         assert address.startswith("http://127.0.0.1:")
         headers = {"authorization": f"Bearer {token}"}
         transport = httpx.HTTPTransport(retries=5)
-        with httpx.Client(transport=transport, trust_env=False, timeout=30.0) as client:
+        with httpx.Client(transport=transport, trust_env=False, timeout=300.0) as client:
             assert client.get(f"{address}/api/v1/projects", headers=headers).json()[0]["name"] == "mail"
             client.post(f"{address}/api/v1/projects/mail/queries:lease", json={}, headers=headers).raise_for_status()
         process.send_signal(signal.SIGTERM)
