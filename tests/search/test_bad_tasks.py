@@ -1,14 +1,15 @@
 """Tasks that break their promises: one clear line that names the example and the step, and nothing is learned."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from coalface import CoalClassifier
-from coalface.errors import InputError
+from coalface.errors import InputError, UnknownLabelError
 from coalface.estimator import NotFittedError
 from coalface.search import SearchLearner, SequenceTask
 from tests.search.tasks import Spelling, arrays, words
@@ -82,6 +83,16 @@ class StrangeFeatures(Stumbling):
         return {"place": 1.0, 3: 1.0} if self.at_the_bad_place(state) else super().features(state)
 
 
+class NumbersAfterNames(Stumbling):
+    def features(self, state):
+        return {3: 1.0} if self.at_the_bad_place(state) else super().features(state)
+
+
+class UnhashableKey(Stumbling):
+    def key(self, state):
+        return list(state) if self.at_the_bad_place(state) else None
+
+
 class NanReference(Stumbling):
     def reference_loss(self, state):
         return math.nan if self.at_the_bad_place(state) else 0.0
@@ -97,6 +108,8 @@ BROKEN = [
     (UnknownAction, "allowed actions must be among task.actions, got 'q'"),
     (NotFinite, "X must be finite"),
     (StrangeFeatures, "features must have names or numbers of columns, one kind only"),
+    (NumbersAfterNames, "features must have names in all states or in none, got numbers of columns after names"),
+    (UnhashableKey, "task.key must give something hashable, got a list"),
     (NanReference, "the loss of the reference must be a finite number, got nan"),
 ]
 
@@ -137,8 +150,95 @@ def test_with_an_executor_a_failure_waits_for_the_others_and_counts_them():
             learner.fit([BAD])
         with pytest.raises(InputError):
             learner.partial_fit([BAD])
-        assert learner.rollouts_ == len(task.called) / 2
+        assert learner.rollouts_ == len(task.called)
         assert learner.costs_queried_ == 0
+
+
+def test_a_shut_down_executor_is_one_line_and_runs_nothing():
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    learner = SearchLearner(Spelling(), executor=pool)
+    message = "Example 0, step 0: the roll-out of action 'a' could not be run by the executor, RuntimeError"
+    with pytest.raises(InputError, match=message):
+        learner.partial_fit(words(2))
+    assert (learner.rollouts_, learner.task.called) == (0, [])
+
+
+def test_a_task_that_cannot_travel_is_one_line_and_runs_nothing():
+    class Local(Spelling):
+        """A class made within a function cannot be pickled."""
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        learner = SearchLearner(Local(), executor=pool)
+        with pytest.raises(InputError, match="could not be run by the executor, .*pickle"):
+            learner.partial_fit(words(2))
+    assert learner.rollouts_ == 0
+
+
+@pytest.mark.parametrize("executor", [False, True])
+def test_roll_outs_beside_a_failed_one_need_not_be_run_again(executor):
+    class FailsOnce(Stumbling):
+        down = True
+
+        def rollout(self, state, action):
+            loss = super().rollout(state, action)
+            if action == "b" and self.down:
+                raise OSError("the simulator is down")
+            return loss
+
+    with ThreadPoolExecutor(2) as pool:
+        task = FailsOnce(keyed=True)
+        learner = SearchLearner(task, CoalClassifier(in_turn=False), executor=pool if executor else None)
+        with pytest.raises(InputError, match="the roll-out of action 'b' failed, OSError"):
+            learner.partial_fit([("abc", "abc")])
+        task.down = False
+        learner.partial_fit([("abc", "abc")])
+    assert learner.rollouts_ == len(task.called) == len(set(task.called)) + 1  # 'b' twice in the first state
+
+
+def test_another_task_does_not_get_the_roll_outs_of_the_first():
+    first, second = Stumbling(keyed=True), Stumbling(keyed=True)
+    learner = SearchLearner(first).fit([("abc", "abc")])
+    learner.set_params(task=second).partial_fit([("abc", "abc")])
+    assert len(second.called) == 9
+    assert learner.rollouts_ == 18
+
+
+class InPlace(Spelling):
+    """Its steps change the state that they start from."""
+
+    def start(self, example):
+        return [*super().start(example)]
+
+    def step(self, state, action):
+        state[2] += action
+        return state
+
+
+class Shared(Spelling):
+    """Its states are new, but share a list."""
+
+    def start(self, example):
+        return *example, []
+
+    def step(self, state, action):
+        state[2].append(action)
+        return tuple(state)
+
+    def features(self, state):
+        return {f"hint {state[1][len(state[2])]}": 1.0}
+
+
+@pytest.mark.parametrize("task", [InPlace(), Shared()])
+@pytest.mark.parametrize("warm_up", [0, 10])
+def test_a_step_that_changes_its_state_is_found_out(task, warm_up):
+    with pytest.raises(InputError, match=r"task.step must give back a new state .* Copy what it is made of"):
+        SearchLearner(task, warm_up=warm_up).fit(words(3))
+
+
+def test_an_error_of_a_task_keeps_its_kind():
+    with pytest.raises(UnknownLabelError, match="Example 1, step 0: Unknown label 'X'"):
+        SearchLearner(SequenceTask(["D", "N"])).fit([(["the"], ["D"]), (["the"], ["X"])])
 
 
 def test_other_errors_of_the_task_pass_through_and_leave_no_trace_either():
@@ -203,8 +303,12 @@ def test_no_examples_are_refused(examples):
     ],
 )
 def test_bad_parameters_are_named(params, message):
-    with pytest.raises(InputError, match=message):
-        SearchLearner(Spelling(), **params).fit(words(2))
+    for learn in (SearchLearner.fit, SearchLearner.partial_fit):
+        learner = SearchLearner(Spelling(), **params)
+        if not (learn is SearchLearner.partial_fit and "passes" in params):
+            with pytest.raises(InputError, match=message):
+                learn(learner, words(2))
+            assert not hasattr(learner, "policy_")
 
 
 def test_a_scale_and_actions_must_make_sense():
@@ -214,15 +318,48 @@ def test_a_scale_and_actions_must_make_sense():
     class Twice(Spelling):
         actions = ("a", "a")
 
-    with pytest.raises(InputError, match=r"task.scale must be above 0, got 0.0"):
+    with pytest.raises(InputError, match=r"task.scale must be a number above 0, got 0.0"):
         SearchLearner(NoScale()).fit(words(2))
     with pytest.raises(InputError, match=r"task.actions must be distinct, got 'a' twice"):
         SearchLearner(Twice()).fit(words(2))
 
 
+    class ScaleInWords(Spelling):
+        scale = "2"
+
+    class Mixed(Spelling):
+        actions = ("a", 1)
+
+    class None_(Spelling):  # noqa: N801
+        actions = ()
+
+    for kind, message in (
+        (ScaleInWords, "task.scale must be a number above 0, got '2'"),
+        (Mixed, "task.actions must be all texts or all whole numbers"),
+        (None_, "must have actions, got none"),
+    ):
+        with pytest.raises(InputError, match=message):
+            SearchLearner(kind()).fit(words(2))
+    with pytest.raises(InputError, match="task must be a SearchTask, got None"):
+        SearchLearner(None).fit(words(2))
+
+
+def test_actions_may_be_an_array():
+    class Array(Spelling):
+        actions = np.array(["a", "b", "c"])
+
+    learner, same = (SearchLearner(kind(), roll_out="mixed").fit(words(20)) for kind in (Array, Spelling))
+    assert arrays(learner) == arrays(same)
+    assert learner.predict(words(5, seed=2)) == same.predict(words(5, seed=2))
+
+
 def test_predicting_needs_a_learner_that_has_learned():
     with pytest.raises(NotFittedError, match="has learned nothing yet"):
         SearchLearner(Spelling()).predict([("a", "a")])
+    unfitted = SearchLearner(Spelling())
+    with pytest.raises(NotFittedError, match="has learned nothing yet"):
+        unfitted.save("nowhere.search")
+    assert not hasattr(unfitted, "policy_")
     learner = SearchLearner(Spelling()).fit(words(2))
     with pytest.raises(InputError, match="examples must hold at least one"):
         learner.score([])

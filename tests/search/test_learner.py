@@ -1,13 +1,16 @@
 """Learning to search through the generic interface."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from coalface import CoalClassifier, RidgeCoalClassifier
 from coalface.errors import FileFormatError, InputError
 from coalface.search import SearchLearner
+from coalface.search.mixing import Mixing
 from tests.search.tasks import Spelling, arrays, words
 
 ROLL_OUTS = ["reference", "learned", "mixed", "mixed-per-state", "none"]
@@ -64,6 +67,15 @@ def test_an_executor_changes_nothing():
     alone = SearchLearner(Spelling(), roll_out="mixed-per-state").fit(words(30))
     assert arrays(parallel) == arrays(alone)
     assert parallel.rollouts_ == alone.rollouts_
+
+
+def test_every_roll_out_can_run_in_another_process():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for roll_out in ("learned", "mixed-per-state"):
+            there = SearchLearner(Spelling(), roll_out=roll_out, executor=pool).fit(words(4))
+            here = SearchLearner(Spelling(), roll_out=roll_out).fit(words(4))
+            assert arrays(there) == arrays(here)
+            assert there.rollouts_ == here.rollouts_
 
 
 def test_a_state_that_comes_again_is_not_rolled_out_again():
@@ -157,6 +169,43 @@ def test_a_saved_learner_goes_on_exactly(tmp_path, cut):
     assert loaded.predict(words(20, seed=3)) == learner.predict(words(20, seed=3))
 
 
+def test_numbers_of_numpy_can_be_saved_and_a_loaded_policy_is_not_the_parameter(tmp_path):
+    params = {"random_state": np.int64(3), "warm_up": np.int64(2), "mixture": np.float64(0.25)}
+    SearchLearner(Spelling(), **params).fit(words(3)).save(tmp_path / "a.search")
+    loaded = SearchLearner.load(tmp_path / "a.search", Spelling())
+    assert (loaded.random_state, loaded.warm_up, loaded.mixture) == (3, 2, 0.25)
+    loaded.set_params(policy__mellowness=0.9)
+    assert loaded.policy_.mellowness == CoalClassifier().mellowness
+
+
+def test_a_policy_that_could_not_be_loaded_is_not_saved(tmp_path):
+    class Own(CoalClassifier):
+        pass
+
+    learner = SearchLearner(Spelling(), Own()).fit(words(3))
+    with pytest.raises(InputError, match="policy must be one of coalface's own learners to be saved, got Own"):
+        learner.save(tmp_path / "a.search")
+    assert not (tmp_path / "a.search").exists()
+
+
+def test_a_clone_shares_the_task_and_the_executor():
+    with ThreadPoolExecutor(1) as pool:
+        learner = SearchLearner(Spelling(), CoalClassifier(mellowness=0.3), executor=pool, passes=2).fit(words(3))
+        copy = clone(learner)
+    assert (copy.task, copy.executor) == (learner.task, pool)
+    assert copy.policy is not learner.policy
+    assert (copy.policy.mellowness, copy.passes, copy.rollouts_) == (0.3, 2, 0)
+
+
+def test_chances_of_rolling_in_and_out_have_nothing_to_do_with_each_other():
+    mixing = Mixing("mixed", "mixed", 0.5, seed=0)
+    places = [(episode, step) for episode in range(40) for step in range(10)]
+    leads = [mixing.reference_leads(*place) for place in places]
+    for action in range(3):
+        completes = [mixing.policy_after(*place, action, len, len) is None for place in places]
+        assert 140 < sum(a == b for a, b in zip(leads, completes, strict=True)) < 260  # of 400
+
+
 def test_files_of_other_tasks_and_other_things_are_refused(tmp_path):
     SearchLearner(Spelling()).fit(words(2)).save(tmp_path / "a.search")
 
@@ -171,12 +220,25 @@ def test_files_of_other_tasks_and_other_things_are_refused(tmp_path):
 
 
 def test_fit_forgets_and_a_failing_fit_forgets_nothing():
-    learner = SearchLearner(Spelling()).fit(words(10))
+    task = Spelling()
+    learner = SearchLearner(task).fit(words(10))
     before, n_rollouts = arrays(learner), learner.rollouts_
-    with pytest.raises(InputError, match="Example 1"):
-        learner.fit([("a", "a"), ("x", "a")])
-    assert (arrays(learner), learner.rollouts_) == (before, n_rollouts)
+    for _ in range(2):
+        with pytest.raises(InputError, match="Example 1"):
+            learner.fit([("a", "a"), ("x", "a")])
+    assert arrays(learner) == before
+    assert learner.rollouts_ == len(task.called) > n_rollouts
     assert arrays(learner.fit(words(10))) == before
+    assert learner.rollouts_ == n_rollouts
+
+
+def test_a_first_fit_that_fails_has_run_its_roll_outs():
+    task = Spelling()
+    learner = SearchLearner(task)
+    with pytest.raises(InputError, match="Example 3"):
+        learner.fit([*words(3), ("x", "a")])
+    assert learner.rollouts_ == len(task.called) > 0
+    assert learner.partial_fit(words(1)).rollouts_ == len(task.called)
 
 
 def test_any_learner_can_be_the_policy(tmp_path):

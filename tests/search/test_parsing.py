@@ -176,3 +176,30 @@ def test_scores_need_words():
         attachment_scores([], [])
     tree = next(sentences(1))
     assert attachment_scores([tree], [replace(tree, labels=("x",) * len(tree))]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("heads", "labels", "message"),
+    [
+        ((4, 3, 2, 0), ("x",) * 4, "the heads of word 2 run in a circle"),
+        ((2, 1, 0, 3), ("x",) * 4, "the heads of word 1 run in a circle"),
+        ((9, 0, 2, 2), ("x",) * 4, "a head must be a number from 0 to 4, got 9 for word 1"),
+        ((2, 0, -1, 2), ("x",) * 4, "got -1 for word 3"),
+        ((2, 0, None, 2), ("x",) * 4, "got None for word 3"),
+        ((2, 0), ("x",) * 4, "heads of a tree must be one per word, got 2 for 4 words"),
+        ((), ("x",) * 4, "heads of a tree must be one per word, got 0 for 4 words"),
+        ((2, 0, 2, 2), (), "labels of a tree must be one per word, got 0 for 4 words"),
+        ((0, 0, 2, 2), ("x",) * 4, "one word must hang on the root, got 2"),
+    ],
+)
+def test_trees_that_are_none_are_refused(heads, labels, message):
+    tree = Tree(tuple("abcd"), ("N",) * 4, heads=heads, labels=labels)
+    with pytest.raises(InputError, match=f"Example 0, step 0: .*{message}"):
+        SearchLearner(ParsingTask(["x"])).fit([tree])
+    with pytest.raises(InputError, match=f"Tree 0: .*{message}"):
+        ParsingTask.of([tree])
+
+
+def test_a_treebank_has_a_tree():
+    with pytest.raises(InputError, match="trees must hold at least one tree"):
+        ParsingTask.of([])

@@ -5,6 +5,7 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.search import SearchLearner, SequenceTagger, SequenceTask
+from tests.search.made_sentences import as_bilou
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC"]
 COSTS = [[0.0, 0.3, 0.3, 0.3], [1.0, 0.0, 0.2, 0.6], [1.0, 0.2, 0.0, 0.6], [0.7, 0.4, 0.4, 0.0]]
@@ -28,6 +29,27 @@ def sentences(n, seed=0):
         yield words, tags
 
 
+BILOU = ["U-LOC", "L-PER", "O", "I-PER", "B-PER", "U-PER"]  # in no particular order
+
+
+def same_model(examples, tags, policy, matrix, constraints, history=2, **others):
+    """Fit both, compare them to the last bit, and give them back."""
+    shared = {name: value for name, value in policy.get_params().items() if name in SequenceTagger().get_params()}
+    own = {"classes": tags, "cost_matrix": matrix, "constraints": constraints, "history": history}
+    tagger = SequenceTagger(**{**shared, **own, "warm_up": 3, **others})
+    tagger.fit([words for words, _ in examples], [marks for _, marks in examples])
+    task = SequenceTask(tags, matrix, constraints, history=history)
+    learner = SearchLearner(task, policy, warm_up=3, **others).fit(examples)
+    assert learner.rollouts_ == tagger.rollouts_
+    assert learner.costs_queried_ == tagger.costs_queried_
+    assert learner.policy_.round_ == tagger.policy_.round_
+    for name, array in tagger.policy_.regressors_.arrays().items():
+        assert np.array_equal(array, learner.policy_.regressors_.arrays()[name]), name
+    words = [words for words, _ in sentences(20, seed=1)]
+    assert [list(marks) for marks in learner.predict(words)] == tagger.predict(words)
+    return tagger
+
+
 @pytest.mark.parametrize(
     ("policy", "matrix", "constraints", "history"),
     [
@@ -38,17 +60,44 @@ def sentences(n, seed=0):
     ],
 )
 def test_two_passes_give_the_same_roll_outs_and_the_same_model(policy, matrix, constraints, history):
-    examples = list(sentences(40))
-    shared = {name: value for name, value in policy.get_params().items() if name in SequenceTagger().get_params()}
-    own = {"classes": TAGS, "cost_matrix": matrix, "constraints": constraints, "history": history}
-    tagger = SequenceTagger(**{**shared, **own, "warm_up": 3, "passes": 2})
-    tagger.fit([words for words, _ in examples], [tags for _, tags in examples])
-    task = SequenceTask(tagger.classes_.tolist(), tagger.cost_matrix and np.array(matrix), constraints, history=history)
-    learner = SearchLearner(task, policy, warm_up=3, passes=2).fit(examples)
+    assert same_model(list(sentences(40)), TAGS, policy, matrix, constraints, history, passes=2).rollouts_ > 0
 
-    assert learner.rollouts_ == tagger.rollouts_ > 0
-    assert learner.costs_queried_ == tagger.costs_queried_
+
+@pytest.mark.parametrize("policy", [CoalClassifier(), CoalClassifier(rule="passive", learning_rate=0.5)], ids=str)
+@pytest.mark.parametrize("constraints", [None, "bio", "bilou"])
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_mistakes_cost(policy, constraints, seed):
+    """Sums of costs must not depend on the order in which, or the precision with which, they are added."""
+    examples = list(sentences(40, seed))
+    tags = TAGS
+    if constraints == "bilou":
+        tags, words = BILOU, [words for words, _ in examples]
+        examples = list(zip(words, as_bilou([marks for _, marks in examples]), strict=True))
+    matrix = np.random.default_rng(seed).random((len(tags), len(tags)))
+    np.fill_diagonal(matrix, 0.0)
+    same_model(examples, tags, policy, matrix, constraints)
+
+
+def test_where_only_one_tag_is_allowed_nothing_is_asked():
+    examples = [(["a", "b"], ["B-X", "L-X"])] * 5
+    tagger = same_model(examples, ["B-X", "L-X", "O"], CoalClassifier(rule="passive"), None, "bilou")
+    assert (tagger.rollouts_, tagger.policy_.round_, tagger.sentences_) == (5 * 2, 6, 5)  # the end is L-X or O
+    assert same_model([(["a"], ["A"])] * 20, ["A"], CoalClassifier(), None, None).rollouts_ == 0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5])
+def test_the_seed_reaches_the_policy(seed):
+    examples = list(sentences(40))
+    tagger = SequenceTagger(classes=TAGS, random_state=seed).fit(*zip(*examples, strict=True))
+    learner = SearchLearner(SequenceTask(TAGS), random_state=seed).fit(examples)
+    assert learner.policy_.random_state == seed
     for name, array in tagger.policy_.regressors_.arrays().items():
         assert np.array_equal(array, learner.policy_.regressors_.arrays()[name]), name
-    words = [words for words, _ in sentences(20, seed=1)]
-    assert [list(tags) for tags in learner.predict(words)] == tagger.predict(words)
+
+
+def test_a_warm_up_ends_after_a_hundred_words_for_each_of_its_sentences():
+    examples = [(["w", "v"] * 140, ["D", "N"] * 140), (["w"] * 9, ["D"] * 9)]
+    silent = CoalClassifier(mellowness=0.0, audit_rate=0.0)
+    assert same_model(examples, ["D", "N"], silent, None, None).rollouts_ == 2 * 289
+    long = [(["w", "v"] * 500, ["D", "N"] * 500)]
+    assert same_model(long, ["D", "N"], silent, None, None).rollouts_ == 2 * 300

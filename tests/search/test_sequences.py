@@ -1,12 +1,14 @@
 """Sequence labelling as a search task."""
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coalface.data.conll import Sentence
 from coalface.errors import InputError
-from coalface.search import SearchLearner, SearchTask, SequenceTask
+from coalface.search import SearchLearner, SearchTask, SequenceTagger, SequenceTask
 from coalface.search.task import complete
 
 BIO = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
@@ -50,7 +52,38 @@ def test_sentences_from_files_are_examples():
     assert learner.score(sentences) == 0.0
 
 
-@pytest.mark.parametrize("costs", [[[0.0, 2.0], [1.0, 0.0]], [[0.5, 1.0], [1.0, 0.0]], [[0.0, 1.0]]])
-def test_bad_costs_are_refused(costs):
-    with pytest.raises(InputError, match=r"cost_matrix must be 2 x 2 numbers in \[0, 1\], 0 for every right tag"):
-        SequenceTask(["D", "N"], costs)
+def test_sentences_without_tags_are_predicted():
+    learner = SearchLearner(SequenceTask(["D", "N"])).fit([(["the", "cat"], ["D", "N"])] * 10)
+    assert learner.predict([Sentence(("the", "cat"), ())]) == [("D", "N")]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"cost_matrix": [[0.0, 2.0], [1.0, 0.0]]}, "Divide it by its largest cost"),
+        ({"cost_matrix": [[0.5, 1.0], [1.0, 0.0]]}, "up to 0.5 on its diagonal"),
+        ({"cost_matrix": [[0.0, 1.0]]}, "cost_matrix must be 2 x 2 numbers"),
+        ({"cost_matrix": [["x", 1.0], [1.0, 0.0]]}, "cost_matrix must be 2 x 2 numbers"),
+        ({"cost_matrix": [[0.0, math.nan], [1.0, 0.0]]}, "cost_matrix must lie in"),
+        ({"constraints": "iob"}, "constraints must be None, 'bio' or 'bilou', got 'iob'"),
+        ({"history": "2"}, "history must be a whole number from 0 on, got '2'"),
+        ({"history": -1}, "history must be a whole number from 0 on, got -1"),
+        ({"history": 10**9}, "history must be at most 18 with 2 tags"),
+        ({"window": -1}, "window must be a whole number from 0 on, got -1"),
+        ({"tags": ["D", "D"]}, "must be distinct, got 'D' twice"),
+        ({"tags": [1, 2]}, "must be texts, got 1"),
+        ({"tags": "DN"}, "must be one row of labels"),
+    ],
+)
+def test_the_task_and_the_tagger_refuse_the_same_parameters(params, message):
+    with pytest.raises(InputError, match=message):
+        SequenceTask(**{"tags": ["D", "N"], **params})
+    renamed = {"classes" if name == "tags" else name: value for name, value in params.items()}
+    with pytest.raises(InputError, match=message):
+        SequenceTagger(**{"classes": ["D", "N"], **renamed}).fit([["the", "cat"]], [["D", "N"]])
+
+
+def test_the_task_and_the_tagger_refuse_the_same_tags():
+    words, tags = ["Ada", "saw", "Oslo"], ["B-PER", "O", "I-LOC"]
+    with pytest.raises(InputError, match="word 2 breaks them with 'I-LOC'"):
+        SearchLearner(SequenceTask(BIO, constraints="bio")).fit([(words, tags)])

@@ -50,7 +50,7 @@ def test_bad_sentences_are_refused_and_leave_no_trace(sentences: Any, tags: Any,
         ({"rule": "eager"}, "rule must be one of"),
         ({"cost_matrix": [[0.0, 2.0], [1.0, 0.0]]}, "Divide it"),
         ({"cost_matrix": [[0.5, 1.0], [1.0, 0.0]]}, "diagonal"),
-        ({"cost_matrix": [[0.0, 1.0]]}, "shape"),
+        ({"cost_matrix": [[0.0, 1.0]]}, "got shape"),
         ({"classes": ["D"]}, "Unknown label 'N'"),
     ],
 )
@@ -84,6 +84,37 @@ def test_a_foreign_file_is_no_tagger(tmp_path: Any) -> None:
     CoalClassifier(["D", "N"]).tell([[1.0]], [[0.0, 1.0]]).save(tmp_path / "model")
     with pytest.raises(FileFormatError, match="holds a model, not a tagger"):
         SequenceTagger.load(tmp_path / "model")
+
+
+def test_classes_keep_their_order() -> None:
+    """That of the costs of mistakes is theirs: here it is missing an N that is worse, whatever the order."""
+    words, tags = [["the"]] * 100, [["N"], ["D"], ["D"], ["D"]] * 25
+    for names, costs in ((["N", "D"], [[0.0, 1.0], [0.1, 0.0]]), (["D", "N"], [[0.0, 0.1], [1.0, 0.0]])):
+        tagger = SequenceTagger(classes=names, cost_matrix=costs).fit(words, tags)
+        assert tagger.classes_.tolist() == names
+        assert tagger.predict([["the"]]) == [["N"]]
+    tagger = SequenceTagger()
+    for _ in range(2):
+        tagger.partial_fit(*GOOD, classes=["N", "D"])
+    assert (tagger.classes_.tolist(), tagger.sentences_) == (["N", "D"], 2)
+    with pytest.raises(InputError, match="classes must stay"):
+        tagger.partial_fit(*GOOD, classes=["D", "N"])
+
+
+def test_whoever_stops_it_keeps_what_was_learned() -> None:
+    words, tags = [["The", "cat"]] * 30_000, [["D", "N"]] * 30_000
+
+    def stop(done: int, total: int, rollouts: int) -> None:
+        if done > 20_000:
+            raise KeyboardInterrupt
+
+    tagger = SequenceTagger(warm_up=3)
+    with pytest.raises(KeyboardInterrupt):
+        tagger.partial_fit(words, tags, progress=stop)
+    assert 10_000 < tagger.sentences_ < 30_000
+    assert tagger.policy_.round_ - 1 == 2 * tagger.sentences_
+    same = SequenceTagger(warm_up=3).partial_fit(words[: tagger.sentences_], tags[: tagger.sentences_])
+    assert tagger.rollouts_ == same.rollouts_
 
 
 def test_classes_cannot_change() -> None:

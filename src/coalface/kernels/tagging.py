@@ -60,17 +60,20 @@ def _write_history(n_tags: int, sentences: Sentences, rows: Csr, tags: I32, row:
 
 
 @inlined
-def _allow(settings: Settings, scratch: Scratch, tagging: Tagging, last: int, previous: int) -> None:
-    allowed, candidates = tagging.allowed, scratch.candidates
+def _allow(settings: Settings, scratch: Scratch, allowed: Bool, last: int, previous: int) -> int:
+    """Make the allowed tags the candidates; their number."""
+    candidates, n_allowed = scratch.candidates, 0
     for k in range(settings.n_labels):
         candidates[k] = allowed[last, previous, k]
+        n_allowed += candidates[k]
+    return n_allowed
 
 
 @inlined
-def _loss_from(sentences: Sentences, tagging: Tagging, truth: I32, row: int, tag: int) -> np.float32:
+def _loss_from(sentences: Sentences, tagging: Tagging, truth: I32, row: int, tag: int) -> np.float64:
     """What the sentence loses from this word on, if the word gets this tag and the reference does the rest."""
     reference, costs, end = tagging.reference, tagging.costs, sentences.ends[row]
-    loss = costs[truth[row], tag]
+    loss = np.float64(costs[truth[row], tag])
     while tag != truth[row] and row + 1 < end:
         row += 1
         tag = reference[int(row + 1 == end), tag, truth[row]]
@@ -86,7 +89,7 @@ def _roll_out(
     last = int(row + 1 == sentences.ends[row])
     own = _loss_from(sentences, tagging, truth, row, tagging.reference[last, previous, truth[row]])
     for k in range(settings.n_labels):
-        costs[k] = clipped(_loss_from(sentences, tagging, truth, row, k) - own)
+        costs[k] = clipped(np.float32(_loss_from(sentences, tagging, truth, row, k) - own))
 
 
 @kernel
@@ -99,9 +102,8 @@ def tag_rows(
         _write_history(n_tags, sentences, rows, tags, row)
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
-        previous, last = _previous(n_tags, sentences, tags, row), int(row + 1 == sentences.ends[row])
-        for k in range(n_tags):
-            scratch.candidates[k] = allowed[last, previous, k]
+        previous = _previous(n_tags, sentences, tags, row)
+        _allow(settings, scratch, allowed, int(row + 1 == sentences.ends[row]), previous)
         tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)
 
 
@@ -115,30 +117,34 @@ def learn_tags(
     tagging: Tagging,
     truth: I32,
     order: I64,
-    start: int,
+    done: I64,
     stop: int,
     budget: int,
     costs: F32,
     tags: I32,
-) -> int:
-    """Roll in, ask, roll out and learn for the words ``order[start:stop]``, until the budget of costs is reached.
+) -> None:
+    """Roll in, ask, roll out and learn for the words ``order[done[0]:stop]``, until the budget of costs is reached.
 
-    Comes back with the first position not done: ``stop``, or earlier when the budget is reached or there is no room.
-    ``costs`` is scratch memory; ``tags`` holds the tags that were rolled in with, and takes new ones.
+    ``done[0]`` is kept at the first position not done: in the end ``stop``, or less when the budget is reached or there
+    is no room. ``costs`` is scratch memory; ``tags`` holds the tags that were rolled in with, and takes new ones. A word
+    for which only one tag is allowed gets it: there is nothing to ask or to learn.
     """
     n_tags = settings.n_labels
-    for position in range(start, stop):
+    for position in range(done[0], stop):
         if model.counters[COSTS_QUERIED] >= budget:
-            return position
+            return
         row = order[position]
-        _write_history(n_tags, sentences, rows, tags, row)
-        n = gather(model, settings, scratch, rows, row)
-        if not has_room(model, scratch, n):
-            return position
         previous = _previous(n_tags, sentences, tags, row)
-        _allow(settings, scratch, tagging, int(row + 1 == sentences.ends[row]), previous)
-        _roll_out(settings, sentences, tagging, truth, row, previous, costs)
-        n_asked = question_row(model, settings, scratch, n, costs)
-        tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # before anything is learned here
-        learn_row(model, settings, scratch, n, costs, n_asked)
-    return stop
+        n_allowed = _allow(settings, scratch, tagging.allowed, int(row + 1 == sentences.ends[row]), previous)
+        if n_allowed > 1:
+            _write_history(n_tags, sentences, rows, tags, row)
+            n = gather(model, settings, scratch, rows, row)
+            if not has_room(model, scratch, n):
+                return
+            _roll_out(settings, sentences, tagging, truth, row, previous, costs)
+            n_asked = question_row(model, settings, scratch, n, costs)
+            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # before anything is learned here
+            learn_row(model, settings, scratch, n, costs, n_asked)
+        else:
+            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)
+        done[0] = position + 1

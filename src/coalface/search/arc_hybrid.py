@@ -9,6 +9,9 @@ and Nivre, 2013): that is exact where the true tree is projective, that is, draw
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from coalface.data.conllu import Tree, reaches_root
 from coalface.errors import InputError
 
 SHIFT, LEFT, RIGHT = "shift", "left", "right"
@@ -108,11 +111,24 @@ def projective(heads: Sequence[int]) -> list[int]:
     return found
 
 
-def check_tree(heads: Sequence[int]) -> None:
-    """Raise an InputError unless exactly one word hangs on the root; ``heads`` are by word, place 0 for the root."""
+def check_tree(tree: Tree) -> None:
+    """Raise an InputError unless every word has a head and a label, and hangs on the root by way of one word.
+
+    >>> check_tree(Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root")))
+    """
+    n_words, heads = len(tree), tree.heads
+    for name, values in (("heads", heads), ("labels", tree.labels)):
+        if len(values) != n_words:
+            raise InputError(f"{name} of a tree must be one per word, got {len(values)} for {n_words} words.")
+    for word, head in enumerate(heads, start=1):
+        if not isinstance(head, int | np.integer) or not 0 <= head <= n_words:
+            raise InputError(f"a head must be a number from 0 to {n_words}, got {head!r} for word {word}.")
     roots = sum(head == 0 for head in heads)
     if roots != 1:
         raise InputError(f"one word must hang on the root, got {roots}. Repair the tree or leave it out.")
+    for word in range(1, n_words + 1):
+        if not reaches_root(heads, word):
+            raise InputError(f"every word must hang on the root, the heads of word {word} run in a circle. Repair them.")
 
 
 def _covers_stranger(heads: list[int], word: int) -> bool:

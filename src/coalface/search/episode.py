@@ -16,6 +16,8 @@ from coalface.search.mixing import Mixing
 from coalface.search.rollouts import ExcessLosses, Policy, Rollouts
 from coalface.search.task import Action, SearchTask, allowed_actions, reference_action
 
+_EPISODES_PROBED = 3  # in which every step is tried once more than needed, to see that it changes nothing
+
 
 class LearnedPolicy:
     """The action of least predicted cost in any state; nothing is learned by looking."""
@@ -63,6 +65,8 @@ class Episode:
         """Learn what the policy wants to know about a state; the action it would have taken before that."""
         task = self.rollouts.task
         row, candidates = self.columns.row(task.features(state), learn=True), mask_of(task, allowed)
+        if self.number < _EPISODES_PROBED:
+            _check_that_it_stays(task, self.columns, state, allowed[0])
         costs = self._costs_of(state)
         cost, asked = np.full(candidates.shape, np.nan), np.zeros_like(candidates)
         queries = first = self.policy.ask(row, candidates=candidates)
@@ -84,7 +88,7 @@ class Episode:
         reference = partial(reference_action, task)
 
         def policy_after(action: Action) -> Policy | None:
-            return mixing.policy_after(self.number, self.step, task.actions.index(action), learned, reference)
+            return mixing.policy_after(self.number, self.step, list(task.actions).index(action), learned, reference)
 
         return ExcessLosses(self.rollouts, state, policy_after)
 
@@ -98,6 +102,26 @@ def mask_of(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> NDArray[np
     """
     chosen = set(allowed)
     return np.array([[action in chosen for action in task.actions]])
+
+
+def _check_that_it_stays(task: SearchTask[Any, Any], columns: Columns, state: Any, action: Action) -> None:
+    """Raise an InputError if a step changes the state it starts from: roll-outs could not go back to that."""
+    before = _looks(task, columns, state)
+    task.step(state, action)
+    try:
+        same = _looks(task, columns, state) == before
+    except Exception:  # it may have no features any more
+        same = False
+    if not same:
+        raise InputError(
+            f"task.step must give back a new state and leave the old one as it is, action {action!r} changed it. "
+            "Copy what it is made of, or use tuples."
+        )
+
+
+def _looks(task: SearchTask[Any, Any], columns: Columns, state: Any) -> tuple[Any, ...]:
+    row = columns.row(task.features(state))
+    return row.indices.tobytes(), row.data.tobytes(), bool(task.finished(state)), task.key(state)
 
 
 def _disagreements(task: SearchTask[Any, Any], state: Any, actions: Sequence[Action]) -> list[float]:

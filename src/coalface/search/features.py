@@ -1,11 +1,12 @@
 """What a word's tag is predicted from: the word and its neighbours, and the tags just predicted.
 
-A feature of words is known by its hash of 30 bits: a million of them share a number about as often as never, and
-nothing has to be remembered. The features of the last tags are numbered behind them: the last tag, the last two, ...
+A feature of words is known by its hash of 30 bits, and nothing has to be remembered: of a million features, one in a
+thousand shares its number with another. The features of the last tags are numbered behind them: the last tag, the last two, ...
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from coalface.data.rows import Rows, check_rows
 from coalface.data.token_features import hashed_tokens
 from coalface.errors import InputError
 from coalface.kernels.tagging import Sentences
+from coalface.regressors.settings import whole_number
 
 _BITS = 30
 FIRST_HISTORY = 1 << _BITS  # the column of the first history feature
@@ -68,7 +70,7 @@ class TokenRows:
         >>> tokens.sentences.begins
         array([0, 0, 2])
         """
-        check_history(history, n_tags)
+        history = check_history(history, n_tags)
         given = check_rows(X)
         n_rows, sizes = len(given), np.diff(given.indptr)
         indptr = np.concatenate([[0], np.cumsum(sizes + history)])
@@ -96,12 +98,16 @@ class TokenRows:
         return np.asarray(np.repeat(first - (ends - lengths), lengths) + np.arange(lengths.sum()))
 
 
-def check_history(history: int, n_tags: int) -> None:
-    """Raise an InputError if the combinations of so many tags cannot be numbered."""
-    if _n_columns(history, n_tags) > _MOST_HISTORY:
-        most = next(h for h in range(history, -1, -1) if _n_columns(h, n_tags) <= _MOST_HISTORY)
+def check_history(history: Any, n_tags: int) -> int:
+    """So many tags to look back at; an InputError if their combinations cannot be numbered.
+
+    >>> check_history(2, n_tags=9)
+    2
+    """
+    wanted = whole_number("history", history)
+    most, combinations, n_columns = 0, n_tags + 1, 0
+    while most < wanted and n_columns + combinations <= _MOST_HISTORY:
+        most, n_columns, combinations = most + 1, n_columns + combinations, combinations * (n_tags + 1)
+    if wanted > most:
         raise InputError(f"history must be at most {most} with {n_tags} tags, got {history}.")
-
-
-def _n_columns(history: int, n_tags: int) -> int:
-    return sum((n_tags + 1) ** back for back in range(1, history + 1))
+    return wanted

@@ -18,9 +18,9 @@ from coalface.search.columns import Columns
 from coalface.search.episode import Episode, LearnedPolicy
 from coalface.search.mixing import Mixing
 from coalface.search.rollouts import Rollouts
-from coalface.search.task import SearchTask, complete
+from coalface.search.task import SearchTask, check_task, complete
+from coalface.search.warm_up import warm_up_goes_on
 
-_EVERY_ROUND = 2**61  # a warm-up that does not end
 _PLAIN = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "random_state")  # parameters that a file can hold
 
 
@@ -65,8 +65,12 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         """Forget everything, then learn the examples in their order, ``passes`` times; all of them or nothing."""
         given, passes = list(examples), whole_number("passes", self.passes, least=1)
         fresh = type(self)(**self.get_params(deep=False))
-        for _ in range(passes):
-            fresh.partial_fit(given)
+        try:
+            for _ in range(passes):
+                fresh.partial_fit(given)
+        except BaseException:
+            self._count_in_vain(fresh.rollouts_)
+            raise
         self.__dict__.update(vars(fresh))
         return self
 
@@ -75,8 +79,9 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         given = list(examples)
         if not given:
             raise InputError("examples must hold at least one example, got none.")
-        self._begin()
         mixing = Mixing(self.roll_in, self.roll_out, self.mixture, self.random_state)
+        whole_number("warm_up", self.warm_up)
+        self._begin()
         for number, example in enumerate(given):
             self._learn(number, example, mixing)
         return self
@@ -99,7 +104,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def rollouts_(self) -> int:
-        """Roll-outs that were run, those of failed episodes included; a cached one is not run."""
+        """Roll-outs that were run, those of failed episodes and fits included; a cached one is not run."""
         return self._rollouts.count if hasattr(self, "_rollouts") else 0
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -107,28 +112,43 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
         Cached roll-outs are not kept: after ``load`` they are run again when they are needed.
         """
-        self._begin()
+        self._check_fitted()
         params = {name: getattr(self, name) for name in _PLAIN}
         saving.write(path, saving.Saved(params, self.policy_, self._columns, self.episodes_, self.rollouts_))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: SearchTask[Any, Any], executor: Executor | None = None) -> Self:
         """The learner that ``save`` wrote, for the same task."""
+        check_task(task)
         saved = saving.read(path)
-        learner = cls(task, policy=saved.policy, executor=executor, **saved.params)
+        learner = cls(task, policy=clone(saved.policy), executor=executor, **saved.params)
         learned_for = saved.policy.classes_.tolist()
         if learned_for != list(task.actions):
             raise InputError(f"{path} was learned for the actions {learned_for}, this task has {list(task.actions)}.")
         learner._start_from(saved.policy, saved.columns, saved.episodes, saved.rollouts)
         return learner
 
+    def __sklearn_clone__(self) -> Self:
+        """The same learner that has learned nothing; the task and the executor are shared, not copied."""
+        params = self.get_params(deep=False)
+        return type(self)(**{**params, "policy": None if self.policy is None else clone(self.policy)})
+
     # -- inside --------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         """Start, unless the learner has begun."""
+        check_task(self.task)
         if not hasattr(self, "policy_"):
-            self._start_from(_policy_for(self.task, self.policy), Columns(), 0, 0)
-        self._rollouts.task, self._rollouts.executor = self.task, self.executor
+            self._start_from(_policy_for(self.task, self.policy, self.random_state), Columns(), 0, self.rollouts_)
+        if self._rollouts.task is not self.task:  # what another task's roll-outs gave says nothing about this one
+            self._rollouts = Rollouts(self.task, count=self.rollouts_)
+        self._rollouts.executor = self.executor
+
+    def _count_in_vain(self, n_rollouts: int) -> None:
+        """Roll-outs were run whose lessons are lost."""
+        if not hasattr(self, "_rollouts"):
+            self._rollouts = Rollouts(self.task)
+        self._rollouts.count += n_rollouts
 
     def _start_from(self, policy: CostClassifier, columns: Columns, episodes: int, rollouts: int) -> None:
         self.policy_ = policy
@@ -148,35 +168,45 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
             self.policy_ = self._checkpoint.policy()
             self._columns.back_to(mark)
             if isinstance(problem, InputError):
-                raise InputError(f"Example {number}, step {episode.step}: {problem} It was not learned.") from problem
+                where = f"Example {number}, step {episode.step}"
+                raise _with_text(problem, f"{where}: {problem} It was not learned.") from problem
             raise
         self._checkpoint.move(self.policy_, episode.told)
         self.episodes_ += 1
 
     def _set_warm_up(self) -> None:
         """Ask about everything in the first episodes: the first states of one episode are much alike."""
-        warm_up = _EVERY_ROUND if self.episodes_ < whole_number("warm_up", self.warm_up) else 0
-        if self.policy_.warm_up != warm_up:
-            self.policy_.warm_up = warm_up
+        before = self.policy_.warm_up
+        warm_up_goes_on(self.policy_, whole_number("warm_up", self.warm_up), self.episodes_)
+        if self.policy_.warm_up != before:
             self._checkpoint = Checkpoint(self.policy_)  # what was told before must not be learned anew like this
 
-    def _final_states(self, examples: Iterable[Any]) -> Iterable[Any]:
+    def _check_fitted(self) -> None:
         if not hasattr(self, "policy_"):
             raise NotFittedError("This SearchLearner has learned nothing yet: call 'fit' or 'partial_fit' first.")
+
+    def _final_states(self, examples: Iterable[Any]) -> Iterable[Any]:
+        self._check_fitted()
         choose = LearnedPolicy(self.task, self.policy_, self._columns)
         for number, example in enumerate(examples):
             try:
                 yield complete(self.task, self.task.start(example), choose)
             except InputError as problem:
-                raise InputError(f"Example {number}: {problem}") from problem
+                raise _with_text(problem, f"Example {number}: {problem}") from problem
 
 
-def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None) -> CostClassifier:
+def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: int) -> CostClassifier:
     """A policy that has learned nothing, over the task's actions."""
-    policy: CostClassifier = CoalClassifier() if given is None else clone(given)
+    policy: CostClassifier = CoalClassifier(random_state=seed) if given is None else clone(given)
     if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
         raise InputError("policy must leave cost_bounds, cost_matrix and abstain_cost alone: the task has a scale.")
-    if not task.scale > 0.0:
-        raise InputError(f"task.scale must be above 0, got {task.scale!r}.")
-    policy.classes = label_array(task.actions, "task.actions")
+    policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0
+    policy._settings(len(task.actions))  # refuses parameters that cannot be
     return policy
+
+
+def _with_text(problem: InputError, text: str) -> InputError:
+    """An error of the same kind with another text."""
+    found = type(problem).__new__(type(problem))
+    found.args = (text,)
+    return found

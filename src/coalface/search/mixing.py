@@ -11,7 +11,9 @@ import numpy as np
 from coalface.errors import InputError
 from coalface.regressors.settings import whole_number
 from coalface.search.rollouts import Policy
+from coalface.search.task import Action
 
+_ROLL_IN, _ROLL_OUT = 1, 2  # streams of chances that have nothing to do with each other
 ROLL_INS = ("learned", "reference", "mixed")
 ROLL_OUTS = ("reference", "learned", "mixed", "mixed-per-state", "none")
 
@@ -40,7 +42,7 @@ class Mixing:
         """Whether the reference takes the next action of the roll-in."""
         if self.roll_in != "mixed":
             return self.roll_in == "reference"
-        return self._draws(episode, step).random() < self.mixture
+        return bool(self._draws(_ROLL_IN, episode, step).random() < self.mixture)
 
     def policy_after(self, episode: int, step: int, action: int, learned: Policy, reference: Policy) -> Policy | None:
         """Who completes the output after an action; None is the reference all the way."""
@@ -48,13 +50,26 @@ class Mixing:
             return None
         if self.roll_out == "learned":
             return learned
-        draws = self._draws(episode, step, action)
+        draws = self._draws(_ROLL_OUT, episode, step, action)
         if self.roll_out == "mixed":
             return None if draws.random() < self.mixture else learned
-        return lambda state: reference(state) if draws.random() < self.mixture else learned(state)
+        return _Alternating(draws, self.mixture, learned, reference)
 
     def _draws(self, *place: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, *place])
+
+
+@dataclass(frozen=True)
+class _Alternating:
+    """Now the reference, now the learned policy; unlike a function made on the spot it can go to another process."""
+
+    draws: np.random.Generator
+    mixture: float
+    learned: Policy
+    reference: Policy
+
+    def __call__(self, state: Any) -> Action:
+        return (self.reference if self.draws.random() < self.mixture else self.learned)(state)
 
 
 def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:

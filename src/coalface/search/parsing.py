@@ -57,9 +57,15 @@ class ParsingTask(SearchTask[Tree, Parsed]):
         """The task with the labels of a treebank."""
         labels: set[str] = set()
         root_labels: set[str] = set()
-        for tree in trees:
+        for number, tree in enumerate(trees):
+            try:
+                check_tree(tree)
+            except InputError as problem:
+                raise InputError(f"Tree {number}: {problem}") from None
             for head, label in zip(tree.heads, tree.labels, strict=True):
                 (labels if head else root_labels).add(label)
+        if not root_labels:
+            raise InputError("trees must hold at least one tree, got none.")
         return cls(sorted(labels), sorted(root_labels), wrong_label, scale)
 
     def start(self, example: Tree) -> Parsed:
@@ -67,10 +73,10 @@ class ParsingTask(SearchTask[Tree, Parsed]):
         if not len(example) or len(example.tags) != len(example):
             n_tags = len(example.tags)
             raise InputError(f"a sentence must have words and as many tags, got {len(example)} and {n_tags}.")
-        heads = (NO_WORD, *example.heads) if example.heads else None
-        if heads is not None:
-            check_tree(heads)
-            heads = tuple(projective(heads))
+        heads = None
+        if example.heads or example.labels:
+            check_tree(example)
+            heads = tuple(projective((NO_WORD, *example.heads)))
         return Parsed(example, Parse.of(len(example)), heads)
 
     def finished(self, state: Parsed) -> bool:

@@ -1,6 +1,6 @@
 """Roll-outs: what is lost after an action, found out by completing the output; counted, cached, maybe in parallel."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +19,19 @@ class Rollout(NamedTuple):
     state: Any
     action: Action
     policy: Policy | None = None
+
+
+class Outcome(NamedTuple):
+    """What became of a roll-out that was run: a loss, or what it raised."""
+
+    loss: Any
+    problem: Exception | None = None
+
+
+class NotRun(NamedTuple):
+    """Why the executor could not run a roll-out."""
+
+    problem: Exception
 
 
 class Rollouts:
@@ -41,43 +54,44 @@ class Rollouts:
         self._known: dict[Hashable, float] = {}
 
     def losses(self, wanted: Sequence[Rollout]) -> list[float]:
-        """The loss after each action."""
+        """The loss after each action; if one fails, those that did not are remembered all the same."""
         names = [self._name(rollout) for rollout in wanted]
-        to_run = [i for i, name in enumerate(names) if name not in self._known]
-        found = dict(zip(to_run, self._run([wanted[i] for i in to_run]), strict=True))
-        for i in to_run:
-            found[i] = _checked(found[i], f"after action {wanted[i].action!r}")
-        self._known.update({names[i]: found[i] for i in to_run if names[i] is not None})
+        to_run = [i for i, name in enumerate(names) if name is None or name not in self._known]
+        found: dict[int, float] = {}
+        problems: list[InputError] = []
+        for i, outcome in zip(to_run, self._outcomes([wanted[i] for i in to_run]), strict=False):
+            try:
+                found[i] = _loss_of(outcome, wanted[i])
+            except InputError as problem:
+                problems.append(problem)
+            else:
+                self._known.update({} if names[i] is None else {names[i]: found[i]})
+        if problems:
+            raise problems[0]
         return [found[i] if i in found else self._known[name] for i, name in enumerate(names)]
 
     def _name(self, rollout: Rollout) -> Hashable:
         key = self.task.key(rollout.state) if rollout.policy is None else None
+        try:
+            hash(key)
+        except TypeError:
+            raise InputError(f"task.key must give something hashable, got a {type(key).__name__}. Try a tuple.") from None
         return None if key is None else (key, rollout.action)
 
-    def _run(self, wanted: list[Rollout]) -> list[Any]:
+    def _outcomes(self, wanted: list[Rollout]) -> "Iterator[Outcome | NotRun]":
+        """What became of each; without an executor, nothing is run after a failure."""
         if self.executor is None:
-            return [self._call(rollout) for rollout in wanted]
-        futures = []
-        for rollout in wanted:
-            futures.append(self._submit(self.executor, rollout))
-            self.count += 1
-        problems = [future.exception() for future in futures]  # waits for all: nothing runs on behind a failure
-        for rollout, problem in zip(wanted, problems, strict=True):
-            if isinstance(problem, Exception):
-                raise _failed(rollout, problem) from problem
-        return [future.result() for future in futures]
-
-    def _call(self, rollout: Rollout) -> Any:
-        self.count += 1
-        try:
-            return _loss_after(self.task, rollout)
-        except Exception as problem:
-            raise _failed(rollout, problem) from problem
-
-    def _submit(self, executor: Executor, rollout: Rollout) -> "Future[Any]":
-        if rollout.policy is None:  # the task and its state can travel to another process, a policy cannot
-            return executor.submit(self.task.rollout, rollout.state, rollout.action)
-        return executor.submit(_loss_after, self.task, rollout)
+            for rollout in wanted:
+                self.count += 1
+                outcome = _run(self.task, rollout)
+                yield outcome
+                if outcome.problem is not None:
+                    return
+            return
+        futures = [_submitted(self.executor, self.task, rollout) for rollout in wanted]
+        outcomes = [_awaited(future) for future in futures]  # waits for all: nothing runs on behind a failure
+        self.count += sum(isinstance(outcome, Outcome) for outcome in outcomes)
+        yield from outcomes
 
 
 class ExcessLosses:
@@ -124,15 +138,38 @@ class ExcessLosses:
         return reference_action(self._task, self._state)
 
 
-def _loss_after(task: SearchTask[Any, Any], rollout: Rollout) -> Any:
-    if rollout.policy is None:
-        return task.rollout(rollout.state, rollout.action)
-    return finish(task, task.step(rollout.state, rollout.action), rollout.policy)
+def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
+    """Run a roll-out, here or in another process; what it raises comes back with the rest."""
+    try:
+        if rollout.policy is None:
+            return Outcome(task.rollout(rollout.state, rollout.action))
+        return Outcome(finish(task, task.step(rollout.state, rollout.action), rollout.policy))
+    except Exception as problem:
+        return Outcome(None, problem)
 
 
-def _failed(rollout: Rollout, problem: Exception) -> InputError:
+def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: Rollout) -> "Future[Outcome] | NotRun":
+    try:
+        return executor.submit(_run, task, rollout)
+    except RuntimeError as problem:  # it was shut down, or has lost a worker
+        return NotRun(problem)
+
+
+def _awaited(future: "Future[Outcome] | NotRun") -> Outcome | NotRun:
+    try:
+        return future if isinstance(future, NotRun) else future.result()
+    except Exception as problem:  # a task that cannot be pickled, or a worker that was lost
+        return NotRun(problem)
+
+
+def _loss_of(outcome: Outcome | NotRun, rollout: Rollout) -> float:
+    """The loss; an InputError if there is none."""
+    problem = outcome.problem
+    if problem is None:
+        return _checked(outcome.loss if isinstance(outcome, Outcome) else None, f"after action {rollout.action!r}")
     kind = "" if isinstance(problem, InputError) else f"{type(problem).__name__}: "
-    return InputError(f"the roll-out of action {rollout.action!r} failed, {kind}{in_one_line(problem)}.")
+    what = "failed" if isinstance(outcome, Outcome) else "could not be run by the executor"
+    raise InputError(f"the roll-out of action {rollout.action!r} {what}, {kind}{in_one_line(problem)}.") from problem
 
 
 def _checked(loss: Any, which: str) -> float:

@@ -1,5 +1,7 @@
 """A policy going over words: it tags, or it learns from roll-outs, in compiled loops."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,13 +13,20 @@ from coalface.queries.rounds import UNLIMITED
 from coalface.regressors.online import OnlineRegressors
 from coalface.search.features import TokenRows
 from coalface.search.spans import allowed_tags, reference_tags
+from coalface.search.warm_up import warm_up_goes_on
+
+_PIECE = 20_000  # words learned between two looks at Ctrl-C and progress
 
 
 def tagging_of(classes: NDArray[np.str_], costs: NDArray[np.float32], scheme: str | None) -> Tagging:
     """What the kernels know of the tags: what may follow what, the reference, and the costs of wrong ones."""
-    names = classes.tolist()
+    return Tagging(*_tables(tuple(classes.tolist()), scheme), costs)
+
+
+@lru_cache(maxsize=8)  # with hundreds of tags they take a second, and every prediction needs one
+def _tables(names: tuple[str, ...], scheme: str | None) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     allowed = allowed_tags(names, scheme)
-    return Tagging(allowed, reference_tags(names, allowed, scheme), costs)
+    return allowed, reference_tags(names, allowed, scheme)
 
 
 def tagged(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -33,7 +42,10 @@ def tagged(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]
 
 
 class TaggingRun:
-    """The policy learns from the words ``order``, piece by piece; ``tags`` are those that it rolled in with."""
+    """The policy learns from sentences in their order, piece by piece; ``tags`` are those that it rolled in with.
+
+    ``before`` says how many sentences it has learned from already, for the warm-up.
+    """
 
     def __init__(
         self,
@@ -41,21 +53,49 @@ class TaggingRun:
         tokens: TokenRows,
         tagging: Tagging,
         truth: NDArray[np.int32],
-        order: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+        warm_up: int,
+        before: int = 0,
     ) -> None:
-        self.done, self.order = 0, order
+        self.order = tokens.in_order(sentences)
         self.tags = np.zeros(len(tokens), np.int32)
+        self._ends = np.cumsum(np.diff(tokens.starts)[sentences])
         self._policy, self._tokens, self._tagging, self._truth = policy, tokens, tagging, truth
+        self._warm_up, self._before = warm_up, before
         self._costs = np.zeros(tagging.costs.shape[0], np.float32)
+        self._done = np.zeros(1, np.int64)  # where the kernel keeps it, so that it is right after Ctrl-C too
 
-    def play(self, n_words: int, budget: int = UNLIMITED) -> None:
-        """Go on for at most ``n_words`` words, or until ``budget`` costs have been asked for in all."""
+    @property
+    def done(self) -> int:
+        """Words learned."""
+        return int(self._done[0])
+
+    @property
+    def sentences_done(self) -> int:
+        """Sentences learned to their end."""
+        return int(np.searchsorted(self._ends, self.done, side="right"))
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing more to learn."""
+        return self.done == len(self.order)
+
+    def play(self, budget: int = UNLIMITED) -> None:
+        """Go on for some sentences, or until ``budget`` costs have been asked for in all."""
+        number = self.sentences_done
+        begins = self.done == (self._ends[number - 1] if number else 0)
+        if begins and warm_up_goes_on(self._policy, self._warm_up, self._before + number):
+            self._play_to(int(self._ends[number]), budget)
+        else:
+            last = np.searchsorted(self._ends, min(self.done + _PIECE, len(self.order)))
+            self._play_to(int(self._ends[last if begins else number]), budget)
+
+    def _play_to(self, stop: int, budget: int) -> None:
         regressors, tokens = _regressors_of(self._policy), self._tokens
-        stop = min(self.done + n_words, len(self.order))
         with regressors.lock:
             scratch = regressors.scratch_for(tokens.rows.longest)
             while True:
-                self.done = kernels.learn_tags(
+                kernels.learn_tags(
                     regressors.model,
                     self._policy._settings(),
                     scratch,
@@ -64,7 +104,7 @@ class TaggingRun:
                     self._tagging,
                     self._truth,
                     self.order,
-                    self.done,
+                    self._done,
                     stop,
                     budget,
                     self._costs,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import coalface
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError
 from coalface.estimator import CostClassifier
 from coalface.files import read_bundle, write_bundle
 from coalface.search.columns import Columns
@@ -28,12 +28,15 @@ class Saved(NamedTuple):
 
 def write(path: str | os.PathLike[str], learner: Saved) -> None:
     """Write everything to one file, atomically."""
+    kind = type(learner.policy)
+    if getattr(coalface, kind.__name__, None) is not kind:
+        raise InputError(f"policy must be one of coalface's own learners to be saved, got {kind.__name__}.")
     with TemporaryDirectory() as folder:
         inner = Path(folder, "policy")
         learner.policy.save(inner)
         policy = np.frombuffer(inner.read_bytes(), np.uint8)
     meta = {
-        "params": learner.params,
+        "params": {name: np.asarray(value).item() for name, value in learner.params.items()},
         "policy": type(learner.policy).__name__,
         "features": list(learner.columns.of_name),
         "width": learner.columns.width,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.labels import label_array
 from coalface.errors import InputError, UnknownLabelError
 
 Words = Sequence[Sequence[str]]
@@ -44,6 +45,18 @@ def check_tagged(sentences: Any, tags: Any) -> tuple[list[list[str]], list[list[
         if len(mine) != len(theirs):
             raise InputError(f"tags must be one per word, sentence {number} has {len(theirs)} for {len(mine)} words.")
     return words, given
+
+
+def tag_names(classes: Any, name: str = "classes") -> NDArray[np.str_]:
+    """All tags there will be, in the order given.
+
+    >>> tag_names(["O", "B-PER"]).tolist()
+    ['O', 'B-PER']
+    """
+    names = label_array(classes, name)
+    if names.dtype.kind != "U":
+        raise InputError(f"{name} must be texts, got {names[0].item()!r}.")
+    return names
 
 
 def tag_codes(tags: Sequence[Sequence[str]], classes: NDArray[np.str_]) -> NDArray[np.int32]:

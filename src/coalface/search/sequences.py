@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from coalface.data.labels import label_array
 from coalface.errors import InputError
+from coalface.regressors.settings import whole_number
 from coalface.search.features import check_history, history_columns, word_rows
-from coalface.search.sentences import check_tagged, check_words, tag_codes
-from coalface.search.spans import allowed_tags, reference_tags
+from coalface.search.runs import tagging_of
+from coalface.search.sentences import check_legal, check_tagged, check_words, tag_codes, tag_names
+from coalface.search.tag_costs import check_costs
 from coalface.search.task import Action, SearchTask
 
 
@@ -57,16 +57,16 @@ class SequenceTask(SearchTask[Any, Tagged]):
         window: int = 2,
         history: int = 2,
     ) -> None:
-        self._names = label_array(tags, "tags")
+        self._names = tag_names(tags, "tags")
         names: list[str] = self._names.tolist()
         self.actions = names
-        self.window, self.history = window, history
-        check_history(history, len(self.actions))
+        self.constraints = constraints
+        self.window, self.history = whole_number("window", window), check_history(history, len(names))
         self._column: dict[Action, int] = {tag: column for column, tag in enumerate(names)}
-        self._costs = _checked_costs(cost_matrix, len(self.actions))
-        may_follow = allowed_tags(names, constraints)
-        self._allowed = may_follow.tolist()  # (2, K + 1, K): at the last word or before, after which tag
-        self._reference = reference_tags(names, may_follow, constraints).tolist()  # alike, by the true tag
+        tagging = tagging_of(self._names, check_costs(cost_matrix, len(names)), constraints)
+        self._may_follow, self._costs = tagging.allowed, tagging.costs.tolist()
+        self._allowed = self._may_follow.tolist()  # (2, K + 1, K): at the last word or before, after which tag
+        self._reference = tagging.reference.tolist()  # alike, by the true tag
 
     def start(self, example: Any) -> Tagged:
         """No word has a tag yet."""
@@ -74,7 +74,9 @@ class SequenceTask(SearchTask[Any, Tagged]):
         (checked,), truth = check_words([words]), None
         if tags is not None:
             check_tagged([words], [tags])
-            truth = tuple(tag_codes([tags], self._names).tolist())
+            codes = tag_codes([tags], self._names)
+            check_legal(codes, [tags], self._may_follow, self.constraints)
+            truth = tuple(codes.tolist())
         rows = word_rows([checked], self.window)
         spans = list(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
         columns, values = rows.indices.tolist(), rows.data.tolist()
@@ -143,7 +145,7 @@ class SequenceTask(SearchTask[Any, Tagged]):
 def _parts(example: Any) -> tuple[Any, Any]:
     """Words and tags; the latter are None where only words are given."""
     if hasattr(example, "words") and hasattr(example, "tags"):
-        return example.words, example.tags
+        return example.words, example.tags or None
     if isinstance(example, tuple) and len(example) == 2 and not isinstance(example[0], str):
         return example
     return example, None
@@ -153,15 +155,3 @@ def _truth(state: Tagged) -> tuple[int, ...]:
     if state.words.truth is None:
         raise InputError("an example must have tags to be learned or scored, got words alone. Pass (words, tags).")
     return state.words.truth
-
-
-def _checked_costs(cost_matrix: ArrayLike | None, n_tags: int) -> list[list[float]]:
-    """The costs by true and predicted tag, as the 32-bit numbers that are learned."""
-    costs: NDArray[np.float32] = np.asarray(1.0 - np.eye(n_tags) if cost_matrix is None else cost_matrix, np.float32)
-    if costs.shape != (n_tags, n_tags) or not ((costs >= 0.0) & (costs <= 1.0)).all() or costs.diagonal().any():
-        raise InputError(
-            f"cost_matrix must be {n_tags} x {n_tags} numbers in [0, 1], 0 for every right tag, got shape "
-            f"{costs.shape} with {costs.min(initial=0.0)} to {costs.max(initial=0.0)}. Divide it by its largest cost."
-        )
-    found: list[list[float]] = costs.tolist()
-    return found

@@ -76,6 +76,7 @@ def allowed_tags(classes: Sequence[str], scheme: str | None) -> NDArray[np.bool_
            [1, 0, 1],
            [1, 0, 1]])
     """
+    check_scheme(scheme)
     allowed = np.ones((2, len(classes) + 1, len(classes)), np.bool_)
     if scheme is None:
         return allowed
@@ -91,6 +92,12 @@ def allowed_tags(classes: Sequence[str], scheme: str | None) -> NDArray[np.bool_
     return allowed
 
 
+def check_scheme(scheme: str | None) -> None:
+    """Raise an InputError unless there is such a scheme, or none is wanted."""
+    if scheme is not None and scheme not in SCHEMES:
+        raise InputError(f"constraints must be None, 'bio' or 'bilou', got {scheme!r}.")
+
+
 def reference_tags(classes: Sequence[str], allowed: NDArray[np.bool_], scheme: str | None) -> NDArray[np.int32]:
     """What the reference does, (2, K + 1, K) by the true tag: that tag, or the nearest one that is allowed.
 
@@ -100,7 +107,7 @@ def reference_tags(classes: Sequence[str], allowed: NDArray[np.bool_], scheme: s
     >>> reference_tags(tags, allowed_tags(tags, "bio"), "bio")[0, 2].tolist()
     [0, 0, 2]
     """
-    names = list(classes)
+    names, column = list(classes), {tag: place for place, tag in enumerate(classes)}
     chosen = np.broadcast_to(np.arange(len(names), dtype=np.int32), allowed.shape).copy()
     if scheme is None:
         return chosen
@@ -108,8 +115,8 @@ def reference_tags(classes: Sequence[str], allowed: NDArray[np.bool_], scheme: s
         mark, kind = _parts(names[true])
         kind_before = _parts(names[before])[1] if before < len(names) else kind
         wanted = [f"{_STANDS_IN.get(mark, mark)}-{kind}", f"U-{kind}", f"L-{kind_before}", f"I-{kind_before}", _OUTSIDE]
-        ways = [names.index(tag) for tag in wanted if tag in names and allowed[last, before, names.index(tag)]]
-        chosen[last, before, true] = ways[0] if ways else np.argmax(allowed[last, before])
+        ways = (column[tag] for tag in wanted if tag in column and allowed[last, before, column[tag]])
+        chosen[last, before, true] = next(ways, np.argmax(allowed[last, before]))
     return chosen
 
 

@@ -1,7 +1,7 @@
 """A sequence tagger that rolls out only the tags that can still matter (AggreVaTe with COAL), compiled end to end."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +17,9 @@ from coalface.learner import CoalClassifier
 from coalface.regressors.settings import AS_PUBLISHED, whole_number
 from coalface.search.features import TokenRows, check_history, word_rows
 from coalface.search.runs import TaggingRun, tagged, tagging_of
-from coalface.search.sentences import check_legal, check_tagged, check_words, split_like, tag_codes
-from coalface.search.spans import SCHEMES, span_f1
+from coalface.search.sentences import check_legal, check_tagged, check_words, split_like, tag_codes, tag_names
+from coalface.search.spans import check_scheme, span_f1
+from coalface.search.tag_costs import check_costs
 
 _OF_THE_POLICY = (
     "rule",
@@ -33,7 +34,6 @@ _OF_THE_POLICY = (
     "fit_intercept",
     "random_state",
 )
-_PIECE = 20_000  # words learned between two looks at Ctrl-C and progress
 Progress = Callable[[int, int, int], None]
 
 
@@ -126,39 +126,46 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
         """Learn from more sentences, once; ``classes`` names all tags there will be on the first call.
 
+        Whoever stops it, by Ctrl-C or an error in ``progress``, keeps what was learned up to there; ``sentences_`` counts
+        the sentences that were learned to their end.
+
         >>> tagger = SequenceTagger(warm_up=1).partial_fit([["The", "cat"]], [["D", "N"]], classes=["D", "N", "V"])
         >>> tagger.partial_fit([["It", "sleeps"]], [["N", "V"]]).sentences_
         2
         """
-        if (
-            classes is not None
-            and hasattr(self, "classes_")
-            and label_array(classes).tolist() != self.classes_.tolist()
-        ):
-            raise InputError(f"classes must stay as on the first call, {self.classes_.tolist()}, got {classes!r}.")
+        known = getattr(self, "classes_", None)
+        if classes is not None and known is not None and tag_names(classes).tolist() != known.tolist():
+            raise InputError(f"classes must stay as on the first call, {known.tolist()}, got {classes!r}.")
         return self._learn(sentences, tags, 1, progress, classes)
 
     def _learn(self, sentences: Any, tags: Any, passes: int, progress: Progress | None, classes: Any = None) -> Self:
-        """Check everything, then learn: an error leaves no trace."""
+        """Check everything, then learn: bad input leaves no trace."""
         words, given = check_tagged(sentences, tags)
-        named = self.classes if classes is None else classes
-        known = self.classes_ if hasattr(self, "classes_") else _tag_array(given if named is None else [named])
+        known = self._known_tags(given, classes)
         truth, tagging = tag_codes(given, known), self._tagging(known)
         check_legal(truth, given, tagging.allowed, self.constraints)
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(known)
-        lengths = np.array([len(sentence) for sentence in words])
-        tokens = TokenRows.of(word_rows(words, self._window), lengths, self._history(len(known)), len(known))
-        order, total = np.arange(len(tokens)), passes * len(tokens)
+        tokens = self._tokens(words, len(known))
+        order, total = np.arange(len(words)), passes * len(tokens)
         self.classes_, self.policy_ = known, policy
         for done in range(0, total, len(tokens)):
-            self._count_warm_up(lengths)
-            run = TaggingRun(policy, tokens, tagging, truth, order)
-            while run.done < len(order):
-                run.play(_PIECE)
-                if progress is not None:
-                    progress(done + run.done, total, self.rollouts_)
-            self.sentences_ = self.sentences_ + len(words)
+            before = self.sentences_
+            run = TaggingRun(policy, tokens, tagging, truth, order, whole_number("warm_up", self.warm_up), before)
+            try:
+                while not run.finished:
+                    run.play()
+                    if progress is not None:
+                        progress(done + run.done, total, self.rollouts_)
+            finally:
+                self.sentences_ = before + run.sentences_done
         return self
+
+    def _known_tags(self, given: list[list[str]], classes: Any) -> NDArray[np.str_]:
+        """All tags there will be: in the order given by name, or else those of the data in alphabetical order."""
+        if hasattr(self, "classes_"):
+            return self.classes_
+        named = self.classes if classes is None else classes
+        return np.unique([tag for sentence in given for tag in sentence]) if named is None else tag_names(named)
 
     @property
     def costs_queried_(self) -> int:
@@ -176,12 +183,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         """The tags of every sentence."""
         self._check_fitted()
         words = check_words(sentences)
-        tokens = TokenRows.of(
-            word_rows(words, self._window),
-            [len(sentence) for sentence in words],
-            self._history(len(self.classes_)),
-            len(self.classes_),
-        )
+        tokens = self._tokens(words, len(self.classes_))
         codes = tagged(self.policy_, tokens, self._tagging(self.classes_).allowed)
         return split_like(words, self.classes_[codes].tolist())
 
@@ -244,15 +246,13 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         policy._settings()
         return policy
 
-    def _count_warm_up(self, lengths: NDArray[np.int64]) -> None:
-        """Tell the policy, which counts words, how far the sentences of the warm-up reach."""
-        left = whole_number("warm_up", self.warm_up) - self.sentences_
-        if left > 0:
-            self.policy_.warm_up = self.policy_.round_ - 1 + int(lengths[:left].sum())
+    def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
+        lengths = [len(sentence) for sentence in words]
+        return TokenRows.of(word_rows(words, self._window), lengths, self._history(n_tags), n_tags)
 
     def _tagging(self, classes: NDArray[np.str_]) -> Tagging:
         self._check_choices()
-        return tagging_of(classes, _checked_matrix(self.cost_matrix, classes), self.constraints)
+        return tagging_of(classes, check_costs(self.cost_matrix, len(classes)), self.constraints)
 
     def _check_choices(self) -> None:
         if self.roll_out != "reference":
@@ -260,8 +260,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
                 f"roll_out must be 'reference' for SequenceTagger, got {self.roll_out!r}. Use "
                 "coalface.search.SearchLearner for other roll-outs."
             )
-        if self.constraints is not None and self.constraints not in SCHEMES:
-            raise InputError(f"constraints must be None, 'bio' or 'bilou', got {self.constraints!r}.")
+        check_scheme(self.constraints)
         whole_number("warm_up", self.warm_up)
 
     @property
@@ -269,9 +268,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return whole_number("window", self.window)
 
     def _history(self, n_tags: int) -> int:
-        history = whole_number("history", self.history)
-        check_history(history, n_tags)
-        return history
+        return check_history(self.history, n_tags)
 
     def check(self, n_tags: int) -> None:
         """Raise an InputError if a parameter cannot be, with so many tags; constraints depend on their names."""
@@ -282,27 +279,3 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def _check_fitted(self) -> None:
         if not hasattr(self, "policy_"):
             raise NotFittedError("This SequenceTagger is not fitted yet: call 'fit' or 'partial_fit' first.")
-
-
-def _tag_array(tags: Sequence[Sequence[str]]) -> NDArray[np.str_]:
-    """All tags, in alphabetical order."""
-    return np.unique([tag for sentence in check_words(tags, "classes") for tag in sentence])
-
-
-def _checked_matrix(cost_matrix: Any, classes: NDArray[np.str_]) -> NDArray[np.float32]:
-    """Costs by true and predicted tag; without a matrix, right costs 0 and wrong costs 1."""
-    n_tags = len(classes)
-    if cost_matrix is None:
-        return (1.0 - np.eye(n_tags)).astype(np.float32)
-    try:
-        costs = np.asarray(cost_matrix, dtype=np.float32)
-    except (TypeError, ValueError):
-        costs = np.zeros(0, np.float32)
-    if costs.shape != (n_tags, n_tags):
-        raise InputError(f"cost_matrix must be numbers of shape {(n_tags, n_tags)}, by tags, got shape {costs.shape}.")
-    if not ((costs >= 0.0) & (costs <= 1.0)).all() or costs.diagonal().any():
-        raise InputError(
-            f"cost_matrix must lie in [0, 1] with 0 for every right tag, got {costs.min()} to {costs.max()} and up to "
-            f"{costs.diagonal().max()} on its diagonal. Divide it by its largest cost."
-        )
-    return np.ascontiguousarray(costs)

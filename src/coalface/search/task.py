@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.labels import label_array
 from coalface.errors import InputError
 
 Example = TypeVar("Example")
@@ -93,6 +95,20 @@ class SearchTask(ABC, Generic[Example, State]):
     def output(self, state: State) -> Any:
         """What ``predict`` gives for a finished state."""
         return state
+
+
+def check_task(task: Any) -> None:
+    """Raise an InputError if a task lacks what every task has."""
+    if not isinstance(task, SearchTask):
+        raise InputError(f"task must be a SearchTask, got {task!r}. Write a subclass of it.")
+    actions = list(getattr(task, "actions", ()))
+    if not actions:
+        raise InputError(f"{type(task).__name__} must have actions, got none. List all there are in task.actions.")
+    if not any(all(isinstance(action, kind) for action in actions) for kind in (str, int | np.integer)):
+        raise InputError(f"task.actions must be all texts or all whole numbers, got {actions[:20]}.")
+    label_array(actions, "task.actions")
+    if isinstance(task.scale, str) or not 0.0 < task.scale < np.inf:
+        raise InputError(f"task.scale must be a number above 0, got {task.scale!r}.")
 
 
 def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:

@@ -16,7 +16,6 @@ from coalface.search.runs import TaggingRun, tagged
 from coalface.search.tagger import SequenceTagger
 
 Progress = Callable[[int, int], None]
-_PIECE = 20_000  # words played between two looks at the clock
 
 
 def tagging_curve(
@@ -46,22 +45,20 @@ def tagging_curve(
     own = SequenceTagger(**{**tagger.get_params(), "classes": train.classes, "cost_matrix": costs})
     tagging, policy = own._tagging(train.classes), own._new_policy(train.classes)
     sentences = np.arange(len(words.starts) - 1) if order is None else np.asarray(order, np.int64)
-    lengths = np.diff(words.starts)[sentences]
-    policy.warm_up = int(lengths[: own.warm_up].sum())
-    run = TaggingRun(policy, words, tagging, np.ascontiguousarray(truth), words.in_order(sentences))
+    run = TaggingRun(policy, words, tagging, np.ascontiguousarray(truth), sentences, own.warm_up)
 
     def look() -> Look:
         found = tagged(policy, held_out, tagging.allowed)
         paid = float(costs[test_truth, found].astype(np.float64).mean())
-        return Look(policy.costs_queried_, policy.examples_queried_, policy.round_ - 1, paid)
+        return Look(policy.costs_queried_, policy.examples_queried_, run.done, paid)
 
     started = time.perf_counter()
     checkpoints = Checkpoints(budgets, len(train.classes), len(run.order), look)
     while True:
         budget = checkpoints.pass_by(policy.costs_queried_)
-        if run.done == len(run.order):
+        if run.finished:
             return checkpoints.curve(time.perf_counter() - started)
-        run.play(_PIECE, budget)
+        run.play(budget)
         if progress is not None:
             progress(run.done, len(run.order))
 
