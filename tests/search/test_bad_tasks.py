@@ -323,7 +323,6 @@ def test_a_scale_and_actions_must_make_sense():
     with pytest.raises(InputError, match=r"task.actions must be distinct, got 'a' twice"):
         SearchLearner(Twice()).fit(words(2))
 
-
     class ScaleInWords(Spelling):
         scale = "2"
 

@@ -78,7 +78,7 @@ def _loss_from(sentences: Sentences, tagging: Tagging, truth: I32, row: int, tag
         row += 1
         tag = reference[int(row + 1 == end), tag, truth[row]]
         loss += costs[truth[row], tag]
-    return loss  # type: ignore[no-any-return]
+    return loss
 
 
 @inlined
@@ -126,8 +126,8 @@ def learn_tags(
     """Roll in, ask, roll out and learn for the words ``order[done[0]:stop]``, until the budget of costs is reached.
 
     ``done[0]`` is kept at the first position not done: in the end ``stop``, or less when the budget is reached or there
-    is no room. ``costs`` is scratch memory; ``tags`` holds the tags that were rolled in with, and takes new ones. A word
-    for which only one tag is allowed gets it: there is nothing to ask or to learn.
+    is no room. ``costs`` is scratch memory; ``tags`` holds the tags that were rolled in with, and takes new ones. A
+    word for which only one tag is allowed gets it: there is nothing to ask or to learn.
     """
     n_tags = settings.n_labels
     for position in range(done[0], stop):

@@ -1,7 +1,8 @@
 """What a word's tag is predicted from: the word and its neighbours, and the tags just predicted.
 
 A feature of words is known by its hash of 30 bits, and nothing has to be remembered: of a million features, one in a
-thousand shares its number with another. The features of the last tags are numbered behind them: the last tag, the last two, ...
+thousand shares its number with another. The features of the last tags are numbered behind them: the last tag, the last
+two, ...
 """
 
 from collections.abc import Sequence

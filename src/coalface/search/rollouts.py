@@ -75,7 +75,9 @@ class Rollouts:
         try:
             hash(key)
         except TypeError:
-            raise InputError(f"task.key must give something hashable, got a {type(key).__name__}. Try a tuple.") from None
+            raise InputError(
+                f"task.key must give something hashable, got a {type(key).__name__}. Try a tuple."
+            ) from None
         return None if key is None else (key, rollout.action)
 
     def _outcomes(self, wanted: list[Rollout]) -> "Iterator[Outcome | NotRun]":
