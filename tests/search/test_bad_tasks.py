@@ -170,7 +170,7 @@ def test_a_task_that_cannot_travel_is_one_line_and_runs_nothing():
 
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         learner = SearchLearner(Local(), executor=pool)
-        with pytest.raises(InputError, match="could not be run by the executor, .*pickle"):
+        with pytest.raises(InputError, match=r"could not be run by the executor, .*pickle"):
             learner.partial_fit(words(2))
     assert learner.rollouts_ == 0
 

@@ -128,9 +128,7 @@ def check_tree(tree: Tree) -> None:
         raise InputError(f"one word must hang on the root, got {roots}. Repair the tree or leave it out.")
     for word in range(1, n_words + 1):
         if not reaches_root(heads, word):
-            raise InputError(
-                f"every word must hang on the root, the heads of word {word} run in a circle."
-            )
+            raise InputError(f"every word must hang on the root, the heads of word {word} run in a circle.")
 
 
 def _covers_stranger(heads: list[int], word: int) -> bool:

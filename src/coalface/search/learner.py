@@ -39,6 +39,8 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    _rollouts: Rollouts
+
     def __init__(
         self,
         task: SearchTask[Any, Any],

@@ -64,7 +64,8 @@ class SequenceTask(SearchTask[Any, Tagged]):
         self.window, self.history = whole_number("window", window), check_history(history, len(names))
         self._column: dict[Action, int] = {tag: column for column, tag in enumerate(names)}
         tagging = tagging_of(self._names, check_costs(cost_matrix, len(names)), constraints)
-        self._may_follow, self._costs = tagging.allowed, tagging.costs.tolist()
+        self._may_follow = tagging.allowed
+        self._costs: list[list[float]] = tagging.costs.tolist()
         self._allowed = self._may_follow.tolist()  # (2, K + 1, K): at the last word or before, after which tag
         self._reference = tagging.reference.tolist()  # alike, by the true tag
 

@@ -126,8 +126,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
         """Learn from more sentences, once; ``classes`` names all tags there will be on the first call.
 
-        Whoever stops it, by Ctrl-C or an error in ``progress``, keeps what was learned up to there; ``sentences_`` counts
-        the sentences that were learned to their end.
+        Whoever stops it, by Ctrl-C or an error in ``progress``, keeps what was learned up to there; ``sentences_``
+        counts the sentences that were learned to their end.
 
         >>> tagger = SequenceTagger(warm_up=1).partial_fit([["The", "cat"]], [["D", "N"]], classes=["D", "N", "V"])
         >>> tagger.partial_fit([["It", "sleeps"]], [["N", "V"]]).sentences_

@@ -107,8 +107,9 @@ def check_task(task: Any) -> None:
     if not any(all(isinstance(action, kind) for action in actions) for kind in (str, int | np.integer)):
         raise InputError(f"task.actions must be all texts or all whole numbers, got {actions[:20]}.")
     label_array(actions, "task.actions")
-    if isinstance(task.scale, str) or not 0.0 < task.scale < np.inf:
-        raise InputError(f"task.scale must be a number above 0, got {task.scale!r}.")
+    scale: Any = task.scale
+    if not isinstance(scale, int | float | np.number) or not 0.0 < scale < np.inf:
+        raise InputError(f"task.scale must be a number above 0, got {scale!r}.")
 
 
 def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
