@@ -64,6 +64,10 @@ def test_an_existing_model_is_not_overwritten_and_can_go_on(calls, capsys):
     assert "--continue" in err
     assert run(capsys, f"{command} --continue")[0] == 0
     assert CoalClassifier.load("m.coal").round_ == 301
+    for given in ("--mellowness 0.3", "--seed 2", "--classes a,b"):
+        code, _, err = run(capsys, f"{command} --continue {given}")
+        assert code == 2
+        assert f"{given.split()[0]} cannot change with --continue" in err
 
 
 def test_training_reads_the_data_once(calls, capsys, monkeypatch):

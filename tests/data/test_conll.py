@@ -68,7 +68,7 @@ def test_document_marks_end_a_sentence_and_are_no_words(tmp_path):
         ("a X\n\nb\n", {}, r"a.conll, line 3: every word must have 2 columns, none of them empty, got 'b'. It has 1"),
         ("a\tX\nb\t\n", {}, r"line 2: every word must have 2 columns, none of them empty"),
         ("a X\n# not here\n", {}, r"line 2: every word must have 2 columns, .* got '# not here'. It has 3"),
-        ("a X\n", {"tag": 5}, r"line 1: tag=5 must be one of its columns, got 'a X'"),
+        ("a X\n", {"tag": 5}, r"line 1: the column of tags must be one of its 2, not 5, got 'a X'"),
         ("\n# nothing\n\n", {}, "must hold at least one sentence"),
     ],
 )

@@ -85,5 +85,5 @@ def test_the_task_and_the_tagger_refuse_the_same_parameters(params, message):
 
 def test_the_task_and_the_tagger_refuse_the_same_tags():
     words, tags = ["Ada", "saw", "Oslo"], ["B-PER", "O", "I-LOC"]
-    with pytest.raises(InputError, match="word 2 breaks them with 'I-LOC'"):
+    with pytest.raises(InputError, match="word 2: tag 'I-LOC' cannot stand here"):
         SearchLearner(SequenceTask(BIO, constraints="bio")).fit([(words, tags)])

@@ -63,7 +63,7 @@ def test_bad_parameters_are_one_clear_line(params: dict[str, Any], message: str)
 def test_illegal_spans_are_refused_where_spans_are_kept_in_order() -> None:
     words, tags = [["Ada", "saw", "Oslo"]], [["B-PER", "O", "I-LOC"]]
     classes = ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]
-    with pytest.raises(InputError, match="sentence 0, word 2 breaks them with 'I-LOC'"):
+    with pytest.raises(InputError, match="Sentence 0, word 2: tag 'I-LOC' cannot stand here"):
         SequenceTagger(classes=classes, constraints="bio").fit(words, tags)
 
 

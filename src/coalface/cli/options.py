@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from coalface.errors import InputError
+
 SOURCE = "A file, a dataset folder, or a name that `coalface data list` shows."
 NamedData = Annotated[Path, typer.Argument(metavar="DATA", help=SOURCE)]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="VW text, svmlight, CSV, CoNLL, npz, or a dataset folder.")]
@@ -74,6 +76,7 @@ Budget = Annotated[
         "price_per_example=... and price_per_cost=....",
     ),
 ]
+SeedIfGiven = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of everything random; by default 0.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 
 
@@ -88,6 +91,16 @@ def or_auto(number: Callable[[str], float], text: str) -> float | str:
     except ValueError:
         kind = "a whole number" if number is int else "a number"
         raise typer.BadParameter(f"it must be {kind} or auto, got {text!r}") from None
+
+
+def check_nothing_given(settings: dict[str, Any]) -> None:
+    """Raise an InputError if ``--continue`` is to change a setting: what was learned so far was learned with the old.
+
+    >>> check_nothing_given({})
+    """
+    if settings:
+        option = {"random_state": "--seed"}.get(name := next(iter(settings)), "--" + name.replace("_", "-"))
+        raise InputError(f"{option} cannot change with --continue: the model keeps its settings. Leave it out.")
 
 
 def given(**settings: Any) -> dict[str, Any]:

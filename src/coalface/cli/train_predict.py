@@ -37,7 +37,7 @@ def train(
     abstain_cost: options.AbstainCost = None,
     abstain_label: options.AbstainLabel = None,
     budget: options.Budget = None,
-    seed: options.Seed = 0,
+    seed: options.SeedIfGiven = None,
     format: options.Format = "auto",
     label: options.Label = None,
     cost_matrix: options.CostMatrix = None,
@@ -73,6 +73,8 @@ def train(
         abstain_cost=abstain_cost,
         abstain_label=label_from_text(abstain_label),
     )
+    if go_on:
+        options.check_nothing_given({**settings, **options.given(classes=classes)})
     paced = budget_from(budget)
     with exclusive(model):
         if model.exists() and not go_on:

@@ -17,6 +17,7 @@ _OPTIONS |= {
         "budgets",
         "classes",
         "cost_bounds",
+        "cost_matrix",
         "learning_rate",
         "mellowness",
         "constraints",
@@ -38,6 +39,10 @@ _PHRASES = {
     "Pass label=": "Pass --label",
     "Pass format=": "Pass --format",
     "Check classes.": "Check the labels.",
+    "ones too, in classes.": "ones too, with --classes.",
+    "None, 'bio' or 'bilou'": "bio or bilou",
+    "constraints='bio'": "--constraints bio",
+    "constraints='bilou'": "--constraints bilou",
 }
 _NAMED = re.compile(r"\b(label|ignore|features|labels|first_label)=(?:\['(.+?)'\]|'(.+?)'|\"(.+?)\"|(\d+))")
 

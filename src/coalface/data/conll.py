@@ -9,7 +9,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class Sentence:
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)  # of the file, from 1
 
     def __len__(self) -> int:
         return len(self.words)
@@ -59,20 +60,22 @@ def read_sentences(
     sentences = []
     words: list[str] = []
     tags: list[str] = []
-    for cells in _rows(source, word, column if tagged else None):
+    lines: list[int] = []
+    for number, cells in _rows(source, word, column if tagged else None):
         if cells is not None:
             words.append(cells[word])
             tags += [cells[column]] if tagged else []
+            lines.append(number)
         elif words:
-            sentences.append(Sentence(tuple(words), tuple(tags)))
-            words, tags = [], []
+            sentences.append(Sentence(tuple(words), tuple(tags), tuple(lines)))
+            words, tags, lines = [], [], []
     if not sentences:
         raise FileFormatError(f"{source} must hold at least one sentence, got none. Check the file.")
     return sentences
 
 
-def _rows(source: Path, word: int, tag: int | None) -> Iterator[list[str] | None]:
-    """The columns of every word, and None where a sentence ends."""
+def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[str] | None]]:
+    """The line and the columns of every word, and None where a sentence ends."""
     lines = lines_of(source)
     separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
     n_columns, within = 0, False
@@ -80,7 +83,7 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[list[str] | None
         cells = line.split(separator) if line.strip() else []
         if not cells or cells[0] == _DOCUMENT:
             within = False
-            yield None
+            yield number, None
         elif within or not _is_comment(cells, n_columns, separator):
             if word != 0 and _NOT_A_WORD.fullmatch(cells[0]):
                 continue
@@ -89,8 +92,8 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[list[str] | None
                 rule = f"every word must have {n_columns} columns, none of them empty"
                 raise bad_line(source, number, rule, line, f"It has {len(cells)}")
             within = True
-            yield cells
-    yield None
+            yield number, cells
+    yield len(lines), None
 
 
 def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool:
@@ -103,10 +106,11 @@ def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool
 def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int | None) -> int:
     for name, column in (("word", word), ("tag", tag)):
         if column is not None and not -len(cells) <= column < len(cells):
-            raise bad_line(source, number, f"{name}={column} must be one of its columns", " ".join(cells), "Change it")
+            rule = f"the column of {name}s must be one of its {len(cells)}, not {column}"
+            raise bad_line(source, number, rule, " ".join(cells), "Choose another")
     if tag is not None and word % len(cells) == tag % len(cells):
         raise InputError(
-            f"{source}: words and tags must be in different columns, both are column {word}. Pass word= or tag=."
+            f"{source}: words and tags must be in different columns, both are column {word}. Choose another for one."
         )
     return len(cells)
 

@@ -13,6 +13,28 @@ from coalface.errors import InputError, UnknownLabelError
 Words = Sequence[Sequence[str]]
 
 
+class TagError(InputError):
+    """A tag that cannot stand where it stands; ``sentence`` and ``word`` say where that is, ``problem`` all the rest.
+
+    >>> raise TagError([["O"], ["O", "X"]], row=2, rule="Tags must be O.")
+    Traceback (most recent call last):
+    coalface.search.sentences.TagError: Sentence 1, word 1: tag 'X' cannot stand here. Tags must be O.
+    """
+
+    def __init__(self, tags: Sequence[Sequence[str]], row: int, rule: str) -> None:
+        self.sentence, self.word = place_of(row, tags)
+        self.problem = f"tag {tags[self.sentence][self.word]!r} cannot stand here. {rule}"
+        InputError.__init__(self, f"Sentence {self.sentence}, word {self.word}: {self.problem}")
+
+
+class UnknownTagError(TagError, UnknownLabelError):
+    """A tag that is not among the known ones."""
+
+    def __init__(self, tags: Sequence[Sequence[str]], row: int, known: Sequence[str]) -> None:
+        number, word = place_of(row, tags)
+        TagError.__init__(self, tags, row, str(UnknownLabelError(tags[number][word], known)))
+
+
 def check_words(sentences: Any, name: str = "sentences") -> list[list[str]]:
     """The sentences as lists of words; an InputError if one has none, or is no list of texts.
 
@@ -68,8 +90,7 @@ def tag_codes(tags: Sequence[Sequence[str]], classes: NDArray[np.str_]) -> NDArr
     column = {tag: place for place, tag in enumerate(classes.tolist())}
     codes = np.array([column.get(tag, -1) for sentence in tags for tag in sentence], np.int32)
     if (codes < 0).any():
-        number, word = place_of(int(np.argmax(codes < 0)), tags)
-        raise UnknownLabelError(tags[number][word], classes.tolist())
+        raise UnknownTagError(tags, int(np.argmax(codes < 0)), classes.tolist())
     return codes
 
 
@@ -83,10 +104,8 @@ def check_legal(
     last[ends - 1], before[ends - lengths] = 1, allowed.shape[2]
     wrong = ~allowed[last, before, codes]
     if wrong.any():
-        number, word = place_of(int(np.argmax(wrong)), tags)
-        raise InputError(
-            f"tags must obey constraints={scheme!r}, sentence {number}, word {word} breaks them with "
-            f"{tags[number][word]!r}. Repair the tags or pass constraints=None."
+        raise TagError(
+            tags, int(np.argmax(wrong)), f"Tags must obey constraints={scheme!r}. Repair them, or do without."
         )
 
 
