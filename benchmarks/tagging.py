@@ -25,7 +25,6 @@ from coalface.data.conll import Sentence, read_sentences
 from coalface.data.token_features import WINDOW, word_features
 from coalface.search import SequenceTagger
 from coalface.search.features import TokenRows, word_rows
-from coalface.search.runs import TaggingRun
 from coalface.search.sentences import tag_codes
 from coalface.search.spans import span_f1
 
@@ -110,16 +109,15 @@ class _Timed:
         self.names = np.array(classes)
         lengths = [len(sentence) for sentence in train]
         self.tokens = TokenRows.of(word_rows(words, WINDOW), lengths, self.tagger.history, len(classes))
-        self.truth, self.passes = tag_codes(tags, self.names), passes
+        self.truth, self.order = tag_codes(tags, self.names), np.tile(np.arange(len(train)), passes)
 
     def seconds(self) -> Seconds:
         return timed(self._learn)[0]
 
     def _learn(self) -> None:
-        policy, tagging = self.tagger._new_policy(self.names), self.tagger._tagging(self.names)
-        for _ in range(self.passes):
-            order = np.arange(len(self.tokens))
-            TaggingRun(policy, self.tokens, tagging, self.truth, order).play(len(order))
+        run = self.tagger.start_run(self.names, self.tokens, self.truth, self.order)
+        while not run.finished:
+            run.play()
 
 
 def _passive(passes: int, **others: object) -> SequenceTagger:

@@ -237,7 +237,7 @@ def test_a_step_that_changes_its_state_is_found_out(task, warm_up):
 
 
 def test_an_error_of_a_task_keeps_its_kind():
-    with pytest.raises(UnknownLabelError, match="Example 1, step 0: .*Unknown label 'X'"):
+    with pytest.raises(UnknownLabelError, match=r"Example 1, step 0: .*Unknown label 'X'"):
         SearchLearner(SequenceTask(["D", "N"])).fit([(["the"], ["D"]), (["the"], ["X"])])
 
 

@@ -60,7 +60,8 @@ class TaggingRun:
         self.order = tokens.in_order(sentences)
         self.tags = np.zeros(len(tokens), np.int32)
         self._ends = np.cumsum(np.diff(tokens.starts)[sentences])
-        self._policy, self._tokens, self._tagging, self._truth = policy, tokens, tagging, truth
+        self.policy, self.tagging = policy, tagging
+        self._tokens, self._truth = tokens, truth
         self._warm_up, self._before = warm_up, before
         self._costs = np.zeros(tagging.costs.shape[0], np.float32)
         self._done = np.zeros(1, np.int64)  # where the kernel keeps it, so that it is right after Ctrl-C too
@@ -84,24 +85,24 @@ class TaggingRun:
         """Go on for some sentences, or until ``budget`` costs have been asked for in all."""
         number = self.sentences_done
         begins = self.done == (self._ends[number - 1] if number else 0)
-        if begins and warm_up_goes_on(self._policy, self._warm_up, self._before + number):
+        if begins and warm_up_goes_on(self.policy, self._warm_up, self._before + number):
             self._play_to(int(self._ends[number]), budget)
         else:
             last = np.searchsorted(self._ends, min(self.done + _PIECE, len(self.order)))
             self._play_to(int(self._ends[last if begins else number]), budget)
 
     def _play_to(self, stop: int, budget: int) -> None:
-        regressors, tokens = _regressors_of(self._policy), self._tokens
+        regressors, tokens = _regressors_of(self.policy), self._tokens
         with regressors.lock:
             scratch = regressors.scratch_for(tokens.rows.longest)
             while True:
                 kernels.learn_tags(
                     regressors.model,
-                    self._policy._settings(),
+                    self.policy._settings(),
                     scratch,
                     tokens.rows.csr,
                     tokens.sentences,
-                    self._tagging,
+                    self.tagging,
                     self._truth,
                     self.order,
                     self._done,

@@ -146,18 +146,16 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         check_legal(truth, given, tagging.allowed, self.constraints)
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(known)
         tokens = self._tokens(words, len(known))
-        order, total = np.arange(len(words)), passes * len(tokens)
+        order, before = np.tile(np.arange(len(words)), passes), self.sentences_
+        run = TaggingRun(policy, tokens, tagging, truth, order, whole_number("warm_up", self.warm_up), before)
         self.classes_, self.policy_ = known, policy
-        for done in range(0, total, len(tokens)):
-            before = self.sentences_
-            run = TaggingRun(policy, tokens, tagging, truth, order, whole_number("warm_up", self.warm_up), before)
-            try:
-                while not run.finished:
-                    run.play()
-                    if progress is not None:
-                        progress(done + run.done, total, self.rollouts_)
-            finally:
-                self.sentences_ = before + run.sentences_done
+        try:
+            while not run.finished:
+                run.play()
+                if progress is not None:
+                    progress(run.done, len(run.order), self.rollouts_)
+        finally:
+            self.sentences_ = before + run.sentences_done
         return self
 
     def _known_tags(self, given: list[list[str]], classes: Any) -> NDArray[np.str_]:
@@ -237,6 +235,13 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
         tagger.policy_ = policy
         return tagger
+
+    def start_run(
+        self, classes: NDArray[np.str_], tokens: TokenRows, truth: NDArray[np.int32], sentences: NDArray[np.int64]
+    ) -> TaggingRun:
+        """The run of a new policy over words that lie ready, for trials and benchmarks; the tagger stays as it is."""
+        policy, warm_up = self._new_policy(classes), whole_number("warm_up", self.warm_up)
+        return TaggingRun(policy, tokens, self._tagging(classes), truth, sentences, warm_up)
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from coalface.errors import InputError
 from coalface.evaluation.checkpoints import Checkpoints, Look
 from coalface.evaluation.curve import Curve
 from coalface.search.features import TokenRows
-from coalface.search.runs import TaggingRun, tagged
+from coalface.search.runs import tagged
 from coalface.search.tagger import SequenceTagger
 
 Progress = Callable[[int, int], None]
@@ -43,12 +43,12 @@ def tagging_curve(
     assert test_truth is not None
     assert costs is not None
     own = SequenceTagger(**{**tagger.get_params(), "classes": train.classes, "cost_matrix": costs})
-    tagging, policy = own._tagging(train.classes), own._new_policy(train.classes)
     sentences = np.arange(len(words.starts) - 1) if order is None else np.asarray(order, np.int64)
-    run = TaggingRun(policy, words, tagging, np.ascontiguousarray(truth), sentences, own.warm_up)
+    run = own.start_run(train.classes, words, np.ascontiguousarray(truth), sentences)
+    policy = run.policy
 
     def look() -> Look:
-        found = tagged(policy, held_out, tagging.allowed)
+        found = tagged(policy, held_out, run.tagging.allowed)
         paid = float(costs[test_truth, found].astype(np.float64).mean())
         return Look(policy.costs_queried_, policy.examples_queried_, run.done, paid)
 
@@ -70,7 +70,7 @@ def n_sequences(dataset: CostDataset) -> int:
 
 def _words_of(dataset: CostDataset, tagger: SequenceTagger) -> TokenRows:
     n_tags = len(dataset.classes)
-    return TokenRows.of(dataset.X, _lengths_of(dataset), tagger._history(n_tags), n_tags)
+    return TokenRows.of(dataset.X, _lengths_of(dataset), tagger.history, n_tags)
 
 
 def _lengths_of(dataset: CostDataset) -> NDArray[np.int64]:
