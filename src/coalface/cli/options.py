@@ -99,8 +99,8 @@ def check_nothing_given(settings: dict[str, Any]) -> None:
     >>> check_nothing_given({})
     """
     if settings:
-        option = {"random_state": "--seed"}.get(name := next(iter(settings)), "--" + name.replace("_", "-"))
-        raise InputError(f"{option} cannot change with --continue: the model keeps its settings. Leave it out.")
+        name = next(iter(settings))
+        raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
 
 
 def given(**settings: Any) -> dict[str, Any]:

@@ -21,7 +21,8 @@ def check_costs(cost_matrix: Any, n_tags: int) -> NDArray[np.float32]:
     try:
         costs = np.asarray(1.0 - np.eye(n_tags) if cost_matrix is None else cost_matrix, np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"cost_matrix must be {n_tags} x {n_tags} numbers, got {cost_matrix!r}.") from None
+        kind = type(cost_matrix).__name__
+        raise InputError(f"cost_matrix must be {n_tags} x {n_tags} numbers, got a {kind} of something else.") from None
     if costs.shape != (n_tags, n_tags):
         raise InputError(f"cost_matrix must be {n_tags} x {n_tags} numbers, by tags, got shape {costs.shape}.")
     if not ((costs >= 0.0) & (costs <= 1.0)).all() or costs.diagonal().any():
