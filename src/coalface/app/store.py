@@ -52,7 +52,8 @@ STEPS = (
     written_out(
         "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
         "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, turn BIGINT NOT NULL, "
-        "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, expires DOUBLE PRECISION, previous TEXT, "
+        "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, "
+        "expires DOUBLE PRECISION, previous TEXT, "
         "UNIQUE (example, copy))",
         "CREATE INDEX questions_open ON questions (open, number)",
         "CREATE INDEX questions_by_holder ON questions (holder)",

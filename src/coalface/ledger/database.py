@@ -17,7 +17,7 @@ import sqlalchemy as sa  # isort: skip  (behind the module that says how to inst
 
 Step = Callable[[sa.Connection], None]
 BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite numbers rows by itself only if they are INTEGER
-_COUNTED = {"sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "BIGSERIAL PRIMARY KEY"}
+_COUNTED = {"sqlite": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT", "postgresql": "BIGSERIAL PRIMARY KEY"}
 _versions = sa.Table(
     "coalface_schema",
     sa.MetaData(),

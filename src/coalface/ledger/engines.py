@@ -89,6 +89,7 @@ def _write_alone(connection: Any, _: Any) -> None:
         connection.execute(f"SET {name} = {value}")
     while not connection.execute(f"SELECT pg_try_advisory_lock({_ALONE})").fetchone()[0]:
         if time.monotonic() > deadline:
+            connection.close()
             raise FileBusyError(
                 "The database must be written by one service at a time, another one is at it. Stop that one first."
             )
