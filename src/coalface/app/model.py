@@ -3,7 +3,7 @@
 import logging
 import warnings
 from collections.abc import Iterator
-from copy import deepcopy
+from copy import copy
 from pathlib import Path
 from threading import Condition, RLock, Thread
 
@@ -12,6 +12,7 @@ from coalface.app.project import Project
 from coalface.errors import CoalfaceError, ConflictError, in_one_line
 from coalface.learner import CoalClassifier
 from coalface.ledger.events import Event, EventLog
+from coalface.regressors.online import OnlineRegressors
 
 SNAPSHOT = "snapshot"  # the kind of event that says what a file of a model stands for
 _TEACHING = (PASSED, CLOSED, UNDONE)
@@ -82,7 +83,11 @@ class LiveModel:
         """A copy of the model that is what the log says, and the last event that it knows."""
         with self._changed:
             self.settle()
-            return deepcopy(self.learner), self.last
+            twin, last = copy(self.learner), self.last
+            state = self.learner.regressors_.__getstate__()  # copies; whoever learns waits for no more than that
+        twin.regressors_ = object.__new__(OnlineRegressors)
+        twin.regressors_.__setstate__(state)
+        return twin, last
 
     def close(self) -> None:
         """Make nothing anew any longer."""
