@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
 from threading import Condition, RLock, Thread
+from typing import Any
 
 from coalface.app.lessons import CLOSED, PASSED, UNDONE, Lesson, lessons_in, teach, undone_in
 from coalface.app.project import Project
@@ -84,7 +85,7 @@ class LiveModel:
         with self._changed:
             self.settle()
             twin, last = copy(self.learner), self.last
-            state = self.learner.regressors_.__getstate__()  # copies; whoever learns waits for no more than that
+            state: Any = self.learner.regressors_.__getstate__()  # copies; whoever learns waits for no more than that
         twin.regressors_ = object.__new__(OnlineRegressors)
         twin.regressors_.__setstate__(state)
         return twin, last
