@@ -74,10 +74,9 @@ def main() -> None:
     _load()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the dead
     while line := sys.stdin.readline():
-        child = os.fork()
-        if child == 0:
+        if os.fork() == 0:
+            print(os.getpid(), flush=True)
             os._exit(coalface(json.loads(line)))
-        print(child, flush=True)
 
 
 if __name__ == "__main__":
