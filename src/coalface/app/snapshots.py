@@ -12,7 +12,6 @@ from threading import Lock, Thread
 from typing import Any
 
 from coalface.app.model import LiveModel
-from coalface.errors import CoalfaceError
 
 _EVERY = 500  # examples asked about between two snapshots
 _KEPT = 2
@@ -58,7 +57,7 @@ class Snapshots:
         """A snapshot only saves time: without one, the log has it all."""
         try:
             self.write()
-        except (CoalfaceError, OSError):
+        except Exception:
             logging.getLogger("coalface").warning("no snapshot was written", exc_info=True)
 
     def _remove_older(self, newest: Path) -> None:
