@@ -107,8 +107,8 @@ def test_a_lost_connection_is_made_again_unless_another_server_came(postgres_ser
     work(desk, n=2)
     cut_off(postgres_server, url)
     assert len(work(desk, n=2)[0]) == 2
-    with pytest.raises(OperationalError), desk.books.recording():
-        cut_off(postgres_server, url)  # and nothing can be committed
+    with pytest.raises(OperationalError), desk.books.recording() as record:
+        record.add("asked", {}, who=cut_off(postgres_server, url))
     assert len(work(desk, n=2)[0]) == 2
     shutil.copytree(tmp_path / "here", tmp_path / "there")
     cut_off(postgres_server, url)

@@ -55,13 +55,13 @@ def without_password(url: str) -> str:
     """An address as it may be shown.
 
     >>> without_password("postgresql://ada:secret@host/answers?password=secret")
-    'postgresql://ada:***@host/answers?password=***'
+    'postgresql://ada:***@host/answers?password=hidden'
     """
     try:
         address = sa.make_url(url)
     except (sa.exc.SQLAlchemyError, ValueError):
         return "something else"  # a password may be anywhere in it
-    shown = address.set(query={name: "***" if "pass" in name else value for name, value in address.query.items()})
+    shown = address.set(query={name: "hidden" if "pass" in name else value for name, value in address.query.items()})
     return shown.render_as_string(hide_password=True)
 
 
