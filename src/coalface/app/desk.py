@@ -17,8 +17,9 @@ from coalface.app.exports import export
 from coalface.app.interviews import Given, Interviews
 from coalface.app.limits import Spent
 from coalface.app.overview import overview_of, predictions
-from coalface.app.project import SETTINGS, Project
+from coalface.app.project import Project
 from coalface.app.queue import LEASE, QuestionQueue
+from coalface.app.settings_file import SETTINGS
 from coalface.app.store import Row, Store
 from coalface.app.tally import ANSWERED
 from coalface.errors import ConflictError, UnknownLabelError
@@ -44,7 +45,7 @@ class Desk:
         self.project = project
         with ExitStack() as stack:
             stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
-            self.store = project.open_store() if store is None else store
+            self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
             self.books = Books(project, self.store, clock)
             self._closing = stack.pop_all()
@@ -58,9 +59,9 @@ class Desk:
             if self._closed:
                 return
             self._closed = True
-            if self.books.model.save(self.project.folder) is not None:
-                with self.books.recording() as record:
-                    record.add("snapshot", {"event": self.books.model.last, "round": self.books.model.learner.round_})
+        try:
+            self.books.close()
+        finally:
             self._closing.close()
 
     # -- questions ------------------------------------------------------------------------------
@@ -173,8 +174,7 @@ class Desk:
 
     def export(self, form: str) -> Iterator[bytes]:
         """The answers as "jsonl", "csv" or "vw", or the "model"."""
-        self.settle()
-        return export(self.project, self.books.log, self.books.model.learner, form)
+        return export(self.project, self.books.log, lambda: self.books.model.settled()[0], form)
 
     def settle(self) -> None:
         """Wait until the model is what the log says."""

@@ -133,6 +133,7 @@ class Overview:
     annotators: list[AnnotatorRow]
     labels: list[LabelRow]
     history: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, test cost)
+    problem: str | None = None  # why the model still knows what was taken back, where that failed to be mended
 
 
 @dataclass(frozen=True)

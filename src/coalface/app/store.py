@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from coalface.app import ownership
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.ledger.database import BIG, Database
+from coalface.ledger.database import BIG, Database, written_out
 from coalface.ledger.events import EventLog
 
 import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
@@ -47,7 +48,19 @@ _tokens = sa.Table(
     sa.Column("digest", sa.Text, nullable=False, unique=True),
     sa.Column("created", sa.Double, nullable=False),
 )
-STEPS = (_metadata.create_all,)
+STEPS = (
+    written_out(
+        "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
+        "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, turn BIGINT NOT NULL, "
+        "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, "
+        "expires DOUBLE PRECISION, previous TEXT, "
+        "UNIQUE (example, copy))",
+        "CREATE INDEX questions_open ON questions (open, number)",
+        "CREATE INDEX questions_by_holder ON questions (holder)",
+        "CREATE TABLE tokens (name TEXT PRIMARY KEY NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, "
+        "created DOUBLE PRECISION NOT NULL)",
+    ),
+)
 _q = _questions.c
 
 
@@ -83,10 +96,15 @@ class Store:
     ('ada', 'engineer')
     """
 
-    def __init__(self, url: str) -> None:
-        self.database = Database(url)
-        self.log = EventLog(self.database)
-        self.database.bring_up_to_date("desk", STEPS)
+    def __init__(self, url: str, *, alone: bool = False) -> None:
+        self.database = Database(url, alone=alone)
+        try:
+            self.log = EventLog(self.database)
+            self.database.bring_up_to_date("desk", STEPS)
+            self.database.bring_up_to_date("project", ownership.STEPS)
+        except BaseException:
+            self.database.close()
+            raise
 
     def close(self) -> None:
         """Let go of the database."""

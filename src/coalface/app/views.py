@@ -127,6 +127,7 @@ class OverviewView(_View):
     contested: Estimate | None
     stopped: str | None
     rebuilding: bool
+    problem: str | None
     model: int
     annotators: list[AnnotatorView]
     labels: list[LabelRow]
