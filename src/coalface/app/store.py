@@ -121,6 +121,12 @@ class Store:
         rows = self.rows(_q.open, _q.holder == annotator, _q.lease.is_not(None), _q.expires >= now)
         return sorted(rows, key=lambda row: -(row.expires or 0.0))
 
+    def in_question(self, examples: list[int]) -> set[int]:
+        """Those of these examples that have an open question."""
+        query = sa.select(_q.example).where(_q.open, _q.example.in_(examples))
+        with self.database.reading() as connection:
+            return set(connection.execute(query).scalars())
+
     def n_open(self) -> int:
         """How many questions are open."""
         return self._count(_q.open)
