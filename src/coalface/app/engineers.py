@@ -98,13 +98,15 @@ def remove_token(caller: Engineer, desk: AnyDesk, name: views.Identifier) -> Non
 
 
 def attachment(name: str) -> str:
-    """The header that names a download; a header has no letters beyond ASCII but in this form (RFC 6266).
+    r"""The header that names a download; a header has no letters beyond ASCII but in this form (RFC 6266).
 
     >>> attachment("mail.csv")
     'attachment; filename="mail.csv"'
     >>> attachment("Bücher.csv")
-    'attachment; filename="B_cher.csv"; filename*=utf-8\\'\\'B%C3%BCcher.csv'
+    'attachment; filename="B_cher.csv"; filename*=utf-8\'\'B%C3%BCcher.csv'
     """
-    plain = "".join(letter if letter.isascii() and letter.isprintable() and letter not in '"\\' else "_" for letter in name)
+    plain = "".join(
+        letter if letter.isascii() and letter.isprintable() and letter not in '"\\' else "_" for letter in name
+    )
     exact = "" if plain == name else f"; filename*=utf-8''{quote(name, safe='', errors='replace')}"
     return f'attachment; filename="{plain}"{exact}'

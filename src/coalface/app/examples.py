@@ -24,7 +24,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Coming:
-    """A question that would be asked: ``labels`` at first and perhaps those in ``later``, which an answer may settle."""
+    """A question that would be asked: ``labels`` at first, and those in ``later`` unless an answer settles them."""
 
     example_id: str
     labels: list[str]

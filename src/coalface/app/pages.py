@@ -144,7 +144,7 @@ async def undo(caller: Visitor, desk: AnyDesk, form: SentForm) -> Response:
     try:
         await run_in_threadpool(desk.undo, caller.name, answer_id)
     except ConflictError:
-        return _to("/label?said=nothing")
+        return _to("/label?said=stays")
     return _to("/label?said=undone")
 
 
@@ -180,6 +180,7 @@ _SAYINGS = {
     "late": "Your lease had ended; the answer was kept all the same.",
     "before": "You had answered this already; the first answer stands.",
     "nothing": "There is nothing to undo.",
+    "stays": "This answer stays: it was taken back before, or somebody else has gone on from it.",
     "undone": "Taken back: give this answer again.",
 }
 

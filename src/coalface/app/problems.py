@@ -67,9 +67,9 @@ def in_haste(seconds: float) -> tuple[str, dict[str, str]]:
 
 
 def writable(text: str) -> str:
-    """The text with ? for half characters, which JSON can hold and an answer cannot.
+    r"""The text with ? for half characters, which JSON can hold and an answer cannot.
 
-    >>> writable("caf\\u00e9 \\ud800")
+    >>> writable("caf\u00e9 \ud800")
     'café ?'
     """
     return text.encode("utf-8", "replace").decode()

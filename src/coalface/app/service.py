@@ -27,7 +27,7 @@ _DESCRIPTION = "/api/v1/openapi.json"
 def service_of(
     desk: Desk, messenger: Messenger | None = None, *, per_minute: float = 3000.0, largest_body: int = LARGEST_BODY
 ) -> FastAPI:
-    """The ASGI app that serves a desk; ``per_minute`` limits the requests of each caller, or address without a token."""
+    """The ASGI app that serves a desk; ``per_minute`` limits the requests of each caller, and of each address."""
 
     @asynccontextmanager
     async def while_serving(_: FastAPI) -> AsyncIterator[None]:

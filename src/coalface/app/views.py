@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -117,10 +117,18 @@ class UndoneView(_View):
     query: QueryView | None
 
 
-class AnnotatorView(_View):
-    """One annotator's work."""
+class NamedView(_View):
+    """Something with a name."""
 
     name: str
+
+
+Named = TypeVar("Named", bound=NamedView)
+
+
+class AnnotatorView(NamedView):
+    """One annotator's work."""
+
     examples: int
     costs: int
     cant_tell: int
@@ -176,10 +184,9 @@ class ComingView(_View):
     reason: str
 
 
-class TokenView(_View):
+class TokenView(NamedView):
     """Whose token, not the token."""
 
-    name: str
     role: str
 
 
@@ -241,15 +248,7 @@ def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) 
     return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-NamedItem = TypeVar("NamedItem", bound=_Named)
-
-
-def page_by_name(found: list[NamedItem], limit: int, cursor: str) -> Page[NamedItem]:
+def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
     """Those whose names follow the cursor, by name."""
     rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
     return page_of(rest, limit, lambda one: one.name)

@@ -79,9 +79,7 @@ def _remove_token(project: "Project", name: str) -> None:
     typer.echo(f"{name} has no token any longer.")
 
 
-def _serve(
-    project: "Project", host: str, port: int, webhook: str | None, per_minute: float, proxy: str | None
-) -> None:
+def _serve(project: "Project", host: str, port: int, webhook: str | None, per_minute: float, proxy: str | None) -> None:
     try:
         import uvicorn
 
