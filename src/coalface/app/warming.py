@@ -18,3 +18,4 @@ def warm_up(project: Project) -> None:
         lessons = [Lesson(place, tuple(told), outlook_of(queries, place)) for place in places.tolist()]
         teach(learner, pool, lessons)
     predictions(project, learner, [{"id": pool.example_id(0)}])
+    _ = learner.saving_

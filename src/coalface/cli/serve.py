@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SECRET = "COALFACE_WEBHOOK_SECRET"
 _MOST_CONNECTIONS = 900  # a process may commonly have 1024 files open
+_PATIENCE = 1.5  # seconds, before it is said what takes so long
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -128,7 +129,7 @@ def _compile(project: "Project") -> None:
     """Have the compiler done before the port is open, lest the first annotator wait for it."""
     from coalface.app.warming import warm_up
 
-    patience = threading.Timer(1.5, lambda: typer.echo("Compiling, once for this machine ...", err=True))
+    patience = threading.Timer(_PATIENCE, lambda: typer.echo("Compiling, once for this machine ...", err=True))
     patience.start()
     try:
         warm_up(project)
