@@ -164,6 +164,8 @@ def test_an_open_row_is_not_sent_and_a_lost_server_loses_no_answer(visitor, tmp_
 def test_free_numbers_are_typed_and_space_says_cant_tell(visitor, tmp_path):
     with open_desk(tmp_path, levels=(), cost_bounds=(0.0, 10.0)) as desk, served(desk) as address:
         log_in(visitor, address, "ann")
+        visitor.type("9")
+        visitor.press("u")  # no number has this letter
         visitor.type("1.5")
         visitor.press("Enter", " ")
         visitor.type("7")

@@ -230,6 +230,7 @@ def test_one_key_gives_the_true_label(tmp_path):
     with open_desk(tmp_path, cost_matrix=matrix) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
         page = client.get("/label").text
+        assert "<h1>Which label is right?</h1>" in page
         assert re.findall('name="label" value="([^"]+)"', page) == list(LABELS)
         assert client.post("/label", data=fields_of(page) | {"label": "Refunds"}).status_code == 303
         assert answers(desk) == [("ann", dict(zip(LABELS, matrix[1], strict=True)))]

@@ -190,7 +190,7 @@ function pressed(event) {
     const next = row && numberOf(row) && rows().find((other) => !isFilled(other));
     act = next && next !== row ? () => goTo(next) : () => send(document.getElementById("send"));
   } else if (event.key === " " && row && numberOf(row) === place) act = () => cantTell(row);
-  else if (typing(place)) return;
+  else if (typing(place) && !(place === (row && numberOf(row)) && /^[unh+]$/i.test(event.key))) return; // no number has these
   else if (event.key === " " && !pressing(place)) act = () => cantTell(current() || rows()[0]);
   else if (/^[0-9]$/.test(event.key)) act = () => choose(Number(event.key));
   else act = KEYS[event.key.toLowerCase()];
