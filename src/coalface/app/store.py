@@ -112,6 +112,12 @@ class Store:
         with self.database.reading() as connection:
             return [_row(row) for row in connection.execute(_questions.select().where(*conditions).order_by(_q.number))]
 
+    def in_question(self, examples: list[int]) -> set[int]:
+        """Those of these examples that have an open question."""
+        query = sa.select(_q.example).where(_q.open, _q.example.in_(examples))
+        with self.database.reading() as connection:
+            return set(connection.execute(query).scalars())
+
     def free(self, now: float) -> list[Row]:
         """Open questions that nobody holds."""
         return self.rows(_q.open, _unleased(now))
@@ -120,12 +126,6 @@ class Store:
         """Open questions that somebody holds, those held longest last."""
         rows = self.rows(_q.open, _q.holder == annotator, _q.lease.is_not(None), _q.expires >= now)
         return sorted(rows, key=lambda row: -(row.expires or 0.0))
-
-    def in_question(self, examples: list[int]) -> set[int]:
-        """Those of these examples that have an open question."""
-        query = sa.select(_q.example).where(_q.open, _q.example.in_(examples))
-        with self.database.reading() as connection:
-            return set(connection.execute(query).scalars())
 
     def n_open(self) -> int:
         """How many questions are open."""

@@ -199,7 +199,7 @@ class NewTokenView(TokenView):
 class LeaseBody(_Body):
     """How many queries, and for how long."""
 
-    max_items: int = Field(1, ge=1, le=100)
+    max_items: int = Field(1, ge=1, le=100, description="Of annotators: at most 10, for at most 3,600 seconds.")
     ttl_s: Lifetime = 600.0
 
 
