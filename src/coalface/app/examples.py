@@ -94,7 +94,8 @@ def _as_of_now(books: Books, row: Row) -> Plan | None:
 
 def _coming(books: Books, example: int, plan: Plan, row: Row | None = None) -> Coming:
     known = {} if row is None else row.known
-    labels = plan.next(known, books.project.cost_bounds)
+    asked = plan.next(known, books.project.cost_bounds)
+    labels = [label for label in books.project.labels if label in asked]  # as they are put to people
     return Coming(
         example_id=books.project.pool.example_id(example),
         labels=labels,
