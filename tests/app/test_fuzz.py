@@ -15,7 +15,7 @@ from coalface.app.service import service_of
 from tests.app.desks import make_project
 from tests.app.serving import give_tokens
 
-REQUESTS = int(os.environ.get("COALFACE_FUZZ", "20"))  # for each route and role
+REQUESTS = int(os.environ.get("COALFACE_FUZZ", "25"))  # for each route and role
 FOLDER = TemporaryDirectory()  # tests are made from the description when they are collected
 DESK = Desk(make_project(Path(FOLDER.name), budget={}))
 give_tokens(DESK.store)
