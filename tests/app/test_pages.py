@@ -225,6 +225,18 @@ def test_a_cost_that_breaks_the_rules_is_explained_on_a_page(stranger, desk):
     assert answers(desk) == []
 
 
+def test_half_a_character_in_a_form_is_refused(stranger, desk):
+    log_in(stranger, "ann")
+    fields = fields_of(stranger.get("/label").text) | {"cost-0": "1.0", "note": "\\ud800"}
+    parts = "".join(
+        f'--x\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
+    )
+    strange = {"content-type": "multipart/form-data; boundary=x; charset=raw_unicode_escape"}
+    answer = stranger.post("/label", content=f"{parts}--x--\r\n", headers=strange)
+    assert (answer.status_code, answers(desk)) == (422, [])
+    assert "whole characters" in answer.text
+
+
 def test_one_key_gives_the_true_label(tmp_path):
     matrix = [[0.0, 1.0, 4.0], [2.0, 0.0, 3.0], [4.0, 4.0, 0.0]]
     with open_desk(tmp_path, cost_matrix=matrix) as desk, served(desk) as address, client_of(address) as client:

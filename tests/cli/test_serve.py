@@ -79,15 +79,19 @@ def test_it_listens_on_loopback_and_ends_when_told(project, capsys, trusted):
     token = run(capsys, "serve mail --new-token ada")[1].strip()
     command = [sys.executable, "-m", "coalface", "serve", "mail", "--port", "0", *["--proxy", "127.0.0.1"] * trusted]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        address = process.stdout.readline().split()[3]
-        assert address.startswith("http://127.0.0.1:")
-        headers = {"authorization": f"Bearer {token}"}
-        transport = httpx.HTTPTransport(retries=5)
-        with httpx.Client(transport=transport, trust_env=False, timeout=300.0) as client:
-            assert client.get(f"{address}/api/v1/projects", headers=headers).json()[0]["name"] == "mail"
-            client.post(f"{address}/api/v1/projects/mail/queries:lease", json={}, headers=headers).raise_for_status()
-            login = client.post(f"{address}/login", data={"token": token}, headers={"x-forwarded-proto": "https"})
-            assert ("Secure" in login.headers["set-cookie"]) == trusted
-        process.send_signal(signal.SIGTERM)
+        try:
+            address = process.stdout.readline().split()[3]
+            assert address.startswith("http://127.0.0.1:")
+            headers = {"authorization": f"Bearer {token}"}
+            transport = httpx.HTTPTransport(retries=5)
+            with httpx.Client(transport=transport, trust_env=False, timeout=300.0) as client:
+                assert client.get(f"{address}/api/v1/projects", headers=headers).json()[0]["name"] == "mail"
+                client.post(
+                    f"{address}/api/v1/projects/mail/queries:lease", json={}, headers=headers
+                ).raise_for_status()
+                login = client.post(f"{address}/login", data={"token": token}, headers={"x-forwarded-proto": "https"})
+                assert ("Secure" in login.headers["set-cookie"]) == trusted
+        finally:
+            process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     assert list(project.folder.glob("snapshot-*"))

@@ -18,7 +18,7 @@ from coalface.app.desk import Desk
 from coalface.app.examples import not_asked
 from coalface.app.exchange import STOPPED, NoQuestion, Question
 from coalface.app.pictures import bar, shares, sparkline
-from coalface.app.problems import RefusedError, writable
+from coalface.app.problems import RefusedError
 from coalface.app.tokens import Caller, form_key
 from coalface.app.views import for_caller
 from coalface.errors import ConflictError, InputError, UnknownIdError
@@ -227,8 +227,10 @@ def _seconds(text: str) -> float | None:
 
 def _text(form: FormData, name: str) -> str:
     value = form.get(name, "")
-    if not isinstance(value, str) or "\0" in value or len(value) > 10_000 or writable(value) != value:
-        raise InputError(f"{writable(name)} must be a text of at most 10000 characters.")
+    if not isinstance(value, str) or "\0" in value or len(value) > 10_000:
+        raise InputError(f"{name} must be a text of at most 10000 characters.")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):  # a form may say that it is in the strangest encoding
+        raise InputError(f"{name} must be a text of whole characters.")
     return value
 
 

@@ -66,15 +66,6 @@ def in_haste(seconds: float) -> tuple[str, dict[str, str]]:
     return f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
 
 
-def writable(text: str) -> str:
-    r"""The text with ? for half characters, which JSON can hold and an answer cannot.
-
-    >>> writable("caf\u00e9 \ud800")
-    'café ?'
-    """
-    return text.encode("utf-8", "replace").decode()
-
-
 def status_of(error: CoalfaceError) -> int:
     """The status that says what kind of error it is.
 
@@ -111,7 +102,7 @@ def answer_in_problems(app: FastAPI) -> None:
 
     def of_input(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = [(writable(".".join(str(part) for part in one["loc"])), writable(one["msg"])) for one in error.errors()]
+        found = [(".".join(str(part) for part in one["loc"]), str(one["msg"])) for one in error.errors()]
         detail = "; ".join(f"{place}: {what}" for place, what in found[:5])
         return shown(request, 422, detail, errors=[{"place": place, "rule": what} for place, what in found])
 
@@ -120,7 +111,7 @@ def answer_in_problems(app: FastAPI) -> None:
         status = status_of(error)
         if status == 500:
             return unforeseen(request, error)
-        return shown(request, status, writable(" ".join(str(error).split())))
+        return shown(request, status, " ".join(str(error).split()))
 
     def unforeseen(request: Request, error: Exception) -> Response:
         logging.getLogger("coalface").error("%s %s failed", request.method, request.url.path, exc_info=error)
