@@ -147,9 +147,9 @@ class Desk:
 
     # -- looking --------------------------------------------------------------------------------
 
-    def recent(self, annotator: str, n: int = 10) -> list[Answered]:
-        """An annotator's last answers, the last one first."""
-        return [self._answered(event) for event in self.books.log.latest(annotator, ANSWERED, n)]
+    def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
+        """An annotator's last answers, or the last ones before an answer, the last one first."""
+        return [self._answered(event) for event in self.books.log.latest(annotator, ANSWERED, n, before)]
 
     def progress(self, annotator: str | None = None) -> Progress:
         """What was asked so far, what may be spent, and one annotator's share of it."""

@@ -87,7 +87,7 @@ class Project:
         overlap: int = 1,
         seed: int = 0,
         title: str | None = None,
-        question: str = "How bad would each of these be?",
+        question: str | None = None,
         guidelines: str = "",
         database: str = DATABASE,
         learner: Mapping[str, Any] | None = None,
@@ -107,12 +107,14 @@ class Project:
                 f"The costs of errors must lie within the scale, {scale.bounds[0]:g} to {scale.bounds[1]:g}, got "
                 f"{matrix.min():g} to {matrix.max():g}. Pass wider cost_bounds."
             )
+        one_label = matrix is not None if true_label is None else bool(true_label)
+        usual = "Which label is right?" if one_label else "How bad would each of these be?"
         settings = {
             "id": new_id(),
             "title": title or target.name,
-            "question": question,
+            "question": usual if question is None else question,
             "guidelines": guidelines,
-            "true_label": matrix is not None if true_label is None else bool(true_label),
+            "true_label": one_label,
             "overlap": overlap,
             "seed": seed,
             "database": database,

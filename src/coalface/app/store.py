@@ -130,6 +130,12 @@ class Store:
         with self.database.reading() as connection:
             return [_row(row) for row in connection.execute(_questions.select().where(*conditions).order_by(_q.number))]
 
+    def in_question(self, examples: list[int]) -> set[int]:
+        """Those of these examples that have an open question."""
+        query = sa.select(_q.example).where(_q.open, _q.example.in_(examples))
+        with self.database.reading() as connection:
+            return set(connection.execute(query).scalars())
+
     def free(self, now: float) -> list[Row]:
         """Open questions that nobody holds."""
         return self.rows(_q.open, _unleased(now))

@@ -44,7 +44,7 @@ def init(
     ] = None,
     overlap: Annotated[int, typer.Option(min=1, help="Ask this many people about every example.")] = 1,
     title: Annotated[str | None, typer.Option(help="What the project is called.")] = None,
-    question: Annotated[str, typer.Option(help="What annotators are asked.")] = "How bad would each of these be?",
+    question: Annotated[str | None, typer.Option(help="What annotators are asked.")] = None,
     database: Annotated[
         str, typer.Option(metavar="URL", help="Another database, such as postgresql://USER@HOST/NAME.")
     ] = "sqlite:///project.db",

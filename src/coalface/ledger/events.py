@@ -99,9 +99,11 @@ class EventLog:
         with self.database.reading() as connection:
             return [_event(row) for row in connection.execute(query)]
 
-    def latest(self, who: str, kind: str, limit: int) -> list[Event]:
-        """Somebody's last events of a kind, the last one first."""
+    def latest(self, who: str, kind: str, limit: int, before: int | None = None) -> list[Event]:
+        """Somebody's last events of a kind, or the last ones before a number, the last one first."""
         query = sa.select(_events).where(_events.c.who == who, _events.c.kind == kind)
+        if before is not None:
+            query = query.where(_events.c.id < before)
         with self.database.reading() as connection:
             return [_event(row) for row in connection.execute(query.order_by(_events.c.id.desc()).limit(limit))]
 
