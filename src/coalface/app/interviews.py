@@ -126,6 +126,7 @@ class Interviews:
             following: Row | None = None
             if row is not None and row.open and row.step == step and not self._is_elsewhere(row, given.annotator, past):
                 in_time = row.lease == given.lease_id and not _is_over(row, record.now)
+                body |= {"until": row.expires} if row.lease == given.lease_id else {}
                 body |= {"learned": True, "late": not in_time, "looks": int(step == 0), "put": len(asked)}
                 following = self._following(row, given, body, record.now + float(lease.body["ttl"]))
                 if following.open:

@@ -115,6 +115,10 @@ class Store:
         with self.database.reading() as connection:
             return [_row(row) for row in connection.execute(_questions.select().where(*conditions).order_by(_q.number))]
 
+    def free(self, now: float) -> list[Row]:
+        """Open questions that nobody holds."""
+        return self.rows(_q.open, _unleased(now))
+
     def half_finished(self, now: float) -> list[Row]:
         """Open questions with some answers that nobody holds."""
         return self.rows(_q.open, _q.step > 0, _unleased(now))
