@@ -19,10 +19,10 @@ from coalface.ledger import database
 from tests.app.projects import Clock, same_bits, small_project
 
 LABELS = ["refund", "delivery", "other", "abuse"]
-BUDGET = 12
+BUDGET = 6
 people = st.sampled_from(["ada", "bob", "eve"])
-costs = st.sampled_from([None, 0.0, 0.5, 1.0])
-places = st.integers(0, 10**6)
+costs = st.sampled_from([1.0, 1.0, None, 0.5, 0.0])  # a high cost leaves other labels in question
+places = st.integers(1, 5)  # counted from the end: people deal with what is new, and now and then with what is old
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +35,7 @@ def _projects():
         patch.setattr(database, "_prepare_sqlite", in_no_hurry_to_the_disk)
         for overlap in (1, 2):
             budget = {"costs": BUDGET}
-            small_project(f"{folder}/{overlap}", 6, LABELS, overlap=overlap, budget=budget, learner={"warm_up": 0})
+            small_project(f"{folder}/{overlap}", 3, LABELS, overlap=overlap, budget=budget, learner={"warm_up": 0})
         People.folder = Path(folder)
         yield
 
@@ -69,7 +69,8 @@ class People(RuleBasedStateMachine):
     @rule(place=places, cost=costs, more=st.dictionaries(st.sampled_from(LABELS), costs, max_size=1))
     def answer(self, place, cost, more):
         """An answer to anything that was ever shown is kept, unless that lease has an answer already."""
-        who, question = self.shown[place % len(self.shown)]
+        who, question = self.shown[-min(place, len(self.shown))]
+        self.refuse_what_was_not_shown(who, question)
         said = {**dict.fromkeys(question.labels, cost), **more}
         before = [key for key in self.receipts if key[:3] == (who, question.id, question.lease_id)]
         stands = any(self.receipts[key][1].answer_id not in self.undone for key in before)
@@ -80,33 +81,25 @@ class People(RuleBasedStateMachine):
             assert stands
             return
         assert not stands
+        assert self.desk.answer(who, question.id, question.lease_id, said, key) == receipt  # sent twice, counted once
         self.receipts[who, question.id, question.lease_id, key] = (said, receipt)
         body = self.desk.books.log.get(int(receipt.answer_id)).body
         self.paid_late += body["put"] * receipt.late
         if receipt.follow_up:
             self.shown.append((who, receipt.follow_up))
 
-    @precondition(lambda self: self.shown)
-    @rule(place=places, step=st.integers(0, 5))
-    def forge(self, place, step):
-        """A step that was never shown under a lease is refused."""
-        who, question = self.shown[place % len(self.shown)]
-        other = f"{question.id.partition('.')[0]}.{step}"
-        if all((other, question.lease_id) != (seen.id, seen.lease_id) for _, seen in self.shown):
+    def refuse_what_was_not_shown(self, who, question):
+        """A step that was never shown under a lease has no answer."""
+        number, _, step = question.id.partition(".")
+        forged = f"{number}.{int(step) + 1}"
+        if all((forged, question.lease_id) != (seen.id, seen.lease_id) for _, seen in self.shown):
             with pytest.raises(UnknownIdError):
-                self.desk.answer(who, other, question.lease_id, {}, "forged")
-
-    @precondition(lambda self: self.receipts)
-    @rule(place=places)
-    def send_again(self, place):
-        (who, question_id, lease_id, key), (said, receipt) = list(self.receipts.items())[place % len(self.receipts)]
-        if receipt.answer_id not in self.undone:
-            assert self.desk.answer(who, question_id, lease_id, said, key).answer_id == receipt.answer_id
+                self.desk.answer(who, forged, question.lease_id, {}, "forged")
 
     @precondition(lambda self: self.receipts)
     @rule(place=places)
     def undo(self, place):
-        (who, *_), (_, receipt) = list(self.receipts.items())[place % len(self.receipts)]
+        (who, *_), (_, receipt) = list(self.receipts.items())[-min(place, len(self.receipts))]
         held = {other: self.desk.held(other) for other in ("ada", "bob", "eve") if other != who}
         try:
             question = self.desk.undo(who, receipt.answer_id)
@@ -120,19 +113,19 @@ class People(RuleBasedStateMachine):
     @precondition(lambda self: self.shown)
     @rule(place=places)
     def release(self, place):
-        who, question = self.shown[place % len(self.shown)]
+        who, question = self.shown[-min(place, len(self.shown))]
         self.desk.release(question.lease_id, who)
 
     @precondition(lambda self: self.shown)
     @rule(place=places)
     def renew(self, place):
-        who, question = self.shown[place % len(self.shown)]
+        who, question = self.shown[-min(place, len(self.shown))]
         try:
             assert self.desk.renew(question.lease_id, who, 30) == self.clock.now + 30
         except ConflictError:
             return
 
-    @rule(seconds=st.sampled_from([1, 25, 700]))
+    @rule(seconds=st.sampled_from([25, 25, 700]))
     def wait(self, seconds):
         self.clock.now += seconds
 
@@ -198,6 +191,6 @@ class People(RuleBasedStateMachine):
 
 
 People.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=40, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 TestPeople = People.TestCase
