@@ -1,4 +1,4 @@
-"""The table of "No tuning" in README.md, from the results of the studies ``default-*``.
+"""The table of "No tuning" in no-tuning.md, from the results of the studies ``default-*``.
 
 ``python studies/no_tuning.py [FOLDER ...]``: folders of sweeps or of their tables; by default those beside this file.
 """

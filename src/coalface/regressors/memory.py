@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of a container
 
 
 def available_bytes() -> int | None:
@@ -12,6 +13,11 @@ def available_bytes() -> int | None:
     >>> available_bytes() > 0
     True
     """
+    known = [free for free in (_machine(), *map(_limit, _LIMITS)) if free is not None]
+    return min(known, default=None)
+
+
+def _machine() -> int | None:
     try:
         lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
         return int(lines["MemAvailable"].split()[0]) * 1024
@@ -20,4 +26,12 @@ def available_bytes() -> int | None:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _limit(file: Path) -> int | None:
+    """What a container may have in all: of what it has, a part is files that give way, so use says little."""
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):  # ValueError: it says "max"
         return None

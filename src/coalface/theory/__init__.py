@@ -6,6 +6,7 @@ Algorithm 1 by enumeration, ``examples`` the three examples of the paper, ``mass
 ``growth`` tells a logarithm from a line. ``docs/theory.md`` explains all of it.
 """
 
+from coalface.ranges.schedule import Schedule
 from coalface.theory.bounds import excess_cost, excess_cost_massart, excess_cost_tsybakov, oracle_calls
 from coalface.theory.difficulty import Difficulty, difficulty, every_combination
 from coalface.theory.effort import (
@@ -20,7 +21,6 @@ from coalface.theory.finite import FiniteCoal
 from coalface.theory.growth import Growth, growth
 from coalface.theory.massart import MassartProblem
 from coalface.theory.noise import Measured, Tsybakov, TsybakovFit, margins, massart_margin, noise_level, tsybakov
-from coalface.theory.schedule import Schedule
 
 __all__ = [
     "Difficulty",

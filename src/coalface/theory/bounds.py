@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import InputError
+from coalface.ranges.schedule import KAPPA, Schedule, width_threshold
 from coalface.theory.given import Numbers, as_table, within
 from coalface.theory.noise import Tsybakov, checked
-from coalface.theory.schedule import KAPPA, Schedule, width_threshold
 
 
 def excess_cost(schedule: Schedule, rounds: Any, *, horizon: Any = None, margins: Any = None) -> Numbers:

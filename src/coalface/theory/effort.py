@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import InputError
+from coalface.ranges.schedule import KAPPA, Schedule, least_whole
 from coalface.theory.given import Numbers, within
 from coalface.theory.noise import Tsybakov, checked
-from coalface.theory.schedule import KAPPA, Schedule, least_whole
 
 
 class Effort(NamedTuple):
