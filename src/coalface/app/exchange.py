@@ -18,7 +18,7 @@ STOPPED = {
 
 @dataclass(frozen=True)
 class Question:
-    """One example and the labels whose cost is asked for now; ``known`` holds what was answered about it before.
+    """One example and the labels whose cost is asked for now; ``known`` holds what the same person said of it before.
 
     ``ranges`` (lowest and highest cost by label) and ``reason`` are for engineers: they would sway an annotator.
 
