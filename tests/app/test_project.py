@@ -142,7 +142,7 @@ def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
         ({"learner": {"mellowness": -1}}, "mellowness"),
         ({"learner": {"no_such": 1}}, "no_such"),
         ({"learner": {"abstain_cost": None}}, "abstain_cost must have a value, got None"),
-        ({"learner": {"mellowness": object()}}, "mellowness must be a number"),
+        ({"learner": {"mellowness": complex(1, 2)}}, "mellowness must be a number"),
         ({"learner": {"mellowness": float("nan")}}, "mellowness"),
         ({"learner": {"two words": 1}}, "two words"),
         ({"examples": [{"id": "a", "size": 10**400}]}, "'size' must lie within"),
