@@ -16,7 +16,7 @@ from tests.app.projects import costs_for, same_bits, small_project
 from tests.ledger import postgres
 
 THREADS = 20
-KILLS = int(os.environ.get("COALFACE_KILLS", "20"))
+KILLS = int(os.environ.get("COALFACE_KILLS", "6"))
 
 
 def serve(folder, acknowledged, life):
