@@ -5,8 +5,6 @@
 
 import random
 import secrets
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -17,6 +15,7 @@ from pathlib import Path
 
 import httpx
 
+from benchmarks.nursery import Nursery
 from coalface.app.desk import Desk
 from coalface.app.exchange import NoQuestion
 from coalface.app.project import Project
@@ -60,20 +59,20 @@ class Server:
     """``coalface serve`` in a process of its own, always at the same port."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.port, self.process = folder, 0, None
+        self.folder, self.port, self.process = folder, 0, 0
+        self.nursery = Nursery()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "coalface", "serve", str(self.folder), "--port", str(self.port)]
-        self.process = subprocess.Popen([*command, "--per-minute", "1e9"], stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
+        serve = ["serve", str(self.folder), "--port", str(self.port), "--per-minute", "1e9"]
+        self.process = self.nursery.run(*serve)
+        while "http://" not in (line := self.nursery.line()):
+            assert line, "the server did not start"
         self.port = int(line.split("http://")[1].split()[0].rsplit(":", 1)[1])
         while not self._answers():
-            time.sleep(0.05)
+            time.sleep(0.02)
 
     def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        self.process.stdout.close()
+        self.nursery.kill(self.process)
 
     def _answers(self) -> bool:
         try:
@@ -131,8 +130,10 @@ class Annotator(threading.Thread):
             return answer.json()
 
 
-def torment(folder: Path, kills: int = 20, annotators: int = 20, database: str | None = None) -> Torment:
-    """Kill the service so often, and see what is left."""
+def torment(
+    folder: Path, kills: int = 20, annotators: int = 20, database: str | None = None, longest: float = 1.8
+) -> Torment:
+    """Kill the service so often, each time it has lived up to ``longest`` seconds, and see what is left."""
     draw = random.Random(0)
     examples = [{"id": str(i), "text": " ".join(draw.choices(_WORDS, k=8))} for i in range(40 * (kills + 2) * 5)]
     more = {} if database is None else {"database": database}
@@ -147,7 +148,7 @@ def torment(folder: Path, kills: int = 20, annotators: int = 20, database: str |
     for one in crew:
         one.start()
     for _ in range(kills):
-        time.sleep(0.3 + 1.5 * draw.random())
+        time.sleep(longest * (0.2 + 0.8 * draw.random()))
         server.kill()
         found.kills += 1
         server.start()
@@ -158,6 +159,7 @@ def torment(folder: Path, kills: int = 20, annotators: int = 20, database: str |
     export = f"{server.address}/api/v1/projects/tickets/exports/model"
     live = httpx.get(export, headers=headers, trust_env=False, timeout=60.0).raise_for_status().content
     server.kill()
+    server.nursery.close()
     _look(project, found, live)
     return found
 

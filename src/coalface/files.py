@@ -38,8 +38,10 @@ _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # how systems say that som
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
     """A binary file that takes the place of ``path`` only when the block ends without an error.
+
+    Nobody but its owner may read a ``private`` one.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -50,7 +52,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     'hello'
     """
     target = Path(path).resolve()  # what a link points to is written, the link stays
-    handle, part = _fresh_beside(target)
+    handle, part = _fresh_beside(target, private=private)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -63,7 +65,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     sync_folder(target.parent)
 
 
-def _fresh_beside(target: Path) -> tuple[int, Path]:
+def _fresh_beside(target: Path, *, private: bool) -> tuple[int, Path]:
     """A new file in the folder of ``target``, with its permissions if it exists; errors name the target."""
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"There is no folder {target.parent}", str(target))
@@ -71,6 +73,7 @@ def _fresh_beside(target: Path) -> tuple[int, Path]:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    mode = stat.S_IRUSR | stat.S_IWUSR if private else mode
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(part, flags, 0o666 if mode is None else mode)

@@ -1,10 +1,14 @@
 """The REST interface: what it gives, to whom, and how it refuses."""
 
 import json
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
+from coalface.app.desk import Desk
+from coalface.app.project import Project
 from tests.app.desks import LABELS, answers, desk_in_turn, open_desk
 from tests.app.serving import client_of, served
 
@@ -40,7 +44,7 @@ def test_a_query_is_leased_answered_and_followed_up_under_the_same_lease(tmp_pat
         assert follow_up["lease_id"] == query["lease_id"]
         assert follow_up["known"] == {label: None}
         assert label not in follow_up["labels"]
-        assert ann.get(f"{PROJECT}/queries").json()["queries"] == [follow_up]
+        assert ann.get(f"{PROJECT}/queries").json() == {"items": [follow_up], "next_cursor": None}
 
 
 def test_the_same_key_gives_the_same_receipt_and_answers_once(as_ann, desk):
@@ -59,8 +63,8 @@ def test_nobody_else_may_answer_renew_release_undo_or_see_it(as_ann, as_bob, des
     assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:renew", json={}), 403)
     assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:release"), 403)
     assert is_problem(as_bob.delete(f"/api/v1/answers/{answer_id}"), 403)
-    assert as_bob.get(f"{PROJECT}/answers").json() == []
-    assert as_bob.get(f"{PROJECT}/queries").json()["queries"] == []
+    assert as_bob.get(f"{PROJECT}/answers").json()["items"] == []
+    assert as_bob.get(f"{PROJECT}/queries").json()["items"] == []
     assert answers(desk) == [("ann", dict.fromkeys(LABELS, 1.0))]
 
 
@@ -89,6 +93,8 @@ ENGINEERS_ONLY = [
     ("GET", f"{PROJECT}/overview"),
     ("GET", f"{PROJECT}/annotators"),
     ("GET", f"{PROJECT}/events"),
+    ("GET", f"{PROJECT}/examples"),
+    ("GET", f"{PROJECT}/next"),
     ("GET", f"{PROJECT}/exports/jsonl"),
     ("POST", f"{PROJECT}/predict"),
     ("GET", "/api/v1/tokens"),
@@ -132,20 +138,56 @@ def test_a_removed_token_opens_no_door(as_eve, as_bob):
 def test_a_new_token_is_shown_once_and_stored_as_a_digest(as_eve, stranger, desk):
     made = as_eve.post("/api/v1/tokens", json={"name": "cy", "role": "annotator"}).json()
     assert stranger.get(PROJECT, headers={"authorization": f"Bearer {made['token']}"}).is_success
-    assert {"name": "cy", "role": "annotator"} in as_eve.get("/api/v1/tokens").json()
+    assert {"name": "cy", "role": "annotator"} in as_eve.get("/api/v1/tokens").json()["items"]
     assert made["token"] not in repr(desk.store.tokens())
 
 
-def test_the_log_comes_in_pages_and_none_is_lost_or_twice(as_ann, as_eve):
-    lease(as_ann, max_items=3)
-    whole = as_eve.get(f"{PROJECT}/events", params={"limit": 1000}).json()["items"]
-    seen, cursor = [], "0"
-    while cursor is not None:
-        page = as_eve.get(f"{PROJECT}/events", params={"limit": 3, "cursor": cursor}).json()
-        seen += page["items"]
-        cursor = page["next_cursor"]
-    assert seen == whole
-    assert len(seen) > 10
+@pytest.mark.parametrize(
+    ("path", "name", "length"),
+    [
+        (f"{PROJECT}/events", "eve", 26),
+        (f"{PROJECT}/examples", "eve", 60),
+        (f"{PROJECT}/annotators", "eve", 3),
+        ("/api/v1/tokens", "eve", 3),
+        (f"{PROJECT}/answers", "ann", 4),
+    ],
+)
+def test_lists_come_in_pages_and_nothing_is_lost_or_twice(address, desk, path, name, length):
+    for who in ("bob", *["ann"] * 4, "eve"):
+        question = desk.lease(who)
+        desk.answer(who, question.id, question.lease_id, dict.fromkeys(LABELS, 1.0), f"{who} {question.id}")
+    with client_of(address, name) as client:
+        whole = client.get(path, params={"limit": 1000}).json()
+        for limit in (2, 3, length):
+            seen, page = [], {"next_cursor": ""}
+            while page["next_cursor"] is not None:
+                page = client.get(path, params={"limit": limit, "cursor": page["next_cursor"]}).json()
+                assert 0 < len(page["items"]) <= limit
+                seen += page["items"]
+            assert {"items": seen, "next_cursor": None} == whole
+    assert len(seen) >= length
+
+
+def test_ones_own_answers_come_newest_first(as_ann):
+    for i in range(3):
+        (query,) = lease(as_ann)["queries"]
+        send(as_ann, query, {"Billing": i}, f"k{i}")
+    first = as_ann.get(f"{PROJECT}/answers", params={"limit": 2}).json()
+    rest = as_ann.get(f"{PROJECT}/answers", params={"cursor": first["next_cursor"]}).json()
+    assert [one["costs"]["Billing"] for one in first["items"] + rest["items"]] == [2, 1, 0]
+
+
+@pytest.mark.parametrize("body", [{"max_items": 11}, {"ttl_s": 3601}])
+def test_annotators_may_not_lease_much_or_for_long_and_programs_may(as_ann, as_eve, desk, body):
+    before = desk.events(limit=1000)
+    assert is_problem(as_ann.post(f"{PROJECT}/queries:lease", json=body), 422)
+    assert desk.events(limit=1000) == before
+    found = lease(as_eve, **body)["queries"]
+    assert len(found) == body.get("max_items", 1)
+    if "ttl_s" in body:
+        mine = lease(as_ann, ttl_s=3600)["queries"][0]["lease_id"]
+        assert is_problem(as_ann.post(f"/api/v1/leases/{mine}:renew", json=body), 422)
+        assert as_eve.post(f"/api/v1/leases/{found[0]['lease_id']}:renew", json=body).is_success
 
 
 def test_when_there_is_nothing_to_ask_the_reason_is_said(tmp_path):
@@ -193,6 +235,67 @@ def test_an_answer_without_a_key_is_refused(as_ann):
 )
 def test_what_is_not_there_is_not_found(as_eve, path):
     assert as_eve.get(path).status_code == 404
+
+
+HALF = "\\ud800"  # in JSON: half of a character, which no database can keep
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        f'{{"{HALF}": 1}}',
+        f'{{"Billing": 1}}, "note": "{HALF}"',
+        f'{{"Billing": 1{"0" * 400}}}',
+        '{"Billing": 1e999}',
+    ],
+    ids=["label", "note", "huge", "infinite"],
+)
+def test_half_characters_and_numbers_without_end_are_refused_in_an_answer(as_ann, desk, costs):
+    (query,) = lease(as_ann)["queries"]
+    body = f'{{"query_id": "{query["id"]}", "lease_id": "{query["lease_id"]}", "costs": {costs}}}'
+    headers = {"Idempotency-Key": "k", "content-type": "application/json"}
+    assert is_problem(as_ann.post(f"{PROJECT}/answers", content=body, headers=headers), 422)
+    assert answers(desk) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'{{"name": "{HALF}", "role": "annotator"}}',
+        f'{{"name": "x", "role": "annotator", "{HALF}": 1}}',
+        f'{{"name": "x", "role": "{HALF}"}}',
+    ],
+)
+def test_half_characters_are_refused_in_names(as_eve, body):
+    headers = {"content-type": "application/json"}
+    assert is_problem(as_eve.post("/api/v1/tokens", content=body, headers=headers), 422)
+
+
+@pytest.mark.parametrize(
+    "example",
+    [f'{{"text": "{HALF}"}}', f'{{"{HALF}": "x"}}', f'{{"id": "{HALF}"}}', f'{{"text": "x", "n": 1{"0" * 400}}}', "7"],
+)
+@pytest.mark.parametrize("table", [False, True])
+def test_half_characters_and_numbers_without_end_predict_nothing_and_break_nothing(tmp_path, example, table):
+    folder, headers = tmp_path / "tickets", {"content-type": "application/json"}
+    examples = [{"n": 1.0, "s": "a"}, {"n": 2.0, "s": "b"}] if table else [{"text": "a"}, {"text": "b"}]
+    desk = Desk(Project.create(folder, examples, LABELS))
+    with closing(desk), served(desk) as address, client_of(address, "eve") as eve:
+        answer = eve.post(f"{PROJECT}/predict", content=f'{{"examples": [{example}]}}', headers=headers)
+    assert answer.status_code in (200, 404, 422), answer.text
+    assert answer.is_success or is_problem(answer, answer.status_code)
+
+
+@pytest.mark.parametrize("name", ["B\u00fccher \u4e66", 'a"b\\c', "a\nb"])
+def test_any_folder_name_can_be_exported_and_shown(tmp_path, name):
+    examples = [{"text": "a"}, {"text": "b"}]
+    desk = Desk(Project.create(tmp_path / name, examples, LABELS))
+    with closing(desk), served(desk) as address, client_of(address, "eve") as eve:
+        answer = eve.get(f"/api/v1/projects/{quote(name)}/exports/jsonl")
+        eve.post("/login", data={"token": "coal_eve"})
+        pages = [eve.get(path).status_code for path in ("/label", "/dashboard")]
+    assert (answer.status_code, pages) == (200, [200, 200])
+    assert unquote(answer.headers["content-disposition"].split("utf-8''")[1]) == f"{name}.jsonl"
 
 
 def test_exports_come_as_files(as_eve):

@@ -1,5 +1,6 @@
 """An exported project, imported elsewhere, is the same project."""
 
+import csv
 import json
 import zipfile
 
@@ -8,18 +9,21 @@ import pytest
 from coalface import CoalClassifier, read_dataset
 from coalface.app.archive import read_archive, write_archive
 from coalface.app.desk import Desk
-from coalface.errors import CoalfaceError
+from coalface.app.project import Project
+from coalface.errors import CoalfaceError, FileFormatError, InputError
 from tests.app.projects import LABELS, Clock, same_bits, small_project, work
 from tests.ledger import postgres
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_history_model_and_open_questions_are_the_same(tmp_path, request, database):
-    url = "sqlite:///project.db"
-    if database == "postgresql":
-        url = postgres.fresh_database(request.getfixturevalue("postgres_server"), "archive")
+@pytest.mark.parametrize("kinds", [("sqlite", "sqlite"), ("postgresql", "sqlite"), ("sqlite", "postgresql")])
+def test_history_model_and_open_questions_are_the_same(tmp_path, request, kinds):
+    def url(kind, name):
+        if kind == "sqlite":
+            return "sqlite:///project.db"
+        return postgres.fresh_database(request.getfixturevalue("postgres_server"), name)
+
     clock = Clock()
-    desk = Desk(small_project(tmp_path / "mail", database=url), clock=clock)
+    desk = Desk(small_project(tmp_path / "mail", database=url(kinds[0], "here")), clock=clock)
     receipts, _ = work(desk, n=20)
     desk.undo("ada", receipts[5].answer_id)
     held = desk.lease("bob")
@@ -27,12 +31,9 @@ def test_history_model_and_open_questions_are_the_same(tmp_path, request, databa
     write_archive(desk.project, desk.store, tmp_path / "mail.zip")
     events, overview = desk.events(limit=10_000), desk.overview()
     desk.close()
-    if database == "postgresql":
-        postgres.fresh_database(
-            request.getfixturevalue("postgres_server"), "archive"
-        )  # the database of the other place
-    other = Desk(read_archive(tmp_path / "mail.zip", tmp_path / "copy"), clock=clock)
+    other = Desk(read_archive(tmp_path / "mail.zip", tmp_path / "copy", url(kinds[1], "there")), clock=clock)
     try:
+        assert other.project.id != desk.project.id
         assert other.events(limit=10_000) == events
         assert same_bits(desk.books.model.learner, other.books.model.learner)
         assert other.overview() == overview
@@ -45,7 +46,50 @@ def test_history_model_and_open_questions_are_the_same(tmp_path, request, databa
         other.close()
 
 
-@pytest.mark.parametrize("name", ["../evil.txt", "/etc/evil", "pool/../../evil", "notes.txt", "pool/a/b/c/d"])
+def test_an_archive_tells_no_address_and_is_for_its_owner(tmp_path):
+    secret = f"sqlite:///{tmp_path}/secret.db"
+    project = small_project(tmp_path / "mail", n=20, database=secret, guidelines="Be kind.")
+    desk = Desk(project)
+    write_archive(project, desk.store, tmp_path / "mail.zip")
+    desk.close()
+    assert (tmp_path / "mail.zip").stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(tmp_path / "mail.zip") as archive:
+        assert not any(b"secret" in archive.read(name) for name in archive.namelist())
+    copy = read_archive(tmp_path / "mail.zip", tmp_path / "copy")
+    assert (copy.database, copy.guidelines) == ("sqlite:///project.db", "Be kind.")
+    with pytest.raises(InputError, match="must be empty"):
+        read_archive(tmp_path / "mail.zip", tmp_path / "second", secret)
+    assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ['{"kind": "asked", "at": 1, "example": 99}', '{"no": 1}', "{", '{"kind": null, "at": 1}']
+)
+def test_a_history_that_cannot_be_is_refused(tmp_path, line):
+    desk = Desk(small_project(tmp_path / "mail", n=20))
+    write_archive(desk.project, desk.store, tmp_path / "mail.zip")
+    desk.close()
+    with zipfile.ZipFile(tmp_path / "mail.zip") as archive, zipfile.ZipFile(tmp_path / "x.zip", "w") as forged:
+        for name in archive.namelist():
+            forged.writestr(name, archive.read(name) if name != "events.jsonl" else line)
+    with pytest.raises(FileFormatError) as caught:
+        read_archive(tmp_path / "x.zip", tmp_path / "copy")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "copy").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../evil.txt",
+        "/etc/evil",
+        "pool/../../evil",
+        "notes.txt",
+        "pool/a/b/c/d",
+        "pool/C:/x.bin",
+        "pool/images/../../x.png",
+    ],
+)
 def test_an_archive_with_other_files_is_refused(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr(name, "x")
@@ -83,3 +127,15 @@ def test_exports_can_be_read_by_others(tmp_path):
     assert same_bits(CoalClassifier.load(tmp_path / "out.model"), desk.books.model.learner)
     with pytest.raises(CoalfaceError, match="one of"):
         desk.export("xml")
+
+
+def test_no_cell_of_a_table_is_a_formula(tmp_path):
+    names = ["=1+2", "-3", "@x", "'y", "mail", "\t=1"]
+    desk = Desk(Project.create(tmp_path / "p", [{"id": name, "text": name} for name in names], LABELS))
+    work(desk, who="+ada", costs=lambda question: dict.fromkeys(question.labels, 0.5))
+    rows = list(csv.DictReader(b"".join(desk.export("csv")).decode().splitlines()))
+    desk.close()
+    assert {row["who"] for row in rows} == {"'+ada"}
+    shown = {row["id"] for row in rows}
+    assert shown == {"'=1+2", "-3", "'@x", "''y", "mail", "'\t=1"}
+    assert {name.removeprefix("'") for name in shown} == set(names)

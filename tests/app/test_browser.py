@@ -90,6 +90,55 @@ def test_follow_up_labels_come_as_new_rows_of_the_same_example(visitor, tmp_path
         assert visitor.text("fieldset.row legend") != first
 
 
+def choose_label(visitor, label):
+    """Choose a label in the list that has the focus."""
+    visitor.see(f"document.activeElement.value = {label!r}")
+    visitor.see("document.activeElement.dispatchEvent(new Event('change', {bubbles: true}))")
+
+
+def test_costs_that_nobody_asked_for_are_told_and_survive_a_reload(visitor, tmp_path):
+    with desk_in_turn(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        asked = visitor.text("fieldset.row legend")
+        others = visitor.see("[...document.querySelectorAll('.extra option')].map(one => one.value).filter(Boolean)")
+        visitor.press("3", "+")
+        choose_label(visitor, others[0])
+        visitor.press("Enter")
+        assert "A row is open" in visitor.text("#status")
+        visitor.press("1", "+")
+        choose_label(visitor, others[1])
+        visitor.press(" ")
+        visitor.reload()
+        assert visitor.see(CHOSEN) == ["3.0", "1.0", "?"]
+        visitor.press("u")  # takes the last one away again
+        answer(visitor, "Enter")
+        assert answers(desk) == [("ann", {asked: 3.0, others[0]: 1.0})]
+        assert visitor.complaints() == []
+
+
+def test_a_draft_belongs_to_its_project(visitor, tmp_path):
+    keys = []
+    for name in ("one", "other"):
+        with open_desk(tmp_path / name) as desk, served(desk) as address:
+            log_in(visitor, address, "ann")
+            visitor.press("2")
+            keys.append(visitor.see("Object.keys(localStorage).join()"))
+    assert keys[0] not in keys[1].split(",")
+
+
+def test_who_waits_is_given_the_question_that_comes_free(visitor, tmp_path):
+    with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address:
+        question = desk.lease("bob")
+        log_in(visitor, address, "ann")
+        assert "is with somebody" in visitor.text("h1")
+        visitor.see("look()")
+        visitor.wait("main().dataset.again == '10'")
+        desk.release(question.lease_id, "bob")
+        visitor.see("look()")
+        visitor.wait(f"{QUESTION}")
+        assert visitor.complaints() == []
+
+
 def test_the_dashboard_moves_by_itself(visitor, tmp_path):
     with open_desk(tmp_path) as desk, served(desk) as address:
         log_in(visitor, address, "eve")
@@ -115,6 +164,8 @@ def test_an_open_row_is_not_sent_and_a_lost_server_loses_no_answer(visitor, tmp_
 def test_free_numbers_are_typed_and_space_says_cant_tell(visitor, tmp_path):
     with open_desk(tmp_path, levels=(), cost_bounds=(0.0, 10.0)) as desk, served(desk) as address:
         log_in(visitor, address, "ann")
+        visitor.type("9")
+        visitor.press("u")  # no number has this letter
         visitor.type("1.5")
         visitor.press("Enter", " ")
         visitor.type("7")

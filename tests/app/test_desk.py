@@ -336,7 +336,7 @@ def test_with_overlap_two_people_see_each_example_and_nobody_twice(open_desk):
             while question:
                 costs = costs_for(question) if who == "ada" else dict.fromkeys(question.labels, 0.5)
                 question = desk.answer(who, question.id, question.lease_id, costs, question.id + who).follow_up
-        assert question.reason == ("all-leased" if who == "ada" else "nothing-worth-asking")
+        assert question.reason == ("others-only" if who == "ada" else "nothing-worth-asking")
     assert seen["ada"] == seen["bob"] != set()
     assert desk.books.model.learner.examples_queried_ == len(seen["ada"])
     ada = next(row for row in desk.overview().annotators if row.name == "ada")

@@ -1,5 +1,6 @@
 """Requests made up from the service's own description: whatever comes, it answers as it says it will."""
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from coalface.app.service import service_of
 from tests.app.desks import make_project
 from tests.app.serving import give_tokens
 
+REQUESTS = int(os.environ.get("COALFACE_FUZZ", "25"))  # for each route and role
 FOLDER = TemporaryDirectory()  # tests are made from the description when they are collected
 DESK = Desk(make_project(Path(FOLDER.name), budget={}))
 give_tokens(DESK.store)
@@ -30,7 +32,7 @@ CHECKS = [
 
 @pytest.mark.parametrize("name", ["ann", "eve"])
 @DESCRIPTION.parametrize()
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=REQUESTS, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_service_keeps_to_its_description(case, name):
     if "project" in case.path_parameters and len(case.path_parameters["project"]) % 2:
         case.path_parameters["project"] = "tickets"  # half of them go past the door

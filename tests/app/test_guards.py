@@ -1,5 +1,10 @@
 """Limits on rates and bodies, and the headers of every answer."""
 
+import asyncio
+
+import pytest
+
+from coalface.app.guards import AddressLimit, RateLimit
 from tests.app.serving import client_of, served
 from tests.app.test_api import PROJECT, is_problem
 
@@ -38,3 +43,31 @@ def test_every_answer_forbids_foreign_scripts_frames_and_caches(stranger, as_ann
         assert "unsafe" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/login", "/static/coalface.css", "/api/v1/openapi.json"])
+def test_who_asks_too_often_for_what_needs_no_token_must_wait(desk, path):
+    with served(desk, per_minute=30) as address, client_of(address) as stranger, client_of(address, "ann") as ann:
+        answers = [stranger.get(path) for _ in range(35)]
+        assert {answer.status_code for answer in answers[:30]} == {200}
+        assert is_problem(answers[-1], 429)
+        assert ann.get(PROJECT).is_success
+
+
+def test_one_address_does_not_wait_for_another():
+    limit = RateLimit(per_minute=60, burst=1, clock=lambda: 0.0)
+    seen = []
+
+    async def app(scope, receive, send):
+        seen.append(scope["client"][0])
+
+    async def ask(*addresses):
+        for address in addresses:
+            scope = {"type": "http", "path": "/login", "client": (address, 1)}
+            await AddressLimit(app, limit, ("/login",))(scope, None, ignored)
+
+    async def ignored(_):
+        pass
+
+    asyncio.run(ask("10.0.0.1", "10.0.0.1", "10.0.0.2"))
+    assert seen == ["10.0.0.1", "10.0.0.2"]

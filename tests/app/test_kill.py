@@ -15,8 +15,8 @@ from coalface.app.project import Project
 from tests.app.projects import costs_for, same_bits, small_project
 from tests.ledger import postgres
 
-THREADS = 6
-KILLS = int(os.environ.get("COALFACE_KILLS", "3"))
+THREADS = 20
+KILLS = int(os.environ.get("COALFACE_KILLS", "6"))
 
 
 def serve(folder, acknowledged, life):
@@ -60,7 +60,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(tmp_path, request, database):
         size, deadline = acknowledged.stat().st_size if acknowledged.exists() else 0, time.monotonic() + 120
         while time.monotonic() < deadline and (not acknowledged.exists() or acknowledged.stat().st_size < size + 500):
             time.sleep(0.02)
-        time.sleep(random.uniform(0.0, 0.5))
+        time.sleep(random.uniform(0.0, 0.3))
         os.kill(process.pid, signal.SIGKILL)
         process.join()
         check(folder, acknowledged)

@@ -11,7 +11,7 @@ def test_every_acknowledged_answer_is_in_the_log_once_and_the_model_is_the_same(
     url = None
     if database == "postgresql":
         url = postgres.fresh_database(request.getfixturevalue("postgres_server"), "kills")
-    found = torment(tmp_path, kills=1, annotators=4, database=url)
+    found = torment(tmp_path, kills=20, annotators=20, database=url, longest=0.8)
     assert found.problems == []
     assert found.acknowledged
     assert set(found.logged) == set(found.acknowledged)

@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -150,3 +151,93 @@ def test_wrong_names_are_refused():
 def test_a_limit_is_kept(tmp_path):
     _, done = labelled(tmp_path / "p", judge, limit=5)
     assert (done.answers, done.stopped) == (5, "limit")
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7])
+def test_a_limit_is_kept_by_several_workers_and_what_they_held_is_free_again(tmp_path, limit):
+    lock, asked = threading.Lock(), []
+
+    def slow(question):
+        with lock:
+            asked.append(question["id"])
+        threading.Event().wait(0.01)
+        return dict.fromkeys(question["labels"], 1.0)
+
+    desk = Desk(small_project(tmp_path / "p", n=40, learner={"warm_up": 0}))
+    done = Labelling(desk, slow, workers=5, limit=limit, pause=lambda _: threading.Event().wait(0.001)).run()
+    try:
+        assert (done.answers, len(asked), done.stopped) == (limit, limit, "limit")
+        assert desk.held("program") == []
+    finally:
+        desk.close()
+
+
+def test_a_failure_leaves_room_for_another_answer_within_the_limit(tmp_path):
+    calls = [0]
+
+    def moody(question):
+        calls[0] += 1
+        if calls[0] == 2:
+            raise OSError("busy")
+        return judge(question)
+
+    _, done = labelled(tmp_path / "p", moody, limit=4, workers=3, retries=0)
+    assert (done.answers, done.failures, done.stopped) == (4, 1, "limit")
+
+
+def test_work_goes_on_while_the_model_is_looking_for_a_question(tmp_path, monkeypatch):
+    monkeypatch.setattr("coalface.app.queue._MOST_LOOKED_AT", 1)
+    _, done = labelled(tmp_path / "p", lambda question: dict.fromkeys(question["labels"], 0.5))
+    assert done.stopped == "nothing-worth-asking"
+
+
+def test_a_command_that_does_not_read_is_ended(tmp_path):
+    deaf = CommandAnnotator(f'{sys.executable} -c "import time; time.sleep(60)"', timeout=0.3)
+    started = time.monotonic()
+    with pytest.raises(AnnotatorError, match=r"within 0\.3 seconds"):
+        deaf({"content": "x" * 1_000_000})  # more than a pipe holds
+    assert time.monotonic() - started < 5
+    deaf.close()
+
+
+def test_a_long_question_and_a_long_reply_pass_at_the_same_time(tmp_path):
+    echo = CommandAnnotator(f"{sys.executable} -uc 'import sys\nfor line in sys.stdin: print(line, end=str())'")
+    question = {"content": "x" * 500_000}
+    assert echo(question) == question
+    assert echo({"labels": []}) == {"labels": []}
+    echo.close()
+
+
+def test_an_endpoint_that_drips_is_given_up(dripping):
+    started = time.monotonic()
+    with pytest.raises(AnnotatorError, match=r"within 0\.3 seconds"):
+        annotator_of(dripping, timeout=0.3)({"labels": []})
+    assert time.monotonic() - started < 2
+
+
+@pytest.fixture
+def dripping():
+    """A server that sends a byte now and then, each sooner than the timeout of a socket."""
+    over = threading.Event()
+
+    class Drip(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(200)
+            self.end_headers()
+            while not over.wait(0.05):
+                try:
+                    self.wfile.write(b" ")
+                except OSError:
+                    return
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Drip)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    over.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()

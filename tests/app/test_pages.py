@@ -1,13 +1,14 @@
 """The pages as plain forms, without their script: a person can work, another site cannot."""
 
 import re
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import numpy as np
 import pytest
 from matplotlib.image import imsave
 
 from coalface.app.desk import Desk
+from coalface.app.exchange import STOPPED, NoQuestion
 from coalface.app.project import Project
 from coalface.app.tokens import form_key
 from tests.app.desks import LABELS, answers, desk_in_turn, open_desk
@@ -27,7 +28,7 @@ def fields_of(page):
 
 
 def rows_of(client):
-    return re.findall("<legend>(.*?)</legend>", client.get("/label").text)
+    return re.findall('<fieldset class="row">\n<legend>(.*?)</legend>', client.get("/label").text)
 
 
 def answer_page(client, *costs):
@@ -49,6 +50,67 @@ def test_a_person_without_scripts_can_answer_and_undo(tmp_path):
             assert client.post("/undo", data={"csrf": csrf}).status_code == 303
         assert answers(desk) == []
         assert rows_of(client) == [first]
+
+
+def test_a_cost_that_nobody_asked_for_can_be_told(tmp_path):
+    with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        (first,) = rows_of(client)
+        page = client.get("/label").text
+        others = re.findall("<option>(.*?)</option>", page)
+        assert sorted([first, *others]) == sorted(LABELS)
+        fields = fields_of(page) | {"cost-0": "3.0", "cost-1": "4.0"}
+        nameless = client.post("/label", data=fields | {"label-1": ""})
+        assert (nameless.status_code, answers(desk)) == (422, [])
+        assert "Choose the label" in nameless.text
+        assert client.post("/label", data=fields | {"label-1": others[0]}).status_code == 303
+        assert answers(desk) == [("ann", {first: 3.0, others[0]: 4.0})]
+        assert desk.progress().costs == 1
+
+
+def test_engineers_see_why_the_other_labels_are_not_asked(tmp_path):
+    with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        assert "Not asked" not in client.get("/label").text
+        client.cookies.clear()
+        log_in(client, "eve")
+        asked = rows_of(client)
+        (why,) = re.findall("Not asked:(.*?)</p>", client.get("/label").text, re.DOTALL)
+        assert all(label in why for label in set(LABELS) - set(asked))
+        assert "(perhaps later)" in why
+
+
+@pytest.mark.parametrize(
+    ("reason", "again"),
+    [
+        ("all-leased", "10"),
+        ("looking", "0.5"),
+        ("others-only", "30"),
+        ("budget-spent", None),
+        ("nothing-worth-asking", None),
+    ],
+)
+def test_the_page_looks_again_where_waiting_helps(stranger, desk, monkeypatch, reason, again):
+    log_in(stranger, "ann")
+    monkeypatch.setattr(desk, "lease", lambda *_: NoQuestion(reason))
+    page = stranger.get("/label").text
+    assert f"<h1>{STOPPED[reason]}</h1>" in page
+    assert re.findall('data-again="(.*?)"', page) == ([again] if again else [])
+    assert ("refresh" in page) == (again is not None)  # without scripts, too
+
+
+def test_two_services_on_one_machine_have_two_cookies(tmp_path):
+    with ExitStack() as stack:
+        desks = [stack.enter_context(open_desk(tmp_path / name)) for name in ("a", "b")]
+        one, other = (stack.enter_context(served(desk)) for desk in desks)
+        client = stack.enter_context(client_of(one))
+        log_in(client, "ann")
+        client.base_url = other
+        log_in(client, "eve")
+        assert client.get("/dashboard").status_code == 200
+        client.base_url = one
+        assert client.get("/label").status_code == 200
+        assert client.get("/dashboard").status_code == 403
 
 
 def test_reloading_shows_the_same_question(stranger):
@@ -87,6 +149,13 @@ def test_another_site_cannot_log_a_person_in(stranger):
     answer = stranger.post("/login", data={"token": "coal_ann"}, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403
     assert "set-cookie" not in answer.headers
+    answer = stranger.post("/login", data={"token": "coal_ann"}, headers={"sec-fetch-site": "cross-site"})
+    assert answer.status_code == 403
+
+
+def test_a_browser_that_says_that_the_form_is_ours_is_let_in_whatever_stands_before_the_service(stranger):
+    headers = {"origin": "https://labels.example", "sec-fetch-site": "same-origin"}
+    assert stranger.post("/login", data={"token": "coal_ann"}, headers=headers).status_code == 303
 
 
 def test_the_cookie_is_closed_to_scripts_and_to_other_sites(stranger):
@@ -156,11 +225,24 @@ def test_a_cost_that_breaks_the_rules_is_explained_on_a_page(stranger, desk):
     assert answers(desk) == []
 
 
+def test_half_a_character_in_a_form_is_refused(stranger, desk):
+    log_in(stranger, "ann")
+    fields = fields_of(stranger.get("/label").text) | {"cost-0": "1.0", "note": "\\ud800"}
+    parts = "".join(
+        f'--x\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
+    )
+    strange = {"content-type": "multipart/form-data; boundary=x; charset=raw_unicode_escape"}
+    answer = stranger.post("/label", content=f"{parts}--x--\r\n", headers=strange)
+    assert (answer.status_code, answers(desk)) == (422, [])
+    assert "whole characters" in answer.text
+
+
 def test_one_key_gives_the_true_label(tmp_path):
     matrix = [[0.0, 1.0, 4.0], [2.0, 0.0, 3.0], [4.0, 4.0, 0.0]]
     with open_desk(tmp_path, cost_matrix=matrix) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
         page = client.get("/label").text
+        assert "<h1>Which label is right?</h1>" in page
         assert re.findall('name="label" value="([^"]+)"', page) == list(LABELS)
         assert client.post("/label", data=fields_of(page) | {"label": "Refunds"}).status_code == 303
         assert answers(desk) == [("ann", dict(zip(LABELS, matrix[1], strict=True)))]

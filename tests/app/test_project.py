@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, save_npz
 
 from coalface.app.features import WIDTH
 from coalface.app.project import Project
+from coalface.app.settings_file import write_settings
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
 
 LABELS = ["cat", "dog", "cow"]
@@ -140,9 +141,22 @@ def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
         ({"overlap": 0}, "overlap"),
         ({"learner": {"mellowness": -1}}, "mellowness"),
         ({"learner": {"no_such": 1}}, "no_such"),
-        ({"learner": {"alike": None}}, "Leave it out"),
+        ({"learner": {"abstain_cost": None}}, "abstain_cost must have a value, got None"),
+        ({"learner": {"mellowness": complex(1, 2)}}, "mellowness must be a number"),
+        ({"learner": {"mellowness": float("nan")}}, "mellowness"),
+        ({"learner": {"two words": 1}}, "two words"),
+        ({"examples": [{"id": "a", "size": 10**400}]}, "'size' must lie within"),
+        ({"examples": [{"id": "a", "size": -1e39}]}, "'size' must lie within"),
+        ({"examples": [{"id": "a", "text": "half \ud83d"}]}, "lone surrogate"),
+        ({"examples": [{"id": "a", "html": "half \ud83d"}]}, "lone surrogate"),
+        ({"examples": [{"id": "a", "size": "half \ud83d"}]}, "lone surrogate"),
+        ({"examples": [{"id": "a", "half \ud83d": 1}]}, "lone surrogate"),
+        ({"examples": [{"id": "half \ud83d", "text": "x"}]}, "lone surrogate"),
+        ({"labels": ["cat", "\ud83d"]}, "lone surrogate"),
+        ({"title": "\ud83d"}, "lone surrogate"),
+        ({"database": "postgresql://ada:secret@127.0.0.1:1/mail?connect_timeout=1"}, r"ada:\*\*\*@127"),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_what_is_wrong_is_said_in_one_line_and_leaves_no_project(tmp_path, change, words):
     given = {"examples": RECORDS, "labels": LABELS, **change}
@@ -150,6 +164,28 @@ def test_what_is_wrong_is_said_in_one_line_and_leaves_no_project(tmp_path, chang
         Project.create(tmp_path / "p", **given)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "labels.txt"])
+def test_a_file_that_is_not_in_utf8_is_named(tmp_path, name):
+    (tmp_path / name).write_bytes('id,text\n1,"Grüße"\n'.encode("latin-1"))
+    given = (RECORDS, tmp_path / name) if name == "labels.txt" else (tmp_path / name, LABELS)
+    with pytest.raises(FileFormatError, match=f"{name} must be text in UTF-8"):
+        Project.create(tmp_path / "p", *given)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_settings_of_the_learner_are_kept_as_they_were_given(tmp_path):
+    learner = {"alike": None, "warm_up": np.int64(7), "mellowness": np.float32(0.25), "audit_rate": 0}
+    again = Project.open(Project.create(tmp_path / "p", RECORDS, LABELS, learner=learner).folder).new_learner()
+    assert {name: getattr(again, name) for name in learner} == learner
+
+
+def test_settings_with_a_password_are_for_their_owner(tmp_path):
+    write_settings(tmp_path, {"database": "postgresql://ada:secret@host/mail"})
+    assert (tmp_path / "project.toml").stat().st_mode & 0o777 == 0o600
+    project = Project.create(tmp_path / "p", RECORDS, LABELS)
+    assert "sqlite" not in repr(project)
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path):

@@ -61,6 +61,23 @@ def test_every_answer_is_told_in_order_and_signed(desk, tmp_path):
     assert len({headers["webhook-id"] for _, headers in endpoint.taken}) == 3
 
 
+def test_what_is_told_names_the_event_whatever_its_body_holds(tmp_path):
+    with open_desk(tmp_path, budget={"examples": 1}) as desk:
+        question = desk.lease("ann")
+        desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
+        desk.lease("ann")
+        with desk.books.recording() as record:
+            record.add("snapshot", {"event": 1, "round": 2, "who": "nobody"})  # as the log has them
+        endpoint = Endpoint()
+        assert messenger(desk, endpoint, tmp_path).deliver()
+        events = [event for event in desk.events(limit=1000) if event.kind in ("answered", "stopped", "snapshot")]
+    sent = [json.loads(body) for body, _ in endpoint.taken]
+    assert [one["type"] for one in sent] == ["answer.created", "labelling.stopped", "model.updated"]
+    for one, event in zip(sent, events, strict=True):
+        assert one["data"] == {"event": event.id, "who": event.who, "body": event.body}
+    assert sent[1]["data"]["body"] == {"reason": "budget-spent"}
+
+
 def test_an_endpoint_that_fails_gets_everything_later_and_once(desk, tmp_path):
     endpoint = Endpoint(200, 500, 0)
     sender = messenger(desk, endpoint, tmp_path)

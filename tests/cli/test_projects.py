@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from coalface.app.desk import Desk
+from coalface.app.project import Project
 from tests.cli.commands import json_lines, run
 
 JUDGE = """
@@ -43,6 +45,23 @@ def test_a_program_labels_and_the_project_travels(files, capsys):
     assert run(capsys, "export copy again.jsonl")[0] == 0
     assert (files / "again.jsonl").read_text() == (files / "out.jsonl").read_text()
     assert len(json_lines((files / "out.jsonl").read_text())) == done["examples"]
+
+
+def test_what_was_gathered_is_exported_while_a_service_runs(files, capsys):
+    run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
+    desk = Desk(Project.open("mail"))
+    try:
+        question = desk.lease("ada")
+        desk.answer("ada", question.id, question.lease_id, dict.fromkeys(question.labels, 0.5), "1")
+        for end in ("jsonl", "csv", "vw", "coalface", "zip"):
+            assert run(capsys, f"export mail out.{end}")[0] == 0
+        assert (files / "out.coalface").read_bytes() == b"".join(desk.export("model"))
+        assert (files / "out.jsonl").read_bytes() == b"".join(desk.export("jsonl"))
+        assert run(capsys, "label mail --annotator desk_judge:severity")[0] == 2
+    finally:
+        desk.close()
+    assert run(capsys, "import out.zip copy --database sqlite:///other.db")[0] == 0
+    assert (files / "copy" / "other.db").exists()
 
 
 @pytest.mark.parametrize(

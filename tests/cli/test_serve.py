@@ -3,12 +3,15 @@
 import signal
 import subprocess
 import sys
+import time
 
 import httpx
 import pytest
 
+from coalface.app import warming
 from coalface.app.project import Project
 from coalface.app.tokens import digest_of
+from coalface.cli import serve as serving
 from tests.cli.commands import run
 
 
@@ -63,17 +66,32 @@ def test_webhooks_need_a_secret(project, capsys, monkeypatch):
     assert (code, "webhook secret" in err) == (2, True)
 
 
-def test_it_listens_on_loopback_and_ends_when_told(project, capsys):
+def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatch):
+    run(capsys, "serve mail --new-token ada")
+    monkeypatch.setattr(serving, "_PATIENCE", 0.0)
+    monkeypatch.setattr(warming, "warm_up", lambda _: time.sleep(0.3))
+    code, _, err = run(capsys, "serve mail --webhook ftp://nowhere")  # refused, once that is done
+    assert (code, err.startswith("Compiling, once")) == (2, True)
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_it_listens_on_loopback_and_ends_when_told(project, capsys, trusted):
     token = run(capsys, "serve mail --new-token ada")[1].strip()
-    command = [sys.executable, "-m", "coalface", "serve", "mail", "--port", "0"]
+    command = [sys.executable, "-m", "coalface", "serve", "mail", "--port", "0", *["--proxy", "127.0.0.1"] * trusted]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        address = process.stdout.readline().split()[3]
-        assert address.startswith("http://127.0.0.1:")
-        headers = {"authorization": f"Bearer {token}"}
-        transport = httpx.HTTPTransport(retries=5)
-        with httpx.Client(transport=transport, trust_env=False, timeout=300.0) as client:
-            assert client.get(f"{address}/api/v1/projects", headers=headers).json()[0]["name"] == "mail"
-            client.post(f"{address}/api/v1/projects/mail/queries:lease", json={}, headers=headers).raise_for_status()
-        process.send_signal(signal.SIGTERM)
+        try:
+            address = process.stdout.readline().split()[3]
+            assert address.startswith("http://127.0.0.1:")
+            headers = {"authorization": f"Bearer {token}"}
+            transport = httpx.HTTPTransport(retries=5)
+            with httpx.Client(transport=transport, trust_env=False, timeout=300.0) as client:
+                assert client.get(f"{address}/api/v1/projects", headers=headers).json()[0]["name"] == "mail"
+                client.post(
+                    f"{address}/api/v1/projects/mail/queries:lease", json={}, headers=headers
+                ).raise_for_status()
+                login = client.post(f"{address}/login", data={"token": token}, headers={"x-forwarded-proto": "https"})
+                assert ("Secure" in login.headers["set-cookie"]) == trusted
+        finally:
+            process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     assert list(project.folder.glob("snapshot-*"))

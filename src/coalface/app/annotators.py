@@ -16,6 +16,8 @@ import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from http.client import HTTPException
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from coalface.errors import CoalfaceError, InputError
@@ -75,13 +77,17 @@ class HttpAnnotator:
 
     def __call__(self, question: dict[str, Any]) -> Any:
         """The reply; an AnnotatorError if there is none in time."""
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        request = urllib.request.Request(self.url, json.dumps(question).encode(), headers)
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                return json.loads(response.read(_LONGEST_REPLY))
-        except (OSError, ValueError) as problem:
+            return json.loads(_in_time(lambda: self._post(json.dumps(question).encode()), self.timeout))
+        except (OSError, ValueError, HTTPException) as problem:
             raise AnnotatorError(f"{self.url} did not answer as it should: {problem}.") from None
+
+    def _post(self, body: bytes) -> bytes:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        request = urllib.request.Request(self.url, body, headers)
+        with urllib.request.urlopen(request, timeout=self.timeout) as response:
+            reply: bytes = response.read(_LONGEST_REPLY)
+        return reply
 
 
 class CommandAnnotator:
@@ -98,8 +104,7 @@ class CommandAnnotator:
         """The reply; a process that fails or is too slow is ended, and another one is started next time."""
         process = self._process()
         try:
-            _send(process, json.dumps(question).encode() + b"\n")
-            return json.loads(_line(process, self.timeout))
+            return json.loads(_exchange(process, json.dumps(question).encode() + b"\n", self.timeout))
         except (OSError, ValueError) as problem:
             process.kill()
             self._own.process = None
@@ -123,29 +128,58 @@ class CommandAnnotator:
                 process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
             except OSError as problem:
                 raise InputError(f"The annotator {self.command[0]} cannot be run ({problem.strerror}).") from None
+            if process.stdin is not None:
+                os.set_blocking(process.stdin.fileno(), False)  # a program that does not read must not hold us up
             self._all.append(process)
             self._own.process = process
         return process
 
 
-def _send(process: subprocess.Popen[bytes], line: bytes) -> None:
-    if process.stdin is None:
-        raise OSError("it has no input")
-    process.stdin.write(line)
+def _in_time(call: Callable[[], bytes], timeout: float) -> bytes:
+    """What a call gives back, if it does so in time; the timeouts of sockets begin anew with every byte.
+
+    A call that is too slow is left to itself, in a thread that ends with the program.
+    """
+    ended: SimpleQueue[tuple[bytes, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            ended.put((call(), None))
+        except BaseException as problem:
+            ended.put((b"", problem))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        reply, problem = ended.get(timeout=timeout)
+    except Empty:
+        raise OSError(f"no reply within {timeout:g} seconds") from None
+    if problem is not None:
+        raise problem
+    return reply
 
 
-def _line(process: subprocess.Popen[bytes], timeout: float) -> bytes:
-    """The next line, within the time."""
-    if process.stdout is None:
-        raise OSError("it has no output")
-    deadline, line = time.monotonic() + timeout, b""
+def _exchange(process: subprocess.Popen[bytes], line: bytes, timeout: float) -> bytes:
+    """Send a line and read one, both within the time."""
+    if process.stdin is None or process.stdout is None:
+        raise OSError("it has no input or no output")
+    deadline, reply = time.monotonic() + timeout, b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
-        while not line.endswith(b"\n"):
-            if not selector.select(max(0.0, deadline - time.monotonic())):
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        while not reply.endswith(b"\n"):
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
                 raise OSError(f"no reply within {timeout:g} seconds")
-            piece = os.read(process.stdout.fileno(), 65536)
-            line += piece
-            if not piece or len(line) > _LONGEST_REPLY:
-                raise OSError("it ended" if not piece else "its reply is too long")
-    return line
+            for key, _ in ready:
+                if key.fileobj is process.stdin:
+                    line = line[os.write(key.fd, line) :]
+                    if not line:
+                        selector.unregister(process.stdin)
+                else:
+                    piece = os.read(key.fd, 65536)
+                    reply += piece
+                    if not piece or len(reply) > _LONGEST_REPLY:
+                        raise OSError("it ended" if not piece else "its reply is too long")
+    if line:
+        raise OSError("it replied before it had read the question")
+    return reply

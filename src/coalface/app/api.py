@@ -5,23 +5,17 @@ One service serves one project; its name stands in the address so that a client 
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Depends, Header, Request
 
 from coalface.app import views
-from coalface.app.auth import AnyCaller, Engineer, caller_of_api, engineer_of_api
+from coalface.app.auth import AnyCaller, caller_of_api
 from coalface.app.desk import Desk
 from coalface.app.exchange import NoQuestion, Progress, Question
 from coalface.app.problems import RESPONSES, RefusedError
-from coalface.app.tokens import Caller, check_person, digest_of, new_token
+from coalface.app.tokens import Caller
 
-MEDIA_TYPES = {
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "vw": "text/plain; charset=utf-8",
-    "model": "application/octet-stream",
-}
-_SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "vw": "vw", "model": "coalface"}
+# What annotators may hold, so that none of them empties the queue; the limits of programs are in the views.
+_MOST_ITEMS, _LONGEST_LEASE = 10, 3600.0
 
 
 async def desk_of(request: Request) -> Desk:  # async, as it has nothing to wait for: no thread is needed
@@ -42,9 +36,8 @@ async def named_desk(project: views.Identifier, desk: AnyDesk) -> Desk:
 
 NamedDesk = Annotated[Desk, Depends(named_desk)]
 Key = Annotated[views.Identifier, Header(alias="Idempotency-Key")]
-_COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}
-api = APIRouter(dependencies=[Depends(caller_of_api)], **_COMMON)
-for_engineers = APIRouter(dependencies=[Depends(engineer_of_api)], **_COMMON)
+COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}
+api = APIRouter(dependencies=[Depends(caller_of_api)], **COMMON)
 
 
 @api.get("/projects")
@@ -62,6 +55,7 @@ def project(desk: NamedDesk) -> views.ProjectView:
 @api.post("/projects/{project}/queries:lease")
 def lease(caller: AnyCaller, desk: NamedDesk, body: views.LeaseBody) -> views.LeasedView:
     """Queries that nobody else will be given until their lease ends."""
+    _refuse_too_much(caller, body.ttl_s, body.max_items)
     queries: list[views.QueryView] = []
     for _ in range(body.max_items):
         found = desk.lease(caller.name, body.ttl_s)
@@ -72,14 +66,15 @@ def lease(caller: AnyCaller, desk: NamedDesk, body: views.LeaseBody) -> views.Le
 
 
 @api.get("/projects/{project}/queries")
-def held(caller: AnyCaller, desk: NamedDesk) -> views.LeasedView:
-    """The queries that the caller holds, the newest lease first."""
-    return views.LeasedView(queries=[_view(question, caller) for question in desk.held(caller.name)])
+def held(caller: AnyCaller, desk: NamedDesk) -> views.Page[views.QueryView]:
+    """The queries that the caller holds, the newest lease first: few enough for one page."""
+    return views.Page(items=[_view(question, caller) for question in desk.held(caller.name)])
 
 
 @api.post("/leases/{lease_id}:renew")
 def renew(caller: AnyCaller, desk: AnyDesk, lease_id: views.Identifier, body: views.RenewBody) -> views.LeaseView:
     """A later end for a lease of the caller's."""
+    _refuse_too_much(caller, body.ttl_s)
     return views.LeaseView.model_validate({"expires_at": desk.renew(lease_id, caller.name, body.ttl_s)})
 
 
@@ -108,10 +103,12 @@ def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: views.AnswerBody)
 
 @api.get("/projects/{project}/answers")
 def answers(
-    caller: AnyCaller, desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=1000)] = 10
-) -> list[views.AnsweredView]:
+    caller: AnyCaller, desk: NamedDesk, limit: views.Limit = 10, cursor: views.Cursor = ""
+) -> views.Page[views.AnsweredView]:
     """The caller's own answers, the newest first."""
-    return [views.AnsweredView.model_validate(one) for one in desk.recent(caller.name, limit)]
+    before = int(cursor) if cursor else None
+    found = [views.AnsweredView.model_validate(one) for one in desk.recent(caller.name, limit + 1, before)]
+    return views.page_of(found, limit, lambda answered: answered.answer_id)
 
 
 @api.delete("/answers/{answer_id}")
@@ -127,66 +124,14 @@ def progress(caller: AnyCaller, desk: NamedDesk) -> Progress:
     return desk.progress(caller.name)
 
 
-@for_engineers.get("/projects/{project}/overview")
-def overview(desk: NamedDesk) -> views.OverviewView:
-    """Everything the dashboard shows."""
-    return views.OverviewView.model_validate(desk.overview())
-
-
-@for_engineers.get("/projects/{project}/annotators")
-def annotators(desk: NamedDesk) -> list[views.AnnotatorView]:
-    """Everybody's pace and agreement."""
-    return [views.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
-
-
-@for_engineers.get("/projects/{project}/events")
-def events(
-    desk: NamedDesk,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[str, Query(pattern=r"^[0-9]{1,15}$")] = "0",
-) -> views.EventsView:
-    """The log, the oldest first."""
-    found = desk.events(after=int(cursor), limit=limit)
-    following = str(found[-1].id) if len(found) == limit else None
-    return views.EventsView(items=[views.EventView.model_validate(one) for one in found], next_cursor=following)
-
-
-@for_engineers.post("/projects/{project}/predict")
-def predict(desk: NamedDesk, body: views.PredictBody) -> list[dict[str, Any]]:
-    """For each example its label, and the predicted cost and range of every label."""
-    return list(desk.predict(body.examples))
-
-
-@for_engineers.get("/projects/{project}/exports/{form}", response_class=Response)
-def export(desk: NamedDesk, form: views.Form) -> StreamingResponse:
-    """Everything that was answered as JSON lines, CSV or VW text, or the trained model."""
-    name = f"{desk.project.name}.{_SUFFIXES[form]}"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(iter(desk.export(form)), media_type=MEDIA_TYPES[form], headers=headers)
-
-
-@for_engineers.get("/tokens")
-def tokens(desk: AnyDesk) -> list[views.TokenView]:
-    """Who has a token."""
-    return [views.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
-
-
-@for_engineers.post("/tokens", status_code=201)
-def add_token(desk: AnyDesk, body: views.TokenBody) -> views.NewTokenView:
-    """A new token, shown this once."""
-    check_person(body.name, body.role)
-    token = new_token()
-    desk.store.add_token(body.name, body.role, digest_of(token))
-    return views.NewTokenView(name=body.name, role=body.role, token=token)
-
-
-@for_engineers.delete("/tokens/{name}", status_code=204)
-def remove_token(caller: Engineer, desk: AnyDesk, name: views.Identifier) -> None:
-    """Nobody of this name may call any longer, from the next request on."""
-    if name == caller.name:
-        raise RefusedError(409, "You would lock yourself out. Let another engineer remove your token.")
-    desk.store.remove_token(name)
-
-
 def _view(question: Question, caller: Caller) -> views.QueryView:
     return views.QueryView.model_validate(views.for_caller(question, caller))
+
+
+def _refuse_too_much(caller: Caller, ttl: float, items: int = 1) -> None:
+    if not caller.is_engineer and (ttl > _LONGEST_LEASE or items > _MOST_ITEMS):
+        raise RefusedError(
+            422,
+            f"An annotator may lease at most {_MOST_ITEMS} queries at a time (max_items), for at most "
+            f"{_LONGEST_LEASE:g} s (ttl_s), got {items} for {ttl:g} s. Ask for less.",
+        )

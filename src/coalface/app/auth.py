@@ -1,15 +1,16 @@
 """Who may do what: a bearer token for programs, the same token in a cookie for pages."""
 
+from hashlib import blake2b
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from coalface.app.guards import RateLimit
-from coalface.app.problems import RefusedError
+from coalface.app.problems import RefusedError, in_haste
+from coalface.app.project import Project
 from coalface.app.store import Store
 from coalface.app.tokens import Caller, digest_of, form_key, same_text
 
-COOKIE = "coalface"
 _READING = ("GET", "HEAD")
 
 
@@ -32,6 +33,15 @@ class Door:
         return Caller(name, role, token)
 
 
+def cookie_of(project: Project) -> str:
+    """The name of a project's cookie: browsers give one to every port of a machine, and there may be another service.
+
+    The folder tells projects apart, and stays the same over restarts.
+    """
+    folder = str(project.folder.resolve()).encode("utf-8", "replace")
+    return f"coalface-{blake2b(folder, digest_size=6).hexdigest()}"
+
+
 def address_of(request: Request) -> str:
     """Where a request comes from."""
     return request.client.host if request.client else "nowhere"
@@ -43,7 +53,7 @@ def caller_of_api(request: Request) -> Caller:
     door: Door = request.app.state.door
     if scheme.lower() == "bearer" and token:
         return door.admit(token.strip(), address_of(request))
-    cookie = request.cookies.get(COOKIE)
+    cookie = request.cookies.get(request.app.state.cookie)
     if cookie is None:
         raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"})
     caller = door.admit(cookie, address_of(request))
@@ -72,9 +82,7 @@ def only_engineers(caller: Caller) -> Caller:
 
 def _refuse_haste(seconds: float) -> None:
     if seconds > 0:
-        raise RefusedError(
-            429, f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
-        )
+        raise RefusedError(429, *in_haste(seconds))
 
 
 AnyCaller = Annotated[Caller, Depends(caller_of_api)]

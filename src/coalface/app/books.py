@@ -1,18 +1,20 @@
 """The books of a project: its log, the counts over it and the model, which never fall apart.
 
 What happens is written to the log in one transaction, together with where the questions stand. Once that is safe, the
-counts and the model take it in, in the order of the log.
+counts and the model take it in, in the order of the log. Where something goes wrong on the way, nobody knows how much
+is safe; then whoever comes next first takes in what the log has.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
 import sqlalchemy as sa
 
-from coalface.app.model import LiveModel
+from coalface.app.model import SNAPSHOT, LiveModel
 from coalface.app.project import Project
+from coalface.app.snapshots import Snapshots
 from coalface.app.store import Store
 from coalface.app.tally import Tally
 from coalface.ledger.events import Event, EventLog
@@ -53,18 +55,64 @@ class Books:
         self.project, self.store, self.clock = project, store, clock
         self.log = store.log
         self.lock = RLock()
-        self.tally = Tally(project.labels, project.cost_bounds, project.limits)
-        for event in self.log.read():
-            self.tally.take_in(event)
-        self.model = LiveModel(project, self.log)
+        self._tally, self._last = self._no_counts(), 0
+        self._model = LiveModel(project, self.log)
+        self._behind = True  # the log may have more than was taken in
+        self.catch_up()
+        self._snapshots = Snapshots(project.folder, self._model, self._note_snapshot)
+
+    @property
+    def tally(self) -> Tally:
+        """The counts, as the log has them."""
+        self.catch_up()
+        return self._tally
+
+    @property
+    def model(self) -> LiveModel:
+        """The model, as the log has it."""
+        self.catch_up()
+        return self._model
 
     @contextmanager
     def recording(self) -> Iterator[Recording]:
         """A transaction whose events are counted and learned once they are safe."""
         with self.lock:
-            with self.store.database.writing() as connection:
-                record = Recording(self.log, connection, self.clock())
-                yield record
-            for event in record.events:
-                self.tally.take_in(event)
-                self.model.take_in(event)
+            self.catch_up()
+            try:
+                with self.store.database.writing() as connection:
+                    record = Recording(self.log, connection, self.clock())
+                    yield record
+                self._take_in(record.events)
+            except BaseException:
+                self._behind = True
+                raise
+        self._snapshots.consider()
+
+    def catch_up(self) -> None:
+        """Take in what the log has more; most often there is nothing to do."""
+        if self._behind:
+            with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
+                self._take_in(self.log.read(self._last))
+                self._behind = False
+
+    def close(self) -> None:
+        """Write a last snapshot."""
+        self._snapshots.close()
+        self._model.close()
+
+    def _take_in(self, events: Iterable[Event]) -> None:
+        try:
+            for event in events:
+                self._tally.take_in(event)
+                self._model.take_in(event)
+                self._last = event.id
+        except BaseException:  # an event may be counted by half: begin anew
+            self._tally, self._last = self._no_counts(), 0
+            raise
+
+    def _no_counts(self) -> Tally:
+        return Tally(self.project.labels, self.project.cost_bounds, self.project.limits)
+
+    def _note_snapshot(self, body: dict[str, Any]) -> None:
+        with self.recording() as record:
+            record.add(SNAPSHOT, body)

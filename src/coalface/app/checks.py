@@ -35,7 +35,7 @@ def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
         fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
         if value is not None and not fits:
             raise InputError(f"{name} must be a number from 0 on, got {value!r}.")
-    if note is not None and (not isinstance(note, str) or len(note) > _LONGEST_NOTE):
+    if note is not None and not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _can_be_kept(note)):
         raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}.")
     return {
         name: value for name, value in (("seconds", seconds), ("note", note), ("price", price)) if value is not None
@@ -52,9 +52,21 @@ def checked_ttl(ttl: Any) -> float:
 
 def checked_name(what: str, name: Any) -> str:
     """A name or key of reasonable length."""
-    if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST_NAME or "\x00" in name:
+    if not (isinstance(name, str) and 1 <= len(name) <= _LONGEST_NAME and _can_be_kept(name)):
         raise InputError(f"{what} must be a text of 1 to {_LONGEST_NAME} characters, got {name!r:.60}.")
     return name
+
+
+def checked_annotator(name: Any) -> str:
+    """The name of somebody who answers; a colon ends it where the log names answers by person and key."""
+    if ":" in checked_name("annotator", name):
+        raise InputError(f"annotator must be a name without a colon, got {name!r:.60}.")
+    return str(name)
+
+
+def _can_be_kept(text: str) -> bool:
+    """No database keeps the character 0, and none half a character."""
+    return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _is_number(text: str) -> bool:

@@ -11,17 +11,20 @@ from typing import Any
 
 from coalface.app import exchange
 from coalface.app.books import Books
-from coalface.app.checks import checked_name, checked_said, checked_ttl
+from coalface.app.checks import checked_annotator, checked_said, checked_ttl
 from coalface.app.exchange import Answered, NoQuestion, Overview, Progress, Question, Receipt
 from coalface.app.exports import export
+from coalface.app.history import said_by
 from coalface.app.interviews import Given, Interviews
 from coalface.app.limits import Spent
 from coalface.app.overview import overview_of, predictions
-from coalface.app.project import SETTINGS, Project
+from coalface.app.project import Project
 from coalface.app.queue import LEASE, QuestionQueue
+from coalface.app.settings_file import SETTINGS
 from coalface.app.store import Row, Store
 from coalface.app.tally import ANSWERED
-from coalface.errors import ConflictError, UnknownLabelError
+from coalface.app.undoing import Undoing
+from coalface.errors import UnknownLabelError
 from coalface.files import exclusive
 from coalface.ledger.events import Event
 
@@ -44,13 +47,14 @@ class Desk:
         self.project = project
         with ExitStack() as stack:
             stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
-            self.store = project.open_store() if store is None else store
+            self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
             self.books = Books(project, self.store, clock)
             self._closing = stack.pop_all()
         self._closed = False
         self._queue = QuestionQueue(self.books)
         self._interviews = Interviews(self.books, self._queue)
+        self._undoing = Undoing(self.books, self._queue)
 
     def close(self) -> None:
         """Save a snapshot and let others open the project; a second time, do nothing."""
@@ -58,9 +62,9 @@ class Desk:
             if self._closed:
                 return
             self._closed = True
-            if self.books.model.save(self.project.folder) is not None:
-                with self.books.recording() as record:
-                    record.add("snapshot", {"event": self.books.model.last, "round": self.books.model.learner.round_})
+        try:
+            self.books.close()
+        finally:
             self._closing.close()
 
     # -- questions ------------------------------------------------------------------------------
@@ -68,10 +72,10 @@ class Desk:
     def lease(self, annotator: str, ttl: float = LEASE) -> Question | NoQuestion:
         """A question for this annotator alone until the lease runs out, or why there is none."""
         lasting = checked_ttl(ttl)
-        checked_name("annotator", annotator)
+        checked_annotator(annotator)
         with self.books.lock:
-            row = self._queue.lease(annotator, lasting)
-            return NoQuestion(self._queue.why_none()) if row is None else self._question(row)
+            found = self._queue.lease(annotator, lasting)
+            return found if isinstance(found, NoQuestion) else self._question(found)
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
@@ -80,23 +84,13 @@ class Desk:
     def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
         """Keep a lease for longer, also one that ran out and was given to nobody else; when it ends now."""
         lasting = checked_ttl(ttl)
-        self._interviews.lease_of(lease_id, annotator)
-        expires = self.books.clock() + lasting
-        with self.books.lock, self.store.database.writing() as connection:
-            if not self.store.renew(connection, lease_id, annotator, expires):
-                raise ConflictError(
-                    f"The lease {lease_id} is over: its question was answered, or somebody else has it."
-                )
-        return expires
+        with self.books.lock:
+            return self._interviews.renew(lease_id, annotator, lasting)
 
     def release(self, lease_id: str, annotator: str) -> None:
         """Give a question back unanswered; nothing happens if the lease is over."""
-        with self.books.recording() as record:
-            lease = self._interviews.lease_of(lease_id, annotator)
-            row = self.store.question(lease.body["question"])
-            if row.open and row.lease == lease_id:
-                self.store.change(record.connection, row.number, lease=None, holder=None, expires=None)
-                record.add("released", {"question": row.number}, annotator, row.example)
+        with self.books.lock:
+            self._interviews.release(lease_id, annotator)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -141,14 +135,14 @@ class Desk:
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Take back one's own answer and those that followed from it; the question comes back, leased to its author."""
         with self.books.lock:
-            row = self._interviews.undo(annotator, answer_id)
+            row = self._undoing.undo(annotator, answer_id)
             return None if row is None else self._question(row)
 
     # -- looking --------------------------------------------------------------------------------
 
-    def recent(self, annotator: str, n: int = 10) -> list[Answered]:
-        """An annotator's last answers, the last one first."""
-        return [self._answered(event) for event in self.books.log.latest(annotator, ANSWERED, n)]
+    def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
+        """An annotator's last answers, or the last ones before an answer, the last one first."""
+        return [self._answered(event) for event in self.books.log.latest(annotator, ANSWERED, n, before)]
 
     def progress(self, annotator: str | None = None) -> Progress:
         """What was asked so far, what may be spent, and one annotator's share of it."""
@@ -173,8 +167,7 @@ class Desk:
 
     def export(self, form: str) -> Iterator[bytes]:
         """The answers as "jsonl", "csv" or "vw", or the "model"."""
-        self.settle()
-        return export(self.project, self.books.log, self.books.model.learner, form)
+        return export(self.project, self.books.log, lambda: self.books.model.settled()[0], form)
 
     def settle(self) -> None:
         """Wait until the model is what the log says."""
@@ -194,18 +187,25 @@ class Desk:
         return Receipt(str(taken.event.id), taken.body["late"], taken.body["learned"], follow_up)
 
     def _question(self, row: Row) -> Question:
-        labels = self.project.labels if self.project.true_label else self._interviews.asking(row)
+        labels = self.project.labels if self.project.true_label else self._queue.asking(row)
         return Question(
             id=f"{row.number}.{row.step}",
             example_id=self.project.pool.example_id(row.example),
             content=self.project.pool.content(row.example),
             labels=list(labels),
-            known=row.known,
+            known=self._own_costs(row),
             lease_id=row.lease or "",
             expires_at=row.expires or 0.0,
             ranges={label: (low, high) for label, (low, high) in (row.plan["ranges"] or {}).items()},
             reason=row.plan["reason"],
         )
+
+    def _own_costs(self, row: Row) -> dict[str, float | None]:
+        """What the holder of a question said of it before; what others said would sway him."""
+        if not row.known:
+            return {}
+        said = said_by(row.holder, self.books.log.about(row.example), row.number)
+        return {label: row.known[label] for label in self.project.labels if label in said}
 
     def _answered(self, event: Event) -> Answered:
         body = event.body

@@ -9,13 +9,16 @@ from typing import Any
 STOPPED = {
     "budget-spent": "The budget is spent.",
     "nothing-worth-asking": "Nothing is left that is worth asking.",
-    "all-leased": "Every open question is with somebody else.",
+    "all-leased": "Every open question is with somebody now.",
+    "others-only": "What is left is for others: you have answered about these examples.",
+    "looking": "The model is still looking for an example that is worth asking about.",
+    "too-many-held": "You hold too many questions. Answer or release some first.",
 }
 
 
 @dataclass(frozen=True)
 class Question:
-    """One example and the labels whose cost is asked for now; ``known`` holds what was answered about it before.
+    """One example and the labels whose cost is asked for now; ``known`` holds what the same person said of it before.
 
     ``ranges`` (lowest and highest cost by label) and ``reason`` are for engineers: they would sway an annotator.
 
@@ -133,6 +136,7 @@ class Overview:
     annotators: list[AnnotatorRow]
     labels: list[LabelRow]
     history: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, test cost)
+    problem: str | None = None  # why the model still knows what was taken back, where that failed to be mended
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,8 +22,8 @@ from coalface.ledger.events import Event, EventLog
 FORMS = ("jsonl", "csv", "vw", "model")
 
 
-def export(project: Project, log: EventLog, learner: CoalClassifier, form: str) -> Iterator[bytes]:
-    """The bytes of an export, piece by piece."""
+def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier], form: str) -> Iterator[bytes]:
+    """The bytes of an export, piece by piece; ``model`` gives the trained model, should it be wanted."""
     if form == "jsonl":
         return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in learned_examples(project, log))
     if form == "csv":
@@ -31,6 +31,7 @@ def export(project: Project, log: EventLog, learner: CoalClassifier, form: str) 
     if form == "vw":
         return _vw(project, log)
     if form == "model":
+        learner = model()
         return _file(lambda path: learner.save(path))
     raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}.")
 
@@ -68,12 +69,30 @@ def _provenance(log: EventLog, closed: Event) -> list[dict[str, Any]]:
 
 
 def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
-    """A line per learned example; a cost that nobody knows is an empty cell."""
+    """A line per learned example; a cost that nobody knows is an empty cell, and no text is taken for a formula."""
     yield _line(["id", *(f"cost:{label}" for label in project.labels), "who", "at"])
     for event in _closed(log):
         costs = {answer["label"]: answer["cost"] for answer in event.body["answers"]}
         cells = ["" if costs.get(label) is None else repr(float(costs[label])) for label in project.labels]
-        yield _line([project.pool.example_id(event.example or 0), *cells, event.who, repr(event.at)])
+        name = project.pool.example_id(event.example or 0)
+        yield _line([harmless(name), *cells, harmless(event.who or ""), repr(event.at)])
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs as a formula: where it begins like one, an apostrophe comes first.
+
+    Taking one apostrophe off the front, where there is one, gives the text again. Numbers stay as they are.
+
+    >>> [harmless(text) for text in ("mail-7", "-7", "=1+2", "'tis")]
+    ['mail-7', '-7', "'=1+2", "''tis"]
+    """
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "'")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def _line(cells: list[Any]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coalface.app.problems import problem
+from coalface.app.problems import in_haste, problem
 
 LARGEST_BODY = 1 << 20  # bytes
 _POLICY = (
@@ -57,6 +57,20 @@ class RateLimit:
     def _now_left(self, seen: tuple[float, float], now: float) -> float:
         left, then = seen
         return min(self._burst, left + (now - then) * self._rate)
+
+
+class AddressLimit:
+    """Makes an address wait that asks too often for what is given without a token; the door limits everything else."""
+
+    def __init__(self, app: ASGIApp, limit: RateLimit, open_to_all: tuple[str, ...]) -> None:
+        self._app, self._limit, self._open_to_all = app, limit, open_to_all
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or say when it may come."""
+        wait = 0.0
+        if scope["type"] == "http" and scope["path"].startswith(self._open_to_all):
+            wait = self._limit.wait((scope.get("client") or ("nowhere",))[0])
+        await (problem(429, *in_haste(wait)) if wait > 0 else self._app)(scope, receive, send)
 
 
 class BodyLimit:

@@ -1,14 +1,18 @@
-"""Interviews: the answers of one person to the questions about one example, one after the other, and their undoing."""
+"""Interviews: leases kept and given back, and the answers of people to the questions about one example, in turn.
 
-import secrets
+An answer under a lease that ever showed its question is kept, whatever has become of the question since. It is learned
+if it is the first to that question; otherwise it stands in the log beside the one that was.
+"""
+
 from dataclasses import dataclass, replace
 from typing import Any
 
 from coalface.app.books import Books, Recording
-from coalface.app.checks import checked_name, parsed_answer, parsed_question
-from coalface.app.lessons import CLOSED, UNDONE, closing
+from coalface.app.checks import checked_name, parsed_question
+from coalface.app.history import put_under, said_by, standing
+from coalface.app.limits import Spent
 from coalface.app.plan import Plan
-from coalface.app.queue import LEASE, QuestionQueue
+from coalface.app.queue import MOST_HELD, QuestionQueue
 from coalface.app.store import Row
 from coalface.app.tally import ANSWERED
 from coalface.errors import ConflictError, NotYoursError, UnknownIdError
@@ -50,90 +54,7 @@ class Interviews:
     def __init__(self, books: Books, queue: QuestionQueue) -> None:
         self._books, self._queue = books, queue
 
-    def answer(self, given: Given) -> Taken:
-        """Keep an answer and, if it is the first to its question, go on from it."""
-        books, store = self._books, self._books.store
-        number, step = parsed_question(given.question_id)
-        ref = f"answer:{given.annotator}:{checked_name('key', given.key)}"
-        before = books.log.named(ref)
-        if before is not None:
-            return self._again(before, number, step, given)
-        lease = self.lease_of(given.lease_id, given.annotator)
-        row = store.question(number)
-        if lease.body["question"] != number or step > row.step:
-            raise UnknownIdError(f"There is no question {given.question_id!r} under the lease {given.lease_id}.")
-        self._refuse_second(row, step, given.annotator)
-        first = row.open and row.step == step
-        asked = self.asking(row) if first else []
-        in_time = row.lease == given.lease_id and (row.expires or 0.0) >= books.clock()
-        body: dict[str, Any] = {
-            "question": number,
-            "step": step,
-            "costs": {**dict.fromkeys(asked), **given.costs},
-            "put": 1 if given.whole else len(asked) if first else len(given.costs),  # what is paid for
-            "late": not (first and in_time),
-            "learned": first,
-            **{name: value for name, value in given.said.items() if name != "seconds"},
-        }
-        if given.truth is not None:
-            body["truth"] = given.truth
-        with books.recording() as record:
-            event = record.add(ANSWERED, body, given.annotator, row.example, given.said.get("seconds"), ref)
-            row = self._go_on(record, row, given, body["costs"], lease) if first else row
-        return Taken(event, row if first and row.open else None)
-
-    def _go_on(self, record: Recording, row: Row, given: Given, costs: Costs, lease: Event) -> Row:
-        """Put the next question about the example to whoever answered, or close it."""
-        books, asked = self._books, self.asking(row)
-        plan = Plan(**row.plan)
-        if not given.whole:
-            plan = replace(plan, unasked=(*plan.unasked, *(label for label in costs if label not in asked)))
-        spent = books.project.limits.spent_on(int(row.step == 0), len(asked))
-        row = replace(row, known={**row.known, **costs}, step=row.step + 1, holder=given.annotator, plan=vars(plan))
-        left = [] if given.whole else plan.next(row.known, books.project.cost_bounds)
-        room = self._queue.room(spent, without=row.number) if left else 0
-        if room >= 1:
-            expires = record.now + float(lease.body["ttl"])
-            row = replace(row, asking=int(min(len(left), room)), lease=given.lease_id, expires=expires)
-        else:
-            row = replace(row, open=False, asking=0, lease=None, expires=None)
-            if row.example not in books.tally.closed:  # of several copies the first one that is closed is learned
-                put = [label for label in plan.labels if label in row.known and label not in plan.unasked]
-                record.add(CLOSED, {"question": row.number, **closing(plan, row.known, put)}, row.holder, row.example)
-        self._put(record, row)
-        return row
-
-    def undo(self, annotator: str, answer_id: str, lasting: float = LEASE) -> Row | None:
-        """Take back an answer and those that followed from it; the question, leased to its author anew.
-
-        An answer that was kept beside an earlier one has no question to come back: None.
-        """
-        books, event = self._books, self._own_answer(annotator, answer_id)
-        body = event.body
-        if not body["learned"]:
-            with books.recording() as record:
-                self._note_undone(record, event, None)
-            return None
-        row = books.store.question(body["question"])
-        undone = [past for past in self._answers_to(row) if past.body["step"] >= body["step"]]
-        if any(past.who != annotator for past in undone):
-            raise ConflictError(f"The answer {answer_id} cannot be undone: somebody else went on from it.")
-        taken_back = {label for past in undone for label in past.body["costs"]}
-        known = {label: cost for label, cost in row.known.items() if label not in taken_back}
-        plan = Plan(**row.plan)
-        plan = replace(plan, unasked=tuple(label for label in plan.unasked if label not in taken_back))
-        asking = max(1, len(plan.next(known, books.project.cost_bounds)))
-        closed = self._closing_of(row)
-        with books.recording() as record:
-            for past in reversed(undone):
-                self._note_undone(record, past, closed if past is undone[-1] else None)
-            row = replace(row, open=True, known=known, plan=vars(plan), step=body["step"], asking=asking)
-            row = replace(row, holder=annotator, lease=secrets.token_urlsafe(12), expires=record.now + lasting)
-            self._put(record, row)
-            self._queue.note_lease(record, row, lasting)
-        if closed is not None:
-            books.model.rebuild()
-        return row
+    # -- leases ---------------------------------------------------------------------------------
 
     def lease_of(self, lease_id: str, annotator: str) -> Event:
         """The event of a lease that this annotator got at some time."""
@@ -144,9 +65,96 @@ class Interviews:
             raise NotYoursError(f"The lease {lease_id} is not {annotator!r}'s.")
         return event
 
-    def asking(self, row: Row) -> list[str]:
-        """The labels in question now."""
-        return Plan(**row.plan).next(row.known, self._books.project.cost_bounds)[: row.asking]
+    def renew(self, lease_id: str, annotator: str, lasting: float) -> float:
+        """A new end for a lease. One that ran out is noted in the log, the many renewals in time are not."""
+        store, lease = self._books.store, self.lease_of(lease_id, annotator)
+        row = store.question(lease.body["question"])
+        if row is None or not row.open or row.lease != lease_id:
+            raise ConflictError(f"The lease {lease_id} is over: its question was answered, or somebody else has it.")
+        with self._books.recording() as record:
+            expires = record.now + lasting
+            if _is_over(row, record.now):
+                self._refuse_regaining(row, lease_id, annotator)
+                body = {"question": row.number, "step": row.step, "until": expires}
+                record.add("renewed", body, annotator, row.example)
+            store.change(record.connection, row.number, expires=expires)
+        return expires
+
+    def release(self, lease_id: str, annotator: str) -> None:
+        """Give a question back; nothing happens if the lease is over."""
+        lease = self.lease_of(lease_id, annotator)
+        row = self._books.store.question(lease.body["question"])
+        if row is not None and row.open and row.lease == lease_id:
+            with self._books.recording() as record:
+                self._books.store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+                body = {"question": row.number, "step": row.step, "until": row.expires}
+                record.add("released", body, annotator, row.example)
+
+    def _refuse_regaining(self, row: Row, lease_id: str, annotator: str) -> None:
+        """A lease that ran out made room for others, and its holder may have taken something else."""
+        books, limits = self._books, self._books.project.limits
+        spent = self._queue.committed(without=row.number) + limits.spent_on(int(row.step == 0), 0)
+        if limits.room(spent) < row.asking:
+            raise ConflictError(f"The lease {lease_id} ran out, and the budget has no room for its question any more.")
+        if books.store.n_held(annotator, books.clock()) >= MOST_HELD:
+            raise ConflictError(f"The lease {lease_id} ran out, and {annotator!r} holds {MOST_HELD} others by now.")
+        if self._is_elsewhere(row, annotator, books.log.about(row.example)):
+            raise ConflictError(f"The lease {lease_id} ran out, and {annotator!r} was asked about the example again.")
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def answer(self, given: Given) -> Taken:
+        """Keep an answer and, if it is the first to its question, go on from it."""
+        books = self._books
+        number, step = parsed_question(given.question_id)
+        ref = f"answer:{given.annotator}:{checked_name('key', given.key)}"
+        before = books.log.named(ref)
+        if before is not None:
+            return self._again(before, number, step, given)
+        lease = self.lease_of(given.lease_id, given.annotator)
+        past = books.log.about(lease.example or 0)
+        asked = put_under(lease, past, number, step)
+        if asked is None:
+            raise UnknownIdError(f"There is no question {given.question_id!r} under the lease {given.lease_id}.")
+        _refuse_second(past, lease, step)
+        row = books.store.question(number)
+        with books.recording() as record:
+            body: dict[str, Any] = {"question": number, "step": step, "lease": lease.id, "asked": asked}
+            body["costs"] = {**dict.fromkeys(asked), **given.costs}
+            body |= {name: value for name, value in given.said.items() if name != "seconds"}
+            body |= {"truth": given.truth} if given.truth is not None else {}
+            following: Row | None = None
+            if row is not None and row.open and row.step == step and not self._is_elsewhere(row, given.annotator, past):
+                in_time = row.lease == given.lease_id and not _is_over(row, record.now)
+                body |= {"until": row.expires} if row.lease == given.lease_id else {}
+                body |= {"learned": True, "late": not in_time, "looks": int(step == 0), "put": len(asked)}
+                following = self._following(row, given, body, record.now + float(lease.body["ttl"]))
+                if following.open:
+                    body["then"] = {"labels": self._queue.asking(following), "until": following.expires}
+            else:
+                body |= {"learned": False, "late": True, **_not_paid_yet(past, given.annotator, number, step, asked)}
+            event = record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
+            if following is not None:
+                self._go_on(record, following)
+        return Taken(event, following if following is not None and following.open else None)
+
+    def _following(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
+        """The question as it stands after an answer: put to whoever answered, or closed."""
+        project, plan = self._books.project, Plan(**row.plan)
+        plan, known = plan.heard(row.known, plan.labels if given.whole else body["asked"], body["costs"])
+        row = replace(row, plan=vars(plan), known=known, step=row.step + 1, holder=given.annotator)
+        left = [] if given.whole else plan.next(known, project.cost_bounds)
+        price = body.get("price", project.limits.price_of(body["looks"], body["put"]))
+        spent = self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price)
+        room = project.limits.room(spent)
+        if left and room >= 1:
+            return replace(row, asking=int(min(len(left), room)), lease=given.lease_id, expires=expires)
+        return replace(row, open=False, asking=0, lease=None, expires=None)
+
+    def _go_on(self, record: Recording, row: Row) -> None:
+        if not row.open:
+            self._queue.close(record, row, row.holder)
+        put_down(self._books, record, row)
 
     def _again(self, event: Event, number: int, step: int, given: Given) -> Taken:
         """What an answer with the same key came to."""
@@ -157,50 +165,43 @@ class Interviews:
         if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
         row = self._books.store.question(number)
-        goes_on = body["learned"] and row.open and row.holder == event.who and row.step == step + 1
-        return Taken(event, row if goes_on else None)
+        goes_on = row is not None and row.open and row.holder == event.who and row.step == step + 1
+        return Taken(event, row if body["learned"] and goes_on else None)
 
-    def _refuse_second(self, row: Row, step: int, annotator: str) -> None:
-        for event in self._books.log.about(row.example):
-            if event.kind != ANSWERED or event.who != annotator or event.id in self._books.tally.undone:
-                continue
-            body = event.body
-            if (body["question"], body["step"]) == (row.number, step):
-                raise ConflictError(
-                    f"{annotator!r} has answered question {row.number}.{step} already. Undo that first."
-                )
+    def _is_elsewhere(self, row: Row, annotator: str, past: list[Event]) -> bool:
+        """Whether this annotator is asked or was heard by another copy of the question: nobody counts as two."""
+        if self._books.project.overlap == 1:
+            return False
+        if any(event.who == annotator and event.body["question"] != row.number for event in standing(past)):
+            return True
+        now = self._books.clock()
+        return any(row.holder == annotator and not _is_over(row, now) for row in self._books.store.copies(row))
 
-    def _own_answer(self, annotator: str, answer_id: str) -> Event:
-        event = self._books.log.get(parsed_answer(answer_id))
-        if event is None or event.kind != ANSWERED:
-            raise UnknownIdError(f"There is no answer {answer_id!r:.60}.")
-        if event.who != annotator:
-            raise NotYoursError(f"The answer {answer_id} is not {annotator!r}'s.")
-        if event.id in self._books.tally.undone:
-            raise ConflictError(f"The answer {answer_id} was undone already.")
-        return event
 
-    def _answers_to(self, row: Row) -> list[Event]:
-        """The answers that a question has gone on from, in order."""
-        answers = [event for event in self._books.log.about(row.example) if event.kind == ANSWERED]
-        mine = [event for event in answers if event.body["question"] == row.number]
-        return [event for event in mine if event.id not in self._books.tally.undone and event.body["learned"]]
+def put_down(books: Books, record: Recording, row: Row) -> None:
+    """Write down where a question stands."""
+    names = ("open", "known", "plan", "step", "asking", "lease", "holder", "expires")
+    books.store.change(record.connection, row.number, **{name: getattr(row, name) for name in names})
 
-    def _closing_of(self, row: Row) -> int | None:
-        """The event that taught the model this question's answers; None if it has not learned them."""
-        number = self._books.tally.closed.get(row.example)
-        event = None if number is None else self._books.log.get(number)
-        return number if event is not None and event.body["question"] == row.number else None
 
-    def _note_undone(self, record: Recording, answer: Event, closed: int | None) -> None:
-        body = answer.body
-        undone: dict[str, Any] = {
-            name: body[name] for name in ("question", "step", "costs", "put", "price") if name in body
-        }
-        undone |= {"answer": answer.id} | ({} if closed is None else {"closed": closed})
-        record.add(UNDONE, undone, answer.who, answer.example)
+def _is_over(row: Row, now: float) -> bool:
+    """Whether nobody holds the question."""
+    return row.lease is None or (row.expires or 0.0) < now
 
-    def _put(self, record: Recording, row: Row) -> None:
-        """Write down where the question stands."""
-        names = ("open", "known", "plan", "step", "asking", "lease", "holder", "expires")
-        self._books.store.change(record.connection, row.number, **{name: getattr(row, name) for name in names})
+
+def _refuse_second(past: list[Event], lease: Event, step: int) -> None:
+    for event in standing(past):
+        if (event.body.get("lease"), event.body["step"]) == (lease.id, step):
+            number = event.body["question"]
+            raise ConflictError(f"{event.who!r} has answered question {number}.{step} already. Undo that first.")
+
+
+def _not_paid_yet(past: list[Event], who: str, number: int, step: int, asked: list[str]) -> dict[str, int]:
+    """What is paid for an answer that is kept beside others: what was asked, and not what the same person said before.
+
+    Those who answer one question under several leases of theirs are paid once.
+    """
+    told = said_by(who, past)
+    before = [event for event in standing(past) if event.who == who and event.body["question"] == number]
+    looked = any(event.body["step"] == 0 for event in before)
+    return {"looks": int(step == 0 and not looked), "put": sum(label not in told for label in asked)}

@@ -9,6 +9,7 @@ from typing import Any
 from coalface.app.annotators import Annotator, AnnotatorError, reply_of
 from coalface.app.desk import Desk
 from coalface.app.exchange import NoQuestion, Question, Receipt
+from coalface.app.queue import MOST_HELD
 from coalface.errors import InputError
 
 _POLL = 0.05  # seconds until somebody who found no question looks again
@@ -51,18 +52,20 @@ class Labelling:
         progress: Callable[[int], object] = lambda _: None,
     ) -> None:
         self.desk, self.annotator, self.name = desk, annotator, name
-        self.workers, self.retries, self.backoff, self.limit = workers, retries, backoff, limit
+        self.workers = min(max(1, workers), MOST_HELD)  # each holds a question
+        self.retries, self.backoff, self.limit = retries, backoff, limit
         self.ttl = (timeout + backoff * 2.0**retries) * (retries + 1) + 60.0
         self._pause, self._progress = pause, progress
         self._lock = threading.Lock()
-        self._answers = self._failures = self._in_a_row = self._busy = 0
+        self._answers = self._failures = self._in_a_row = 0
+        self._busy = 0  # questions that are with the annotator now
         self._stopped: str | None = None
         self._problem: BaseException | None = None
 
     def run(self) -> Labelled:
         """Label until nothing is left to ask, the budget or the limit is reached, or the annotator fails for good."""
         before = self.desk.progress().price
-        threads = [threading.Thread(target=self._guarded, daemon=True) for _ in range(max(1, self.workers))]
+        threads = [threading.Thread(target=self._guarded, daemon=True) for _ in range(self.workers)]
         for thread in threads:
             thread.start()
         try:
@@ -86,43 +89,56 @@ class Labelling:
     def _work(self) -> None:
         while self._stopped is None:
             with self._lock:
-                cursor = self.desk.books.tally.cursor
-                question = self.desk.lease(self.name, self.ttl)
-                if isinstance(question, Question):
-                    self._busy += 1
-            if isinstance(question, NoQuestion):
-                self._wait(question.reason, cursor)
-                continue
-            try:
+                question = self._next()
+                if isinstance(question, NoQuestion) and not self._may_wait(question.reason):
+                    self._stopped = self._stopped or question.reason
+            if isinstance(question, Question):
                 self._interview(question)
-            finally:
-                with self._lock:
-                    self._busy -= 1
+            elif question.reason != "looking":
+                self._pause(_POLL)
 
-    def _wait(self, reason: str, cursor: int) -> None:
-        """Stop, unless a colleague may still free a question, or the pool has not been looked through."""
-        with self._lock:
-            going_on = self._busy > 0 or self.desk.books.tally.cursor > cursor
-            if reason != "all-leased" or not going_on:
-                self._stopped = self._stopped or reason
-                return
-        self._pause(_POLL)
+    def _next(self) -> Question | NoQuestion:
+        """A question, if one more may be answered; whoever calls holds the lock."""
+        if not self._may_begin():
+            return NoQuestion("limit")
+        question = self.desk.lease(self.name, self.ttl)
+        self._busy += isinstance(question, Question)
+        return question
 
-    def _interview(self, question: Question | None) -> None:
+    def _may_begin(self) -> bool:
+        """Whether the limit has room for one more answer beside those that are on their way."""
+        return self.limit is None or self._answers + self._busy < self.limit
+
+    def _may_wait(self, reason: str) -> bool:
+        """Whether there may be a question later: a colleague is at work, or the pool is not looked through."""
+        return reason == "looking" or (reason in ("all-leased", "too-many-held", "limit") and self._busy > 0)
+
+    def _interview(self, first: Question) -> None:
+        """Ask on about one example; what can be asked no more is given back."""
+        question: Question | None = first
         while question is not None:
-            started = time.monotonic()
+            started, receipt = time.monotonic(), None
             try:
                 reply = self._patiently(question)
                 receipt = self._answer(question, reply, time.monotonic() - started)
             except (AnnotatorError, InputError) as problem:
                 self._note_failure(question, problem)
                 return
-            with self._lock:
-                self._answers, self._in_a_row = self._answers + 1, 0
-                self._progress(self._answers)
-                if self.limit is not None and self._answers >= self.limit:
-                    self._stopped = self._stopped or "limit"
-            question = receipt.follow_up
+            finally:
+                with self._lock:
+                    self._busy -= 1
+                    if receipt is not None:
+                        question = self._note_answer(receipt)
+
+    def _note_answer(self, receipt: Receipt) -> Question | None:
+        """Count an answer; the question that follows, if it may be answered. Whoever calls holds the lock."""
+        self._answers, self._in_a_row = self._answers + 1, 0
+        self._progress(self._answers)
+        if receipt.follow_up is not None and not self._may_begin():
+            self.desk.release(receipt.follow_up.lease_id, self.name)
+            return None
+        self._busy += receipt.follow_up is not None
+        return receipt.follow_up
 
     def _patiently(self, question: Question) -> dict[str, Any]:
         """The reply, after as many attempts as it takes and is allowed."""

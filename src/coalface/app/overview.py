@@ -37,6 +37,7 @@ def overview_of(project: Project, model: LiveModel, tally: Tally, progress: Prog
         contested=None if queries is None else _contested(queries),
         stopped=tally.stopped,
         rebuilding=model.rebuilding,
+        problem=model.problem,
         model=learner.round_ - 1,
         annotators=tally.annotators(),
         labels=[_label_row(label, k, tally, queries) for k, label in enumerate(project.labels)],

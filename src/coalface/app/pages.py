@@ -13,8 +13,9 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import FormData
 
 from coalface.app.api import AnyDesk
-from coalface.app.auth import COOKIE, Door, address_of, check_form_key, only_engineers
+from coalface.app.auth import Door, address_of, check_form_key, only_engineers
 from coalface.app.desk import Desk
+from coalface.app.examples import not_asked
 from coalface.app.exchange import STOPPED, NoQuestion, Question
 from coalface.app.pictures import bar, shares, sparkline
 from coalface.app.problems import RefusedError
@@ -35,7 +36,7 @@ class _LoginNeededError(RefusedError):
 
 def caller_of_page(request: Request) -> Caller:
     """The caller by cookie; whoever has none is sent to log in."""
-    token = request.cookies.get(COOKIE)
+    token = request.cookies.get(request.app.state.cookie)
     door: Door = request.app.state.door
     try:
         if token is None:
@@ -81,15 +82,16 @@ def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Resp
         return _page(request, "login.html", None, refusal.status, wrong=refusal.detail)
     answer = _to("/")
     secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, token.strip(), _A_MONTH, httponly=True, samesite="strict", secure=secure)
+    name = request.app.state.cookie
+    answer.set_cookie(name, token.strip(), _A_MONTH, httponly=True, samesite="strict", secure=secure)
     return answer
 
 
 @pages.post("/logout", dependencies=[Depends(sent_form)])
-def logout() -> Response:
+def logout(request: Request) -> Response:
     """Forget the token on this machine."""
     answer = _to("/login")
-    answer.delete_cookie(COOKIE)
+    answer.delete_cookie(request.app.state.cookie)
     return answer
 
 
@@ -104,10 +106,14 @@ def label_page(request: Request, caller: Visitor, desk: AnyDesk, said: str = "")
         "said": _SAYINGS.get(said, ""),
     }
     if isinstance(question, NoQuestion):
-        return _page(request, "nothing.html", caller, reason=question.reason, why=STOPPED[question.reason], **about)
+        again = _LOOK_AGAIN.get(question.reason)
+        return _page(request, "nothing.html", caller, why=STOPPED[question.reason], again=again, **about)
     shown = for_caller(question, caller)
     about |= {"question": shown, "key": secrets.token_hex(16), "bars": _bars(shown, desk)}
     about["how_many"] = shares(about["progress"])
+    about["draft"] = f"{request.app.state.cookie} {caller.name} {question.id}"
+    about["others"] = [one for one in desk.project.labels if one not in {*shown.labels, *shown.known}]
+    about["not_asked"] = not_asked(desk.books, question) if caller.is_engineer else {}
     return _page(request, "truth.html" if desk.project.true_label else "label.html", caller, **about)
 
 
@@ -138,7 +144,7 @@ async def undo(caller: Visitor, desk: AnyDesk, form: SentForm) -> Response:
     try:
         await run_in_threadpool(desk.undo, caller.name, answer_id)
     except ConflictError:
-        return _to("/label?said=nothing")
+        return _to("/label?said=stays")
     return _to("/label?said=undone")
 
 
@@ -169,10 +175,12 @@ def dashboard(request: Request, caller: Visitor, desk: AnyDesk) -> Response:
     return _page(request, "dashboard.html", caller, why=STOPPED.get(overview.stopped or "", ""), **about)
 
 
+_LOOK_AGAIN = {"looking": 0.5, "all-leased": 10, "others-only": 30}  # seconds, where waiting helps
 _SAYINGS = {
     "late": "Your lease had ended; the answer was kept all the same.",
     "before": "You had answered this already; the first answer stands.",
     "nothing": "There is nothing to undo.",
+    "stays": "This answer stays: it was taken back before, or somebody else has gone on from it.",
     "undone": "Taken back: give this answer again.",
 }
 
@@ -195,7 +203,10 @@ def _costs(form: FormData) -> dict[str, float | None]:
         place = name.removeprefix("label-")
         cost = _text(form, f"cost-{place}").strip()
         if place != name and cost:
-            costs[_text(form, name)] = None if cost == "?" else _number(cost)
+            label = _text(form, name)
+            if not label:
+                raise InputError(f"A cost must be of a label, got {cost} for none. Choose the label.")
+            costs[label] = None if cost == "?" else _number(cost)
     return costs
 
 
@@ -218,13 +229,19 @@ def _text(form: FormData, name: str) -> str:
     value = form.get(name, "")
     if not isinstance(value, str) or "\0" in value or len(value) > 10_000:
         raise InputError(f"{name} must be a text of at most 10000 characters.")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):  # a form may say that it is in the strangest encoding
+        raise InputError(f"{name} must be a text of whole characters.")
     return value
 
 
 def _refuse_other_sites(request: Request) -> None:
-    """Another site could log a person in under a foreign name; a browser says where a form stands."""
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+    """Another site could log a person in under a foreign name; a browser says where a form stands.
+
+    Over HTTPS it says so in one word, which is right whatever a server in front of this one makes of the address.
+    """
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    same_host = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    if not (same_host if site is None else site == "same-origin"):
         raise RefusedError(403, "This did not come from a page of this service. Load the page again.")
 
 

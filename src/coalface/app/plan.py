@@ -5,8 +5,8 @@ that an answer can settle the rest. The ranges are those of the decision: what t
 changes nothing about an example that somebody is looking at.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,21 @@ class Plan:
             if label not in known and _single(lowest, bounds) < least:
                 return [label]
         return []
+
+    def heard(self, known: Known, asked: Iterable[str], costs: Known) -> tuple["Plan", dict[str, float | None]]:
+        """The plan and what is known after an answer; costs told before anybody asked for them are noted as such.
+
+        >>> plan, known = Plan(["cat"], []).heard({}, ["cat"], {"cat": 0.5, "dog": 0.1})
+        >>> plan.unasked, plan.put(known)
+        (('dog',), ['cat'])
+        """
+        settled = {*known, *asked}
+        unasked = [label for label in costs if label not in settled]
+        return replace(self, unasked=(*self.unasked, *unasked)), {**known, **costs}
+
+    def put(self, known: Known) -> list[str]:
+        """The labels of the plan that somebody was asked about."""
+        return [label for label in self.labels if label in known and label not in self.unasked]
 
     @property
     def labels(self) -> list[str]:

@@ -57,6 +57,15 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None, **m
     return JSONResponse(content, status, headers, MEDIA_TYPE)
 
 
+def in_haste(seconds: float) -> tuple[str, dict[str, str]]:
+    """What is said to somebody who comes too often, and the header for programs.
+
+    >>> in_haste(0.25)
+    ('Too many requests. Come again in 0.2 s.', {'retry-after': '1'})
+    """
+    return f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
+
+
 def status_of(error: CoalfaceError) -> int:
     """The status that says what kind of error it is.
 

@@ -7,10 +7,8 @@ one, says what each label costs by the true one.
 import csv
 import json
 import os
-import shutil
-import tomllib
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.app.features import read_features
+from coalface.app.folders import new_folder, refuse_used
 from coalface.app.limits import Limits
+from coalface.app.ownership import claim, claim_empty, new_id
 from coalface.app.pool import Pool, write_pool
 from coalface.app.scale import Scale
-from coalface.app.settings_file import settings_text
+from coalface.app.settings_file import SETTINGS, read_settings, write_settings
 from coalface.app.sources import read_examples
 from coalface.app.store import Store
+from coalface.app.texts import whole_text
 from coalface.data.fields import Examples, checked_examples
 from coalface.data.labels import label_array
 from coalface.data.matrices import read_cost_matrix
@@ -32,7 +33,12 @@ from coalface.data.trees import tree_cost_matrix
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.learner import CoalClassifier
 
-SETTINGS, LABELS, MATRIX, POOL = "project.toml", "labels.txt", "cost_matrix.csv", "pool"
+import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+
+LABELS, MATRIX, POOL = "labels.txt", "cost_matrix.csv", "pool"
+
+DATABASE = "sqlite:///project.db"
+NONE = "none"  # a setting that is off
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +53,7 @@ class Project:
     ('mail', ['delivery', 'refund'], 2, False)
     """
 
+    id: str
     folder: Path
     name: str
     title: str
@@ -59,8 +66,8 @@ class Project:
     limits: Limits
     overlap: int
     seed: int
-    database: str
-    pool: Pool
+    database: str = field(repr=False)  # the address may hold a password
+    pool: Pool = field(repr=False)
     learner: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -80,9 +87,9 @@ class Project:
         overlap: int = 1,
         seed: int = 0,
         title: str | None = None,
-        question: str = "How bad would each of these be?",
+        question: str | None = None,
         guidelines: str = "",
-        database: str = "sqlite:///project.db",
+        database: str = DATABASE,
         learner: Mapping[str, Any] | None = None,
     ) -> "Project":
         """Make a project in a new folder; after an error there is none.
@@ -91,8 +98,7 @@ class Project:
         cost; then, unless told otherwise, annotators give the true label only.
         """
         target = Path(folder)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise InputError(f"{target} must be a new or empty folder. Choose another name.")
+        refuse_used(target)
         names = read_labels(labels)
         matrix = _matrix(names, tree, cost_matrix)
         scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
@@ -101,53 +107,46 @@ class Project:
                 f"The costs of errors must lie within the scale, {scale.bounds[0]:g} to {scale.bounds[1]:g}, got "
                 f"{matrix.min():g} to {matrix.max():g}. Pass wider cost_bounds."
             )
+        one_label = matrix is not None if true_label is None else bool(true_label)
+        usual = "Which label is right?" if one_label else "How bad would each of these be?"
         settings = {
+            "id": new_id(),
             "title": title or target.name,
-            "question": question,
+            "question": usual if question is None else question,
             "guidelines": guidelines,
-            "true_label": matrix is not None if true_label is None else bool(true_label),
+            "true_label": one_label,
             "overlap": overlap,
             "seed": seed,
             "database": database,
             "scale": scale.plain(),
             "budget": Limits.of(budget or {}).plain(),
-            "learner": dict(learner or {}),
+            "learner": {name: _written(name, value) for name, value in (learner or {}).items()},
         }
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.parent / f".{target.name}.{uuid.uuid4().hex}.part"
-        try:
-            part.mkdir()
-            (part / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
+        with new_folder(target) as part:
+            write_settings(part, settings)
             (part / LABELS).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
             if matrix is not None:
                 _write_matrix(part / MATRIX, names, matrix)
             vectors = None if features is None else _vectors(features)
             write_pool(part / POOL, read_examples(examples), vectors, seed)
-            cls.open(part).new_learner()  # what cannot be opened is not made
-            if target.exists():
-                target.rmdir()
-            part.replace(target)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
+            made = cls.open(part)
+            made.new_learner()  # what cannot be opened is not made
+            with made.new_store():
+                pass
         return cls.open(target)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> "Project":
         """The project in a folder."""
         source = Path(folder)
-        try:
-            settings = tomllib.loads((source / SETTINGS).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise FileFormatError(f"{source} is not a project: it has no {SETTINGS}. Make one with init.") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-            raise FileFormatError(f"{source / SETTINGS} must be TOML ({problem}). Correct it.") from None
+        settings = read_settings(source)
         labels = read_labels(source / LABELS)
-        known = {"title", "question", "guidelines", "true_label", "overlap", "seed", "database"}
+        known = {"id", "title", "question", "guidelines", "true_label", "overlap", "seed", "database"}
         _refuse_unknown(source, settings, known | {"scale", "budget", "learner"})
         matrix = source / MATRIX
         try:
             return cls(
+                id=str(settings["id"]),
                 folder=source,
                 name=source.resolve().name,
                 title=str(settings.get("title", source.name)),
@@ -160,7 +159,7 @@ class Project:
                 limits=Limits.of(settings.get("budget", {})),
                 overlap=_overlap(settings.get("overlap", 1)),
                 seed=int(settings.get("seed", 0)),
-                database=str(settings.get("database", "sqlite:///project.db")),
+                database=str(settings.get("database", DATABASE)),
                 pool=Pool(source / POOL),
                 learner=dict(settings.get("learner", {})),
             )
@@ -182,6 +181,8 @@ class Project:
     def new_learner(self) -> CoalClassifier:
         """A learner that has seen nothing."""
         given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, **self.learner}
+        if given.get("alike") == NONE:
+            given["alike"] = None
         try:
             learner = CoalClassifier(classes=np.array(self.labels), **given)
         except TypeError as problem:
@@ -205,12 +206,30 @@ class Project:
             raise InputError(f"Only images have files, {example_id!r} is of kind {content['kind']}.")
         return self.folder / POOL / "images" / Path(content["file"]).name
 
-    def open_store(self) -> Store:
-        """The database of the project; one of SQLite lies in the folder."""
-        local = "sqlite:///"
-        if self.database.startswith(local) and not self.database.startswith(f"{local}/"):
-            return Store(f"{local}{self.folder.resolve() / self.database.removeprefix(local)}")
-        return Store(self.database)
+    def open_store(self, *, alone: bool = False) -> Store:
+        """The database of the project, which nobody else may write if ``alone``."""
+        store = Store(self._address(), alone=alone)
+        try:
+            with store.database.writing() as connection:
+                claim(connection, self.id)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @contextmanager
+    def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
+        """A database that was empty, in the transaction that makes it the project's."""
+        with closing(Store(self._address())) as store, store.database.writing() as connection:
+            claim_empty(connection, self.id)
+            yield store, connection
+
+    def _address(self) -> str:
+        """Where the database is; one of SQLite lies in the folder."""
+        url, local = self.database, "sqlite:///"
+        if url.startswith(local) and not url.startswith(f"{local}/"):
+            return f"{local}{self.folder.resolve() / url.removeprefix(local)}"
+        return url
 
 
 def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
@@ -223,13 +242,22 @@ def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
         path = Path(labels)
         if not path.is_file():
             raise FileFormatError(f"There is no file {path}. Write a label per line there.")
-        names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as problem:
+            raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
+        names = [line.strip() for line in lines if line.strip()]
     else:
-        names = [str(label) for label in labels]
+        names = [whole_text("A label", str(label)) for label in labels]
     if len(names) < 2:
         raise InputError(f"There must be at least two labels, got {names!r}.")
     label_array(np.array(names), "labels")
     return names
+
+
+def _written(name: str, value: Any) -> Any:
+    """A parameter of the learner as the settings have it; that no examples are alike has to be a word there."""
+    return NONE if name == "alike" and value is None else value
 
 
 def _vectors(features: Any) -> Examples:

@@ -10,22 +10,24 @@ from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 
 from coalface import __version__
-from coalface.app.api import api, for_engineers
-from coalface.app.auth import Door
+from coalface.app.api import api
+from coalface.app.auth import Door, cookie_of
 from coalface.app.desk import Desk
-from coalface.app.guards import LARGEST_BODY, BodyLimit, StrictHeaders
+from coalface.app.engineers import for_engineers
+from coalface.app.guards import LARGEST_BODY, AddressLimit, BodyLimit, RateLimit, StrictHeaders
 from coalface.app.pages import pages
 from coalface.app.problems import answer_in_problems
 from coalface.app.webhooks import Messenger
 
 _HERE = Path(__file__).parent
 _NOTHING = "\N{EN DASH}"
+_DESCRIPTION = "/api/v1/openapi.json"
 
 
 def service_of(
     desk: Desk, messenger: Messenger | None = None, *, per_minute: float = 3000.0, largest_body: int = LARGEST_BODY
 ) -> FastAPI:
-    """The ASGI app that serves a desk; ``per_minute`` limits the requests of each caller."""
+    """The ASGI app that serves a desk; ``per_minute`` limits the requests of each caller, and of each address."""
 
     @asynccontextmanager
     async def while_serving(_: FastAPI) -> AsyncIterator[None]:
@@ -41,19 +43,21 @@ def service_of(
         title="coalface",
         version=__version__,
         description="Questions about costs, and their answers. Send Authorization: Bearer TOKEN.",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=_DESCRIPTION,
         docs_url=None,  # FastAPI's pages would load scripts from elsewhere
         redoc_url=None,
         lifespan=while_serving,
     )
     app.state.desk, app.state.door = desk, Door(desk.store, per_minute)
-    app.state.templates = _templates()
+    app.state.cookie, app.state.templates = cookie_of(desk.project), _templates()
     answer_in_problems(app)
     app.include_router(api)
     app.include_router(for_engineers)
     app.include_router(pages)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     app.add_middleware(BodyLimit, largest=largest_body)
+    a_minute_at_once = RateLimit(per_minute, burst=max(per_minute, 20.0))  # a whole team may share an address
+    app.add_middleware(AddressLimit, limit=a_minute_at_once, open_to_all=("/login", "/static/", _DESCRIPTION))
     app.add_middleware(StrictHeaders)
     return app
 

@@ -1,19 +1,30 @@
 """A project's settings as TOML that a person can read and edit."""
 
 import json
+import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from coalface.errors import InputError
+import numpy as np
 
+from coalface.app.ownership import new_id
+from coalface.app.texts import whole_text
+from coalface.errors import FileFormatError, InputError
+from coalface.files import atomic_write
+from coalface.ledger.engines import without_password
+
+SETTINGS = "project.toml"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HEAD = """\
-# A coalface project. Edit what you like and start it again; the seed, the labels and the scale's bounds are what the
-# answers so far rest on, and stay as they are.
+# A coalface project. Edit what you like and start it again; the id, the seed, the labels and the scale's bounds are
+# what the answers so far rest on, and stay as they are.
 """
 _NOTES = {
     "scale": "# Costs lie within the bounds. With levels, annotators choose one; without, they give any number.",
     "budget": "# Any of: examples, costs, price (with price_per_example and price_per_cost).",
-    "learner": "# Parameters of CoalClassifier that differ from its defaults.",
+    "learner": '# Parameters of CoalClassifier that differ from its defaults; alike = "none" is its None.',
 }
 
 
@@ -28,25 +39,65 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     bounds = [0, 1]
     """
     plain = {name: value for name, value in settings.items() if not isinstance(value, Mapping)}
-    lines = [_HEAD, *(f"{name} = {_value(value)}" for name, value in plain.items())]
+    lines = [_HEAD, *(_line(name, value) for name, value in plain.items())]
     for name, table in settings.items():
         if isinstance(table, Mapping):
-            lines += ["", *([_NOTES[name]] if name in _NOTES else []), f"[{name}]"]
-            lines += [f"{key} = {_value(value)}" for key, value in table.items()]
+            lines += ["", *([_NOTES[name]] if name in _NOTES else []), f"[{_key(name)}]"]
+            lines += [_line(key, value) for key, value in table.items()]
     return "\n".join(lines) + "\n"
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        items = [_value(item) for item in value]
-        nested = any(isinstance(item, Mapping) for item in value)
+def write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Write project.toml; where the database takes a password, only its owner may read it."""
+    url = str(settings.get("database", ""))
+    with atomic_write(folder / SETTINGS, private=without_password(url) != url) as file:
+        file.write(settings_text(settings).encode())
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """What project.toml says; a project that has no id yet gets one."""
+    path = folder / SETTINGS
+    try:
+        text = path.read_text(encoding="utf-8")
+        settings = tomllib.loads(text)
+    except FileNotFoundError:
+        raise FileFormatError(f"{folder} is not a project: it has no {SETTINGS}. Make one with init.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise FileFormatError(f"{path} must be TOML ({problem}). Correct it.") from None
+    if "id" not in settings:
+        settings["id"] = new_id()
+        with atomic_write(path) as file:
+            file.write(f"{_line('id', settings['id'])}\n{text}".encode())
+    return settings
+
+
+def _line(name: str, value: Any) -> str:
+    return f"{_key(name)} = {_value(name, value)}"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name, name)
+
+
+def _value(name: str, value: Any) -> str:
+    plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(plain, Mapping):
+        return "{" + ", ".join(_line(str(key), item) for key, item in plain.items()) + "}"
+    if isinstance(plain, list | tuple):
+        items = [_value(name, item) for item in plain]
+        nested = any(isinstance(item, Mapping) for item in plain)
         return "[\n  " + ",\n  ".join(items) + ",\n]" if nested else "[" + ", ".join(items) + "]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace(
-            "\x7f", "\\u007f"
-        )  # JSON's escapes are TOML's, but for one
-    if value is None:
-        raise InputError("A setting of a project must have a value, got None: a file cannot hold that. Leave it out.")
-    return json.dumps(value)
+    if isinstance(plain, str):
+        return _text(name, plain)
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    if isinstance(plain, int | float):
+        return repr(plain)  # Python's inf and nan are TOML's
+    if plain is None:
+        raise InputError(f"The setting {name} must have a value, got None: a file cannot hold that. Leave it out.")
+    raise InputError(f"The setting {name} must be a number, a text, a list or a table, got {value!r:.60}.")
+
+
+def _text(name: str, text: str) -> str:
+    quoted = json.dumps(whole_text(f"The setting {name}", text), ensure_ascii=False)
+    return quoted.replace("\x7f", "\\u007f")  # JSON's escapes are TOML's, but for one

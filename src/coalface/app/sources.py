@@ -2,16 +2,21 @@
 
 import csv
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from coalface.app.texts import whole_text
 from coalface.errors import FileFormatError, InputError
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _LONGEST_ID = 200
+_LARGEST = float(np.finfo(np.float32).max)  # of a number: the model has 32 bits for it
 
 
 class Given(NamedTuple):
@@ -41,7 +46,7 @@ def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) 
     readers = {".jsonl": _json_lines, ".csv": _csv, ".parquet": _parquet}
     if path.suffix not in readers:
         raise InputError(f"Examples must be in a .jsonl, .csv or .parquet file or a folder of images, got {path}.")
-    return _named(content_of(record) for record in readers[path.suffix](path))
+    return _named(content_of(record) for record in _in_utf8(path, readers[path.suffix](path)))
 
 
 def content_of(record: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
@@ -55,18 +60,27 @@ def content_of(record: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     name = record.get("id")
     rest = {str(field): value for field, value in record.items() if field not in ("id", "text", "html", "kind")}
     kind = next((kind for kind in ("html", "text") if isinstance(record.get(kind), str)), "table")
-    content: dict[str, Any] = {"kind": kind} | ({} if kind == "table" else {kind: record[kind]})
+    content: dict[str, Any] = {"kind": kind} | ({} if kind == "table" else {kind: whole_text(kind, record[kind])})
     if rest or kind == "table":
-        content["cells"] = {field: _cell(value) for field, value in rest.items()}
+        content["cells"] = {whole_text("A field", field): _cell(field, value) for field, value in rest.items()}
     return None if name is None or name == "" else str(name), content
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, float) and not abs(value) < float("inf"):
+def _cell(field: str, value: Any) -> Any:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    if value is None or isinstance(value, str | int | float):
+    if isinstance(value, int | float):
+        if abs(value) > _LARGEST:
+            raise InputError(f"The number {field!r} must lie within +-{_LARGEST:.2g}, got {_short(value)}. Scale it.")
         return value
-    return json.dumps(value, default=str)
+    return whole_text(f"The field {field!r}", value if isinstance(value, str) else json.dumps(value, default=str))
+
+
+def _short(number: float) -> str:
+    try:
+        return f"{number:.3g}"
+    except OverflowError:
+        return "one of hundreds of digits"
 
 
 def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Given]:
@@ -77,9 +91,16 @@ def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Gi
             name = blake2b(plain, digest_size=8).hexdigest()
             seen[name] = times = seen.get(name, 0) + 1
             name = name if times == 1 else f"{name}-{times}"
-        if len(name) > _LONGEST_ID:
+        if len(whole_text("An id", name)) > _LONGEST_ID:
             raise InputError(f"An id must have at most {_LONGEST_ID} characters, got {name[:40]!r}... Shorten it.")
         yield Given(name, content)
+
+
+def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    try:
+        yield from records
+    except UnicodeDecodeError as problem:
+        raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
 
 
 def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -137,4 +158,5 @@ def _pictures(folder: Path) -> Iterator[Given]:
         raise FileFormatError(f"{folder} must hold images ({', '.join(_PICTURES)}), got none. Check the path.")
     for number, path in enumerate(found):
         kept = f"{number:07d}{path.suffix.lower()}"
-        yield Given(path.relative_to(folder).as_posix(), {"kind": "image", "file": kept}, path)
+        name = whole_text("The name of an image", path.relative_to(folder).as_posix())
+        yield Given(name, {"kind": "image", "file": kept}, path)

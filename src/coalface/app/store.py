@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from coalface.app import ownership
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.ledger.database import BIG, Database
+from coalface.ledger.database import BIG, Database, written_out
 from coalface.ledger.events import EventLog
 
 import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+
+_events = sa.table("events", sa.column("example"), sa.column("kind"), sa.column("who"))  # of the log, to look at
 
 _metadata = sa.MetaData()
 _questions = sa.Table(
@@ -47,7 +50,19 @@ _tokens = sa.Table(
     sa.Column("digest", sa.Text, nullable=False, unique=True),
     sa.Column("created", sa.Double, nullable=False),
 )
-STEPS = (_metadata.create_all,)
+STEPS = (
+    written_out(
+        "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
+        "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, turn BIGINT NOT NULL, "
+        "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, "
+        "expires DOUBLE PRECISION, previous TEXT, "
+        "UNIQUE (example, copy))",
+        "CREATE INDEX questions_open ON questions (open, number)",
+        "CREATE INDEX questions_by_holder ON questions (holder)",
+        "CREATE TABLE tokens (name TEXT PRIMARY KEY NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, "
+        "created DOUBLE PRECISION NOT NULL)",
+    ),
+)
 _q = _questions.c
 
 
@@ -83,10 +98,15 @@ class Store:
     ('ada', 'engineer')
     """
 
-    def __init__(self, url: str) -> None:
-        self.database = Database(url)
-        self.log = EventLog(self.database)
-        self.database.bring_up_to_date("desk", STEPS)
+    def __init__(self, url: str, *, alone: bool = False) -> None:
+        self.database = Database(url, alone=alone)
+        try:
+            self.log = EventLog(self.database)
+            self.database.bring_up_to_date("desk", STEPS)
+            self.database.bring_up_to_date("project", ownership.STEPS)
+        except BaseException:
+            self.database.close()
+            raise
 
     def close(self) -> None:
         """Let go of the database."""
@@ -100,30 +120,44 @@ class Store:
         if listed:
             connection.execute(_questions.insert(), listed)
 
-    def question(self, number: int) -> Row:
-        """Where a question stands."""
-        found = self.rows(_q.number == number)
-        if not found:
-            raise UnknownIdError(f"There is no question {number}.")
-        return found[0]
+    def question(self, number: int) -> Row | None:
+        """Where a question stands; None if there is none, or if it was taken back unanswered."""
+        return next(iter(self.rows(_q.number == number)), None)
+
+    def copies(self, row: Row) -> list[Row]:
+        """The other copies of a question, in order."""
+        return self.rows(_q.example == row.example, _q.number != row.number)
 
     def rows(self, *conditions: sa.ColumnElement[bool]) -> list[Row]:
         """The questions of which all this is true, in order."""
         with self.database.reading() as connection:
             return [_row(row) for row in connection.execute(_questions.select().where(*conditions).order_by(_q.number))]
 
+    def in_question(self, examples: list[int]) -> set[int]:
+        """Those of these examples that have an open question."""
+        query = sa.select(_q.example).where(_q.open, _q.example.in_(examples))
+        with self.database.reading() as connection:
+            return set(connection.execute(query).scalars())
+
     def free(self, now: float) -> list[Row]:
         """Open questions that nobody holds."""
         return self.rows(_q.open, _unleased(now))
 
+    def half_finished(self, now: float) -> list[Row]:
+        """Open questions with some answers that nobody holds."""
+        return self.rows(_q.open, _q.step > 0, _unleased(now))
+
     def held(self, annotator: str, now: float) -> list[Row]:
         """Open questions that somebody holds, those held longest last."""
-        rows = self.rows(_q.open, _q.holder == annotator, _q.lease.is_not(None), _q.expires >= now)
-        return sorted(rows, key=lambda row: -(row.expires or 0.0))
+        return sorted(self.rows(*_held_by(annotator, now)), key=lambda row: -(row.expires or 0.0))
 
-    def n_open(self) -> int:
-        """How many questions are open."""
-        return self._count(_q.open)
+    def n_open(self, annotator: str | None = None) -> int:
+        """How many questions are open, or may be put to one annotator once nobody holds them."""
+        return self._count(_q.open, *([] if annotator is None else [~_not_for(annotator)]))
+
+    def n_held(self, annotator: str, now: float) -> int:
+        """How many questions somebody holds."""
+        return self._count(*_held_by(annotator, now))
 
     def n_free(self, now: float) -> int:
         """How many open questions nobody holds."""
@@ -139,13 +173,13 @@ class Store:
             examples, asked = connection.execute(query).one()
         return int(examples), int(asked)
 
-    def take(self, connection: sa.Connection, annotator: str, lease: str, now: float, expires: float) -> Row | None:
-        """Lease the next question that nobody holds and of which this annotator has no other copy."""
-        other = _questions.alias()
-        mine = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy, other.c.holder == annotator)
+    def take(
+        self, connection: sa.Connection, annotator: str, lease: str, now: float, expires: float, new: bool = True
+    ) -> Row | None:
+        """Lease the next question that nobody holds and that may be put to this annotator, a ``new`` one or not."""
         chosen = (
             sa.select(_q.number)
-            .where(_q.open, _unleased(now), ~mine)
+            .where(_q.open, _unleased(now), ~_not_for(annotator), _q.step >= (0 if new else 1))
             .order_by(_q.step.desc(), _q.number)
             .limit(1)
             .with_for_update(skip_locked=True)
@@ -159,11 +193,6 @@ class Store:
         )
         row = connection.execute(changed).first()
         return None if row is None else _row(row)
-
-    def renew(self, connection: sa.Connection, lease: str, annotator: str, expires: float) -> bool:
-        """Whether the lease was still this annotator's, and now lasts longer."""
-        held = (_q.open, _q.lease == lease, _q.holder == annotator)
-        return connection.execute(_questions.update().where(*held).values(expires=expires)).rowcount == 1
 
     def change(self, connection: sa.Connection, number: int, **values: Any) -> None:
         """Put a question where it stands now."""
@@ -221,6 +250,19 @@ class Store:
 
 def _unleased(now: float) -> sa.ColumnElement[bool]:
     return sa.or_(_q.lease.is_(None), _q.expires < now)
+
+
+def _held_by(annotator: str, now: float) -> tuple[sa.ColumnElement[bool], ...]:
+    return _q.open, _q.holder == annotator, _q.lease.is_not(None), _q.expires >= now
+
+
+def _not_for(annotator: str) -> sa.ColumnElement[bool]:
+    """Whether a question is a copy of one that this annotator has or had, or has answered."""
+    other, said = _questions.alias(), _events.c
+    copies = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy)
+    answered = sa.exists().where(said.example == _q.example, said.kind == "answered", said.who == annotator)
+    own = sa.func.coalesce(_q.holder, "") == annotator  # an interview of one's own may go on
+    return sa.or_(copies.where(other.c.holder == annotator), sa.and_(copies, answered, ~own))
 
 
 def _columns(row: Row) -> dict[str, Any]:

@@ -59,9 +59,9 @@ class Tally:
         self.stopped: str | None = None
         self.history: list[tuple[int, float]] = []
         self._labels, self._scale, self._limits = labels, CostScale(*bounds), limits
-        self._paid: deque[float] = deque(maxlen=_WINDOW)
+        self._paid: deque[tuple[int, float]] = deque(maxlen=_WINDOW)  # the event, and what its example cost
         self._noted = 0
-        self._given: dict[tuple[int, str], dict[str, float]] = {}
+        self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
 
     def worker(self, name: str) -> Worker:
         """Somebody's counts."""
@@ -83,16 +83,17 @@ class Tally:
             self.undone.add(body["answer"])
             if body.get("closed"):
                 self.closed.pop(event.example or 0, None)
+                self._paid = deque((one for one in self._paid if one[0] != body["closed"]), maxlen=_WINDOW)
         if event.kind in (LEASED, STOPPED):
             self.stopped = body.get("reason") if event.kind == STOPPED else None
         for lesson in lessons_in(event):
-            self._note_cost(lesson.outlook, {label: cost for label, cost, asked in lesson.answers if asked})
+            self._note_cost(event.id, lesson.outlook, {label: cost for label, cost, asked in lesson.answers if asked})
 
     def _count(self, event: Event, sign: int) -> None:
         body = event.body
         costs = body["costs"]
         put = body.get("put", len(costs))
-        spent = self._limits.spent_on(int(body["step"] == 0), put)
+        spent = self._limits.spent_on(body.get("looks", int(body["step"] == 0)), put)
         if body.get("price") is not None:
             spent = Spent(spent.examples, spent.costs, body["price"])
         worker = self.worker(event.who or "")
@@ -103,8 +104,9 @@ class Tally:
         worker.cant_tell += sign * sum(cost is None for cost in costs.values())
         if event.seconds is not None and sign > 0:
             worker.seconds.append(event.seconds)
-        for label, cost in costs.items():
+        for label in body.get("asked", costs):
             self.asked[label] = self.asked.get(label, 0) + sign
+        for label, cost in costs.items():
             if cost is not None:
                 sums = self.known.setdefault(label, [0, 0.0])
                 sums[0], sums[1] = sums[0] + sign, sums[1] + sign * cost
@@ -113,17 +115,17 @@ class Tally:
     def _compare(self, what: tuple[int, str], who: str, cost: float, sign: int) -> None:
         """Count where two people gave the cost of one label on one example, for both."""
         given = self._given.setdefault(what, {})
+        own = given.setdefault(who, [])
         if sign < 0:
-            given.pop(who, None)
+            own.remove(cost)
         for other, theirs in given.items():
-            if other != who:
-                for name in (who, other):
-                    self.worker(name).compared += sign
-                    self.worker(name).agreed += sign * (theirs == cost)
+            for name in (who, other) if other != who else ():
+                self.worker(name).compared += sign * len(theirs)
+                self.worker(name).agreed += sign * theirs.count(cost)
         if sign > 0:
-            given[who] = cost
+            own.append(cost)
 
-    def _note_cost(self, outlook: list[float] | None, asked: dict[str, float | None]) -> None:
+    def _note_cost(self, event: int, outlook: list[float] | None, asked: dict[str, float | None]) -> None:
         """What the answer cost, without bias: one asked about by chance stands for those that were not."""
         if outlook is None or outlook[CHANCE] == 0.0:
             return
@@ -131,10 +133,10 @@ class Tally:
         cost = asked.get(self._labels[answer]) if answer < len(self._labels) else None
         if cost is not None:
             paid += (float(self._scale.to_unit(np.array(cost))) - paid) / outlook[CHANCE]
-        self._paid.append(paid)
+        self._paid.append((event, paid))
         self._noted += 1
         if self._noted % _EVERY == 0 and len(self._paid) >= _FEWEST:
-            mean = float(np.clip(np.mean(list(self._paid)[-10 * _EVERY :]), 0.0, 1.0))
+            mean = float(np.clip(np.mean([paid for _, paid in self._paid][-10 * _EVERY :]), 0.0, 1.0))
             self.history.append((self.spent.costs, float(self._scale.from_unit(np.array(mean)))))
 
     def test_cost(self) -> Estimate | None:
@@ -142,7 +144,7 @@ class Tally:
         n = len(self._paid)
         if n < _FEWEST:
             return None
-        paid = np.array(self._paid)
+        paid = np.array([paid for _, paid in self._paid])
         half = 1.96 * float(paid.std(ddof=1)) / n**0.5
         floor, ceiling = self._scale.floor, self._scale.ceiling
         ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]

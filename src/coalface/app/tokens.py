@@ -61,7 +61,8 @@ def check_person(name: str, role: str) -> None:
     """Refuse a name or a role that no token can have."""
     if role not in ROLES:
         raise InputError(f"role must be annotator or engineer, got {role!r}.")
-    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
+    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip() or ":" in name:
         raise InputError(
-            f"A name must have 1 to {_LONGEST_NAME} printable characters and no space at either end, got {name!r}."
+            f"A name must have 1 to {_LONGEST_NAME} printable characters, no colon and no space at either end, got "
+            f"{name!r}."
         )

@@ -1,9 +1,11 @@
 """What goes over the wire, as the OpenAPI description has it. Times are ISO 8601 in UTC."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from coalface.app.exchange import Estimate, LabelRow, Progress, Question
@@ -16,6 +18,12 @@ Cost = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until a lease ends.")]
 Form = Literal["jsonl", "csv", "vw", "model"]
+Limit = Annotated[int, Query(ge=1, le=1000, description="How many items a page may have.")]
+Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the page before.")]
+NameCursor = Annotated[
+    str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the page before.")
+]
+Item = TypeVar("Item")
 
 
 class _View(BaseModel):
@@ -24,6 +32,13 @@ class _View(BaseModel):
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")  # a misspelt field must not be lost in silence
+
+
+class Page(_View, Generic[Item]):
+    """Part of a list; ``next_cursor`` asks for what follows, and is null at the end."""
+
+    items: list[Item]
+    next_cursor: str | None = None
 
 
 class LevelView(_View):
@@ -102,10 +117,18 @@ class UndoneView(_View):
     query: QueryView | None
 
 
-class AnnotatorView(_View):
-    """One annotator's work."""
+class NamedView(_View):
+    """Something with a name."""
 
     name: str
+
+
+Named = TypeVar("Named", bound=NamedView)
+
+
+class AnnotatorView(NamedView):
+    """One annotator's work."""
+
     examples: int
     costs: int
     cant_tell: int
@@ -127,6 +150,7 @@ class OverviewView(_View):
     contested: Estimate | None
     stopped: str | None
     rebuilding: bool
+    problem: str | None
     model: int
     annotators: list[AnnotatorView]
     labels: list[LabelRow]
@@ -143,17 +167,27 @@ class EventView(_View):
     body: dict[str, Any]
 
 
-class EventsView(_View):
-    """A page of the log; ``next_cursor`` asks for the page behind it."""
+class ExampleView(_View):
+    """An example of the pool and where it stands; it is decided in its ``turn``."""
 
-    items: list[EventView]
-    next_cursor: str | None
+    id: str
+    turn: int
+    state: Literal["undecided", "open", "closed", "passed"]
 
 
-class TokenView(_View):
+class ComingView(_View):
+    """A question that would be asked: ``labels`` at first, and perhaps those in ``later``."""
+
+    example_id: str
+    labels: list[str]
+    later: list[str]
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+
+
+class TokenView(NamedView):
     """Whose token, not the token."""
 
-    name: str
     role: str
 
 
@@ -166,7 +200,7 @@ class NewTokenView(TokenView):
 class LeaseBody(_Body):
     """How many queries, and for how long."""
 
-    max_items: int = Field(1, ge=1, le=100)
+    max_items: int = Field(1, ge=1, le=100, description="Of annotators: at most 10, for at most 3,600 seconds.")
     ttl_s: Lifetime = 600.0
 
 
@@ -204,3 +238,18 @@ class TokenBody(_Body):
 def for_caller(question: Question, caller: Caller) -> Question:
     """The question without what would sway an annotator."""
     return question if caller.is_engineer else replace(question, ranges={}, reason="")
+
+
+def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
+    """The first ``limit`` of what was found; where more was found, something follows.
+
+    >>> page_of([3, 5, 8], 2, lambda number: number)
+    Page(items=[3, 5], next_cursor='5')
+    """
+    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
+
+
+def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
+    """Those whose names follow the cursor, by name."""
+    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
+    return page_of(rest, limit, lambda one: one.name)

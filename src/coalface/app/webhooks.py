@@ -27,7 +27,7 @@ TOLD = {
     "undone": "answer.undone",
     "expired": "query.expired",
     "snapshot": "model.updated",
-    "stopped": "budget.reached",
+    "stopped": "labelling.stopped",
 }
 _GONE = 410
 _LONGEST_WAIT = 300.0  # seconds between attempts
@@ -106,7 +106,7 @@ class Messenger:
         return True
 
     def _tell(self, event: Event) -> int:
-        data: dict[str, Any] = {"event": event.id, "who": event.who, **event.body}
+        data: dict[str, Any] = {"event": event.id, "who": event.who, "body": event.body}
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(event.at))
         body = json.dumps({"type": TOLD[event.kind], "timestamp": at, "data": data}, allow_nan=False).encode()
         message_id, now = f"msg_{event.id}", int(time.time())

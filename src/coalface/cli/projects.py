@@ -44,7 +44,7 @@ def init(
     ] = None,
     overlap: Annotated[int, typer.Option(min=1, help="Ask this many people about every example.")] = 1,
     title: Annotated[str | None, typer.Option(help="What the project is called.")] = None,
-    question: Annotated[str, typer.Option(help="What annotators are asked.")] = "How bad would each of these be?",
+    question: Annotated[str | None, typer.Option(help="What annotators are asked.")] = None,
     database: Annotated[
         str, typer.Option(metavar="URL", help="Another database, such as postgresql://USER@HOST/NAME.")
     ] = "sqlite:///project.db",
@@ -133,36 +133,43 @@ def export(
         ),
     ],
 ) -> None:
-    """Write what a project has gathered to a file; a .zip can be imported elsewhere."""
+    """Write what a project has gathered so far to a file; a .zip can be imported elsewhere.
+
+    It only reads: a service may run meanwhile.
+    """
+    from contextlib import closing
+
     from coalface.app.archive import write_archive
-    from coalface.app.desk import Desk
+    from coalface.app.exports import export as pieces
+    from coalface.app.model import LiveModel
     from coalface.app.project import Project
     from coalface.files import atomic_write
 
     form = _FORMS.get(file.suffix)
     if form is None and file.suffix != ".zip":
         raise InputError(f"FILE must end in {', '.join(_FORMS)} or .zip, got {file}.")
-    desk = Desk(Project.open(folder))
-    try:
+    project = Project.open(folder)
+    with closing(project.open_store()) as store, store.database.one_moment():
         if form is None:
-            write_archive(desk.project, desk.store, file)
+            write_archive(project, store, file)
         else:
             with atomic_write(file) as target:
-                for piece in desk.export(form):
+                for piece in pieces(project, store.log, lambda: LiveModel(project, store.log).learner, form):
                     target.write(piece)
-    finally:
-        desk.close()
     typer.echo(f"{file}: {file.stat().st_size:,} bytes")
 
 
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .zip that export wrote.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the project.")],
+    database: Annotated[
+        str, typer.Option(metavar="URL", help="An empty database, such as postgresql://USER@HOST/NAME.")
+    ] = "sqlite:///project.db",
 ) -> None:
     """Make a project from an exported one: the same pool, history and model."""
     from coalface.app.archive import read_archive
 
-    project = read_archive(file, folder)
+    project = read_archive(file, folder, database)
     typer.echo(
         f"{folder}: {len(project.pool):,} examples, {len(project.labels)} labels. Make new tokens for annotators."
     )

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from coalface.app.project import Project
 
 SECRET = "COALFACE_WEBHOOK_SECRET"
+_MOST_CONNECTIONS = 900  # a process may commonly have 1024 files open
+_PATIENCE = 1.5  # seconds, before it is said what takes so long
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -32,6 +35,10 @@ def serve(
     webhook: Annotated[
         str | None, typer.Option(metavar="URL", help=f"Tell this address what happens, signed with ${SECRET}.")
     ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Believe the server at this address who calls and whether by HTTPS."),
+    ] = None,
     per_minute: Annotated[float, typer.Option(min=1.0, help="Requests a minute that each caller may make.")] = 3000.0,
 ) -> None:
     """Serve a project: pages for annotators and engineers, and REST under /api/v1.
@@ -47,7 +54,7 @@ def serve(
     elif remove_token is not None:
         _remove_token(project, remove_token)
     else:
-        _serve(project, host, port, webhook, per_minute)
+        _serve(project, host, port, webhook, per_minute, proxy)
 
 
 def _add_token(project: "Project", name: str, role: str) -> str:
@@ -73,7 +80,7 @@ def _remove_token(project: "Project", name: str) -> None:
     typer.echo(f"{name} has no token any longer.")
 
 
-def _serve(project: "Project", host: str, port: int, webhook: str | None, per_minute: float) -> None:
+def _serve(project: "Project", host: str, port: int, webhook: str | None, per_minute: float, proxy: str | None) -> None:
     try:
         import uvicorn
 
@@ -83,6 +90,7 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
     except ModuleNotFoundError as missing:
         raise InputError(f"serve needs {missing.name}, which is not installed: pip install 'coalface[app]'.") from None
 
+    _compile(project)
     desk = Desk(project)
     try:
         if not desk.store.tokens():
@@ -90,7 +98,6 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
                 f"Nobody could log in: {project.name} has no tokens. Make one with coalface serve {project.folder} "
                 "--new-token NAME --role engineer."
             )
-        desk.overview()  # loads the compiled kernels, lest the first annotator wait for them
         told = project.folder / "webhook.told"
         messenger = webhook and Messenger(desk, webhook, os.environ.get(SECRET, ""), told)
         config = uvicorn.Config(
@@ -101,6 +108,9 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
             access_log=False,
             server_header=False,
             ws="none",
+            proxy_headers=proxy is not None,  # what a stranger says of itself is not believed
+            forwarded_allow_ips=proxy,
+            limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=5,
             timeout_keep_alive=75,  # longer than clients keep a silent connection, so that it is they who close it
         )
@@ -113,6 +123,18 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
             uvicorn.Server(config).run(sockets=[socket])
     finally:
         desk.close()
+
+
+def _compile(project: "Project") -> None:
+    """Have the compiler done before the port is open, lest the first annotator wait for it."""
+    from coalface.app.warming import warm_up
+
+    patience = threading.Timer(_PATIENCE, lambda: typer.echo("Compiling, once for this machine ...", err=True))
+    patience.start()
+    try:
+        warm_up(project)
+    finally:
+        patience.cancel()
 
 
 def _shown(host: str) -> str:

@@ -15,12 +15,14 @@ Examples: TypeAlias = "csr_array[np.float32, tuple[int, int]]"
 def checked_examples(X: Any) -> Examples:
     """Finite numbers as CSR of float32: columns sorted in each row, no duplicates, no stored zeros."""
     try:
-        dense = None if issparse(X) else np.asarray(X, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # what is too large is refused below
+            dense = None if issparse(X) else np.asarray(X, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"X must hold numbers only: {error}. Turn texts and categories into numbers.") from None
     if dense is not None and dense.ndim != 2:
         raise InputError(f"X must be a table (examples, features), got shape {dense.shape}. Reshape it.")
-    examples = csr_array(X if dense is None else dense, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        examples = csr_array(X if dense is None else dense, dtype=np.float32)
     if not np.isfinite(examples.data).all():
         bad = examples.data[~np.isfinite(examples.data)][0]
         raise InputError(f"X must be finite in float32, got {bad}. Replace such values before.")

@@ -1,24 +1,23 @@
 """A database as ledgers and services use it: SQLite in a file, or PostgreSQL by its address.
 
-What a transaction has written is on disk when its block ends. Tables are made and changed by numbered steps; each part
-of the program has its own list of steps, and the database knows how far each part has come.
+What a transaction has written is on disk when its block ends, and transactions that write come one after the other, so
+that the numbers of rows are in the order in which they became visible. Tables are made and changed by numbered steps;
+each part of the program has its own list of steps, and the database knows how far each part has come.
 """
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any
 
-from coalface.errors import FileFormatError, InputError, in_one_line
+from coalface.errors import FileFormatError
+from coalface.ledger.engines import engine_of, sole_writer
 
-try:
-    import sqlalchemy as sa
-except ModuleNotFoundError:  # pragma: no cover
-    raise InputError("Databases need SQLAlchemy. Run: pip install 'coalface[app]'") from None
+import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
 
 Step = Callable[[sa.Connection], None]
 BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite numbers rows by itself only if they are INTEGER
-_PATIENCE = 30_000  # milliseconds to wait for another process that writes
+_COUNTED = {"sqlite": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT", "postgresql": "BIGSERIAL PRIMARY KEY"}
 _versions = sa.Table(
     "coalface_schema",
     sa.MetaData(),
@@ -27,8 +26,24 @@ _versions = sa.Table(
 )
 
 
+def written_out(*statements: str) -> Step:
+    """A step in the words of SQL, never to be changed: tables of today must not slip into it tomorrow.
+
+    ``{counted}`` stands for a primary key that the database counts up by itself.
+    """
+
+    def step(connection: sa.Connection) -> None:
+        for statement in statements:
+            connection.exec_driver_sql(statement.format(counted=_COUNTED[connection.dialect.name]))
+
+    return step
+
+
 class Database:
     """The database at an address such as ``sqlite:///answers.db`` or ``postgresql://ada@host/answers``.
+
+    Where it is to be written by one process ``alone``, a second one is refused; on SQLite, a lock on a file has to see
+    to that.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -38,21 +53,47 @@ class Database:
     ...     database.close()
     """
 
-    def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
+    def __init__(self, url: str, *, alone: bool = False) -> None:
+        self.engine = engine_of(url)
+        self._writer = sole_writer(self.engine) if alone else self.engine
         self._lock = RLock()  # one writer at a time: those of one process need not fight over the file
+        self._here = threading.local()
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A connection to look at what is there; it never waits for a writer."""
+        moment: sa.Connection | None = getattr(self._here, "moment", None)
+        if moment is not None:
+            yield moment
+            return
         with self.engine.connect() as connection:
             yield connection
 
     @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """A block in which this thread reads the database as it is when the block begins, whoever writes meanwhile."""
+        if getattr(self._here, "moment", None) is not None:
+            yield
+            return
+        with self.engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            connection = connection.execution_options(coalface_begin="BEGIN")
+            with connection.begin():
+                self._here.moment = connection
+                try:
+                    yield
+                finally:
+                    self._here.moment = None
+
+    @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A transaction: all of it is on disk when the block ends, or none of it after an error."""
-        with self._lock, self.engine.connect() as connection:
-            connection = connection.execution_options(coalface_writes=True)
+        """A transaction: all of it is on disk when the block ends, or none of it after an error.
+
+        Only where the database went away in the last moment nobody knows, until one asks it again.
+        """
+        with self._lock, self._writer.connect() as connection:
+            connection = connection.execution_options(coalface_begin="BEGIN IMMEDIATE")
             with connection.begin():
                 yield connection
 
@@ -75,46 +116,5 @@ class Database:
 
     def close(self) -> None:
         """Let go of all connections."""
+        self._writer.dispose()
         self.engine.dispose()
-
-
-def _engine(url: str) -> sa.Engine:
-    try:
-        address = sa.make_url(url)
-        if address.drivername in ("postgresql", "postgres"):
-            address = address.set(drivername="postgresql+psycopg")
-        engine = sa.create_engine(address)
-        with engine.connect():
-            pass
-    except ModuleNotFoundError:
-        raise InputError("PostgreSQL needs a driver. Run: pip install 'coalface[postgres]'") from None
-    except sa.exc.SQLAlchemyError as problem:
-        raise InputError(
-            f"The database must be sqlite:///FILE or postgresql://USER@HOST/NAME and can be opened, got "
-            f"{_without_password(url)} ({in_one_line(Exception(str(problem).splitlines()[0]))})."
-        ) from None
-    if engine.dialect.name == "sqlite":
-        engine.dispose()  # the connection above knows nothing of what follows
-        sa.event.listen(engine, "connect", _prepare_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _without_password(url: str) -> str:
-    try:
-        return sa.make_url(url).render_as_string(hide_password=True)
-    except sa.exc.SQLAlchemyError:
-        return repr(url)
-
-
-def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Readers beside one writer; what is committed survives a power cut; transactions begin when we say so."""
-    connection.isolation_level = None
-    for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_PATIENCE}"):
-        connection.execute(f"PRAGMA {setting}")
-
-
-def _begin_sqlite(connection: sa.Connection) -> None:
-    """A writer takes its place at once: one that first reads and then writes may be sent away half-way."""
-    if connection.get_execution_options().get("coalface_writes"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from coalface.ledger.database import BIG, Database
+from coalface.ledger.database import BIG, Database, written_out
 
 _PAGE = 2000  # events read at a time
 _metadata = sa.MetaData()
@@ -27,7 +27,15 @@ _events = sa.Table(
     sa.Index("events_by_example", "example", "id"),
     sqlite_autoincrement=True,
 )
-STEPS = (_metadata.create_all,)
+STEPS = (
+    written_out(
+        "CREATE TABLE events (id {counted}, at DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, who TEXT, "
+        "seconds DOUBLE PRECISION, example BIGINT, ref TEXT UNIQUE, body TEXT NOT NULL)",
+        "CREATE INDEX events_by_kind ON events (kind, id)",
+        "CREATE INDEX events_by_who ON events (who, id)",
+        "CREATE INDEX events_by_example ON events (example, id)",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -91,9 +99,11 @@ class EventLog:
         with self.database.reading() as connection:
             return [_event(row) for row in connection.execute(query)]
 
-    def latest(self, who: str, kind: str, limit: int) -> list[Event]:
-        """Somebody's last events of a kind, the last one first."""
+    def latest(self, who: str, kind: str, limit: int, before: int | None = None) -> list[Event]:
+        """Somebody's last events of a kind, or the last ones before a number, the last one first."""
         query = sa.select(_events).where(_events.c.who == who, _events.c.kind == kind)
+        if before is not None:
+            query = query.where(_events.c.id < before)
         with self.database.reading() as connection:
             return [_event(row) for row in connection.execute(query.order_by(_events.c.id.desc()).limit(limit))]
 
@@ -111,6 +121,14 @@ class EventLog:
         """The event of this number, if there is one."""
         return self._one(_events.c.id == number)
 
+    def last(self, connection: sa.Connection | None = None) -> int:
+        """The number of the last event, 0 before there is one; as a transaction sees it, if it is given."""
+        query = sa.select(sa.func.coalesce(sa.func.max(_events.c.id), 0))
+        if connection is not None:
+            return int(connection.execute(query).scalar_one())
+        with self.database.reading() as reader:
+            return int(reader.execute(query).scalar_one())
+
     def count(self, kind: str) -> int:
         """How many events of a kind there are."""
         query = sa.select(sa.func.count()).select_from(_events).where(_events.c.kind == kind)
@@ -121,6 +139,11 @@ class EventLog:
         with self.database.reading() as connection:
             row = connection.execute(sa.select(_events).where(condition)).first()
         return None if row is None else _event(row)
+
+
+def any_event(connection: sa.Connection) -> bool:
+    """Whether the log has begun."""
+    return connection.execute(sa.select(_events.c.id).limit(1)).first() is not None
 
 
 def _row(event: Event) -> dict[str, Any]:

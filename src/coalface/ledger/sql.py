@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from coalface.errors import FileFormatError
 from coalface.ledger.database import Database
+from coalface.ledger.engines import without_password
 from coalface.ledger.entry import Entry
 from coalface.ledger.events import Event, EventLog
 from coalface.ledger.memory import Header, refuse_second_header, require_header
@@ -28,6 +29,7 @@ class SqlLedger:
     def __init__(self, url: str) -> None:
         self.url = url
         self._log = EventLog(Database(url))
+        self._last = self._log.last()  # event that whoever writes here knows of
 
     @property
     def header(self) -> Header | None:
@@ -38,15 +40,24 @@ class SqlLedger:
     def begin(self, header: Header) -> None:
         """Write the header, once."""
         refuse_second_header(self.header)
-        with self._log.database.writing() as connection:
-            self._log.append(connection, Event(_BEGUN, time.time(), ref=_BEGUN, body=header))
+        self._write([Event(_BEGUN, time.time(), ref=_BEGUN, body=header)])
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Write entries; when this comes back, they are on disk."""
         require_header(self.header)
         now = time.time()
+        self._write([Event(_TOLD, now, body=entry.to_json()) for entry in entries])
+
+    def _write(self, events: list[Event]) -> None:
+        """Write behind what was there when the ledger was opened or last written: two learners must not mix."""
         with self._log.database.writing() as connection:
-            self._log.extend(connection, [Event(_TOLD, now, body=entry.to_json()) for entry in entries])
+            if self._log.last(connection) != self._last:
+                raise FileFormatError(
+                    f"{without_password(self.url)} has changed since it was opened; open it again and go on from there."
+                )
+            self._log.extend(connection, events)
+            last = self._log.last(connection)
+        self._last = last
 
     def __iter__(self) -> Iterator[Entry]:
         for event in self._log.read(kinds=[_TOLD]):
@@ -54,7 +65,7 @@ class SqlLedger:
                 yield Entry.from_json(event.body)
             except FileFormatError as problem:
                 raise FileFormatError(
-                    f"Event {event.id} of {self.url} is damaged: {problem}. Restore a copy."
+                    f"Event {event.id} of {without_password(self.url)} is damaged: {problem}. Restore a copy."
                 ) from None
 
     def __len__(self) -> int:

@@ -9,7 +9,9 @@ let again = 0;
 
 const main = () => document.getElementById("main");
 const form = () => document.getElementById("answer");
-const rows = () => [...document.querySelectorAll("fieldset.row")];
+const extras = () => [...document.querySelectorAll("fieldset.extra")];
+const labelOf = (row) => row.querySelector("[name^=label-]").value;
+const rows = () => [...document.querySelectorAll("fieldset.row")].filter(labelOf); // an extra one counts once it has a label
 const say = (text) => { document.getElementById("status").textContent = text; };
 
 // ---- rows -------------------------------------------------------------------------------------------------------
@@ -27,12 +29,8 @@ function goTo(row) {
 }
 
 function fill(row, value) {
-  if (numberOf(row)) numberOf(row).value = value;
-  else {
-    const radio = radios(row).find((one) => one.value === value);
-    if (!radio) return;
-    radio.checked = true;
-  }
+  if (!numberOf(row) && !radios(row).some((radio) => radio.value === value)) return;
+  put(row, value);
   keepDraft();
   const all = rows();
   goTo(all.slice(all.indexOf(row) + 1).find((other) => !isFilled(other)) || all.find((other) => !isFilled(other)));
@@ -42,33 +40,66 @@ function clearLast() {
   const filled = rows().filter(isFilled);
   const row = filled[filled.length - 1];
   if (!row) return false;
-  if (numberOf(row)) numberOf(row).value = "";
-  radios(row).forEach((radio) => { radio.checked = false; });
+  put(row, "");
+  if (extras().includes(row)) row.querySelector("select").value = "";
   keepDraft();
   goTo(row);
   return true;
 }
 
+// A row for a label that nobody asked about: the empty one, or a copy of it under the next number.
+function another() {
+  let row = extras().find((one) => !labelOf(one));
+  if (!row) {
+    const last = extras().at(-1);
+    if (!last) return null;
+    row = last.cloneNode(true);
+    const place = document.querySelectorAll("fieldset.row").length;
+    for (const one of row.querySelectorAll("[name]")) {
+      one.name = one.name.replace(/-[0-9]+$/, "-" + place);
+      if (one.type === "radio") one.checked = false;
+      else one.value = "";
+    }
+    last.after(row);
+  }
+  document.querySelector("details.more").open = true;
+  return row;
+}
+
 // ---- drafts -----------------------------------------------------------------------------------------------------
 
 const draftName = () => form() && form().dataset.draft && "coalface " + form().dataset.draft;
-const kept = () => [...form().elements].filter((one) => /^(cost-|note$)/.test(one.name));
+const costOf = (row) => (numberOf(row) ? numberOf(row).value : radios(row).find((radio) => radio.checked)?.value) || "";
 
+// What is kept: [label, cost] for each row, and the note under no label.
 function keepDraft() {
   if (!draftName()) return;
-  const values = kept().filter((one) => (one.type === "radio" ? one.checked : one.value)).map((one) => [one.name, one.value]);
+  const values = rows().map((row) => [labelOf(row), costOf(row)]).filter(([, cost]) => cost);
+  values.push(["", form().elements.note.value]);
   try { localStorage.setItem(draftName(), JSON.stringify(values)); } catch { /* a full store must not stop anybody */ }
 }
 
 function restoreDraft() {
   let values = [];
   try { values = JSON.parse(localStorage.getItem(draftName()) || "[]"); } catch { /* nothing kept */ }
-  for (const [name, value] of values) {
-    for (const one of kept().filter((other) => other.name === name)) {
-      if (one.type === "radio") one.checked = one.value === value;
-      else one.value = value;
-    }
+  for (const [label, value] of values) {
+    if (label) put(rowOf(label), value);
+    else form().elements.note.value = value;
   }
+}
+
+function rowOf(label) {
+  const row = rows().find((one) => labelOf(one) === label);
+  if (row) return row;
+  const extra = another();
+  if (extra) extra.querySelector("select").value = label;
+  return extra && labelOf(extra) ? extra : null;
+}
+
+function put(row, value) {
+  if (!row) return;
+  if (numberOf(row)) numberOf(row).value = value;
+  radios(row).forEach((radio) => { radio.checked = radio.value === value; });
 }
 
 // ---- sending ----------------------------------------------------------------------------------------------------
@@ -113,15 +144,19 @@ function show(text) {
 }
 
 async function look() {
+  let text = "";
   try {
     const answer = await fetch(location.pathname, { credentials: "same-origin" });
-    if (answer.ok && !busy && new URL(answer.url).pathname === location.pathname) show(await answer.text());
-  } catch { begin(); } // the server is away: look again later
+    if (new URL(answer.url).pathname !== location.pathname) { location.assign(answer.url); return; }
+    if (answer.ok) text = await answer.text();
+  } catch { /* the server is away */ }
+  if (text && !busy) show(text);
+  else again = setTimeout(look, 5000); // look again later
 }
 
 // ---- keys -------------------------------------------------------------------------------------------------------
 
-const typing = (place) => place.matches?.("textarea, input[type=text], input[type=search], input[type=password]");
+const typing = (place) => place.matches?.("textarea, select, input[type=text], input[type=search], input[type=password]");
 const pressing = (place) => place.matches?.("button, a, summary");
 
 function choose(digit) {
@@ -141,6 +176,7 @@ const KEYS = {
   u: undo,
   h: () => document.getElementById("help-text")?.showModal(),
   n: () => { const note = document.querySelector("details.note"); if (note) { note.open = true; note.querySelector("textarea").focus(); } },
+  "+": () => another()?.querySelector("select").focus(),
   "/": () => document.getElementById("search")?.focus(),
 };
 
@@ -154,7 +190,7 @@ function pressed(event) {
     const next = row && numberOf(row) && rows().find((other) => !isFilled(other));
     act = next && next !== row ? () => goTo(next) : () => send(document.getElementById("send"));
   } else if (event.key === " " && row && numberOf(row) === place) act = () => cantTell(row);
-  else if (typing(place)) return;
+  else if (typing(place) && !(place === (row && numberOf(row)) && /^[unh+]$/i.test(event.key))) return; // no number has these
   else if (event.key === " " && !pressing(place)) act = () => cantTell(current() || rows()[0]);
   else if (/^[0-9]$/.test(event.key)) act = () => choose(Number(event.key));
   else act = KEYS[event.key.toLowerCase()];
@@ -202,6 +238,7 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("change", (event) => {
   const row = event.target.closest("fieldset.row");
+  if (event.target.tagName === "SELECT" && labelOf(row)) { another(); goTo(row); }
   if (row && event.target.type === "radio") goTo(rows().find((other) => !isFilled(other)) || row);
 });
 document.addEventListener("focusin", (event) => {

@@ -1,0 +1,106 @@
+"""Undoing: an answer taken back, with those that followed from it, and the question given to its author again."""
+
+import secrets
+from dataclasses import replace
+from typing import Any
+
+from coalface.app.books import Books, Recording
+from coalface.app.checks import parsed_answer
+from coalface.app.history import learned
+from coalface.app.interviews import Costs, put_down
+from coalface.app.lessons import UNDONE
+from coalface.app.plan import Plan
+from coalface.app.queue import LEASE, QuestionQueue
+from coalface.app.store import Row
+from coalface.app.tally import ANSWERED
+from coalface.errors import ConflictError, NotYoursError, UnknownIdError
+from coalface.ledger.events import Event
+
+_COUNTED = ("question", "step", "asked", "costs", "put", "looks", "price")  # what the counts take back
+
+
+class Undoing:
+    """Answers taken back; whoever calls holds the lock of the books."""
+
+    def __init__(self, books: Books, queue: QuestionQueue) -> None:
+        self._books, self._queue = books, queue
+
+    def undo(self, annotator: str, answer_id: str, lasting: float = LEASE) -> Row | None:
+        """Take back an answer and those that followed from it; the question, leased to its author anew.
+
+        An answer that was kept beside an earlier one has no question to come back: None.
+        """
+        answer = self._own_answer(annotator, answer_id)
+        row = self._books.store.question(answer.body["question"]) if answer.body["learned"] else None
+        if row is None:
+            with self._books.recording() as record:
+                _note_undone(record, answer, None)
+            return None
+        answers = learned(self._books.log.about(row.example), row.number)
+        remaining = [past for past in answers if past.body["step"] < answer.body["step"]]
+        undone = answers[len(remaining) :]
+        self._refuse_taking_away(row, annotator, undone)
+        return self._take_back(row, remaining, undone, lasting)
+
+    def _take_back(self, row: Row, remaining: list[Event], undone: list[Event], lasting: float) -> Row:
+        books, first = self._books, undone[0]
+        closed = self._closing_of(row)
+        row = _before(row, remaining)
+        left = len(Plan(**row.plan).next(row.known, books.project.cost_bounds))
+        row = replace(row, open=True, step=first.body["step"], asking=min(left, len(first.body["asked"])))
+        with books.recording() as record:
+            for past in reversed(undone):
+                _note_undone(record, past, closed if past is undone[-1] else None)
+            lease, expires = secrets.token_urlsafe(12), record.now + lasting
+            row = replace(row, holder=first.who, lease=lease, expires=expires)
+            put_down(books, record, row)
+            self._queue.note_lease(record, row, lasting)
+            if closed is not None:
+                self._promote_copy(record, row)
+        if closed is not None:
+            books.model.rebuild()
+        return row
+
+    def _promote_copy(self, record: Recording, row: Row) -> None:
+        """Let the model learn from another copy of the example that is closed, where there is one."""
+        copy = next((copy for copy in self._books.store.copies(row) if not copy.open), None)
+        if copy is not None:
+            self._queue.teach(record, copy, copy.holder)
+
+    def _refuse_taking_away(self, row: Row, annotator: str, undone: list[Event]) -> None:
+        answer_id = undone[0].id
+        if any(past.who != annotator for past in undone):
+            raise ConflictError(f"The answer {answer_id} cannot be undone: somebody else went on from it.")
+        held = row.open and row.lease is not None and (row.expires or 0.0) >= self._books.clock()
+        if held and row.holder != annotator:
+            raise ConflictError(f"The answer {answer_id} cannot be undone now: somebody else has its example.")
+
+    def _own_answer(self, annotator: str, answer_id: str) -> Event:
+        event = self._books.log.get(parsed_answer(answer_id))
+        if event is None or event.kind != ANSWERED:
+            raise UnknownIdError(f"There is no answer {answer_id!r:.60}.")
+        if event.who != annotator:
+            raise NotYoursError(f"The answer {answer_id} is not {annotator!r}'s.")
+        if event.id in self._books.tally.undone:
+            raise ConflictError(f"The answer {answer_id} was undone already.")
+        return event
+
+    def _closing_of(self, row: Row) -> int | None:
+        """The event that taught the model this question's answers; None if it has not learned them."""
+        number = self._books.tally.closed.get(row.example)
+        event = None if number is None else self._books.log.get(number)
+        return number if event is not None and event.body["question"] == row.number else None
+
+
+def _before(row: Row, remaining: list[Event]) -> Row:
+    """The question as the answers that remain have left it: an undone one may have told what they told, too."""
+    plan, known = replace(Plan(**row.plan), unasked=()), Costs()
+    for past in remaining:
+        plan, known = plan.heard(known, past.body["asked"], past.body["costs"])
+    return replace(row, plan=vars(plan), known=known)
+
+
+def _note_undone(record: Recording, answer: Event, closed: int | None) -> None:
+    body: dict[str, Any] = {name: answer.body[name] for name in _COUNTED if name in answer.body}
+    body |= {"answer": answer.id} | ({} if closed is None else {"closed": closed})
+    record.add(UNDONE, body, answer.who, answer.example)
