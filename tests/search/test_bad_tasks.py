@@ -352,12 +352,12 @@ def test_actions_may_be_an_array():
     assert learner.predict(words(5, seed=2)) == same.predict(words(5, seed=2))
 
 
-def test_predicting_needs_a_learner_that_has_learned():
+def test_predicting_needs_a_learner_that_has_learned(tmp_path):
     with pytest.raises(NotFittedError, match="has learned nothing yet"):
         SearchLearner(Spelling()).predict([("a", "a")])
     unfitted = SearchLearner(Spelling())
     with pytest.raises(NotFittedError, match="has learned nothing yet"):
-        unfitted.save("nowhere.search")
+        unfitted.save(tmp_path / "nothing.search")
     assert not hasattr(unfitted, "policy_")
     learner = SearchLearner(Spelling()).fit(words(2))
     with pytest.raises(InputError, match="examples must hold at least one"):
