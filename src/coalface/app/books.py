@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from coalface.app.model import SNAPSHOT, LiveModel
+from coalface.app.ownership import opening
 from coalface.app.project import Project
 from coalface.app.snapshots import Snapshots
 from coalface.app.store import Store
@@ -56,9 +57,10 @@ class Books:
         self.log = store.log
         self.lock = RLock()
         self._tally, self._last = self._no_counts(), 0
-        self._model = LiveModel(project, self.log)
         self._behind = True  # the log may have more than was taken in
-        self.catch_up()
+        with opening(project.address):
+            self._model = LiveModel(project, self.log)
+            self.catch_up()
         self._snapshots = Snapshots(project.folder, self._model, self._note_snapshot)
 
     @property

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coalface.app.features import read_features
 from coalface.app.folders import new_folder, refuse_used
 from coalface.app.limits import Limits
-from coalface.app.ownership import claim, claim_empty, new_id
+from coalface.app.ownership import claim, claim_empty, new_id, opening, refuse_unmade
 from coalface.app.pool import Pool, write_pool
 from coalface.app.scale import Scale
 from coalface.app.settings_file import SETTINGS, read_settings, write_settings
@@ -208,23 +208,30 @@ class Project:
 
     def open_store(self, *, alone: bool = False) -> Store:
         """The database of the project, which nobody else may write if ``alone``."""
-        store = Store(self._address(), alone=alone)
-        try:
-            with store.database.writing() as connection:
-                claim(connection, self.id)
-        except BaseException:
-            store.close()
-            raise
+        with opening(self.address):
+            refuse_unmade(self.address)
+            store = Store(self.address, alone=alone)
+            try:
+                with store.database.writing() as connection:
+                    claim(connection, self.id, self._rests_on())
+            except BaseException:
+                store.close()
+                raise
         return store
 
     @contextmanager
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
         """A database that was empty, in the transaction that makes it the project's."""
-        with closing(Store(self._address())) as store, store.database.writing() as connection:
-            claim_empty(connection, self.id)
+        with closing(Store(self.address)) as store, store.database.writing() as connection:
+            claim_empty(connection, self.id, self._rests_on())
             yield store, connection
 
-    def _address(self) -> str:
+    def _rests_on(self) -> dict[str, Any]:
+        """What no answer can be understood without."""
+        return {"bounds of the scale": self.cost_bounds, "list of labels": self.labels, "seed": self.seed}
+
+    @property
+    def address(self) -> str:
         """Where the database is; one of SQLite lies in the folder."""
         url, local = self.database, "sqlite:///"
         if url.startswith(local) and not url.startswith(f"{local}/"):

@@ -114,6 +114,13 @@ class Database:
             elif done < len(steps):
                 connection.execute(_versions.update().where(where).values(version=len(steps)))
 
+    def knows(self, part: str) -> bool:
+        """Whether this part of the program has made its tables here."""
+        with self.reading() as connection:
+            if not sa.inspect(connection).has_table(_versions.name):
+                return False
+            return connection.execute(sa.select(_versions).where(_versions.c.part == part)).first() is not None
+
     def close(self) -> None:
         """Let go of all connections."""
         self._writer.dispose()
