@@ -1,5 +1,6 @@
 """A project that has lost a file, or whose files do not fit each other, says so when it is opened."""
 
+import json
 import shutil
 
 import pytest
@@ -120,3 +121,32 @@ def test_a_database_that_somebody_else_locks_is_busy(folder, monkeypatch):
     with database.writing(), pytest.raises(FileBusyError, match=r"cannot be used now \(database is locked\)"):
         Desk(Project.open(folder))
     database.close()
+
+
+POOL = ["examples.jsonl", *(f"{n}.bin" for n in "starts indptr columns values order id_hashes id_places".split())]
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["new", "older"])
+@pytest.mark.parametrize("name", POOL)
+def test_a_file_of_the_pool_that_was_cut_short_is_named(folder, name, older):
+    meta = json.loads((folder / "pool" / "pool.json").read_text())
+    if older:
+        meta = {key: value for key, value in meta.items() if key not in ("examples", "cells", "bytes")}
+        (folder / "pool" / "pool.json").write_text(json.dumps(meta))
+        Desk(Project.open(folder)).close()
+    path = folder / "pool" / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 16 * 8])  # whole numbers of every size
+    said = refused(folder)
+    assert "bytes, it has" in said
+    assert older or f"{name} must have" in said
+
+
+def test_a_pool_that_lost_a_file_is_refused(folder):
+    for name in ["pool.json", *POOL]:
+        shutil.copyfile(folder / "pool" / name, folder / "copy")
+        (folder / "pool" / name).unlink()
+        assert name in refused(folder)
+        (folder / "pool" / name).write_bytes(b"")
+        assert "Restore it" in refused(folder)
+        shutil.copyfile(folder / "copy", folder / "pool" / name)
+    Desk(Project.open(folder)).close()

@@ -53,6 +53,7 @@ class Pool:
             self._lines = np.memmap(folder / "examples.jsonl", np.uint8, "r")
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise FileFormatError(f"{folder} must be the pool of a project ({problem}). Restore it.") from None
+        self._refuse_cut_short(meta)
         self.order = self._arrays["order"]
 
     def __len__(self) -> int:
@@ -88,6 +89,17 @@ class Pool:
             first += 1
         raise UnknownIdError(f"There is no example {example_id!r} in the pool.")
 
+    def _refuse_cut_short(self, meta: dict[str, Any]) -> None:
+        """Pools of older versions do not say how large they are; their files then must fit each other."""
+        starts, indptr = self._arrays["starts"], self._arrays["indptr"]
+        n = int(meta.get("examples", len(starts) - 1))
+        cells = int(meta["cells"] if "cells" in meta else indptr[-1] if len(indptr) else 0)
+        size = int(meta["bytes"] if "bytes" in meta else starts[-1] if len(starts) else 0)
+        wanted = {"starts": n + 1, "indptr": n + 1, "columns": cells, "values": cells}
+        for name, found in self._arrays.items():
+            _refuse_size(self.folder / f"{name}.bin", found.nbytes, wanted.get(name, n) * found.itemsize)
+        _refuse_size(self.folder / "examples.jsonl", self._lines.nbytes, size)
+
     def _line(self, place: int) -> Any:
         starts = self._arrays["starts"]
         return json.loads(self._lines[starts[place] : starts[place + 1]].tobytes())
@@ -98,6 +110,11 @@ def _mapped(path: Path, dtype: str) -> NDArray[Any]:
         np.memmap(path.with_suffix(".bin"), np.dtype(dtype), "r") if path.with_suffix(".bin").stat().st_size else None
     )
     return np.zeros(0, dtype) if mapped is None else mapped.view(np.ndarray)
+
+
+def _refuse_size(path: Path, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise FileFormatError(f"{path} must have {wanted:,} bytes, it has {found:,}. Restore it from a copy.")
 
 
 def _hash(example_id: str) -> np.uint64:
@@ -186,7 +203,8 @@ class _Writer:
         for name, array in (("id_hashes", hashes[places]), ("id_places", places), ("order", order)):
             (self.folder / f"{name}.bin").write_bytes(np.ascontiguousarray(array, _ARRAYS[name]).tobytes())
         width = width_of(self.kind or "text") if self.vectors is None else self.vectors.shape[1]
-        meta = {"width": int(width), "kind": self.kind, "vectors": self.vectors is not None}
+        sizes = {"examples": self.n, "cells": self.filled, "bytes": self.bytes}
+        meta = {"width": int(width), "kind": self.kind, "vectors": self.vectors is not None, **sizes}
         (self.folder / "pool.json").write_text(json.dumps(meta), encoding="utf-8")
 
     def _refuse_repeated(self, hashes: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
