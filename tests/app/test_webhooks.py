@@ -8,7 +8,7 @@ import json
 import pytest
 
 from coalface.app.webhooks import Messenger, new_secret
-from coalface.errors import InputError
+from coalface.errors import FileFormatError, InputError
 from tests.app.desks import open_desk
 
 SECRET = new_secret()
@@ -74,7 +74,7 @@ def test_what_is_told_names_the_event_whatever_its_body_holds(tmp_path):
     sent = [json.loads(body) for body, _ in endpoint.taken]
     assert [one["type"] for one in sent] == ["answer.created", "labelling.stopped", "model.updated"]
     for one, event in zip(sent, events, strict=True):
-        assert one["data"] == {"event": event.id, "who": event.who, "body": event.body}
+        assert one["data"] == {"project": "tickets", "event": event.id, "who": event.who, "body": event.body}
     assert sent[1]["data"]["body"] == {"reason": "budget-spent"}
 
 
@@ -90,6 +90,28 @@ def test_after_a_restart_it_goes_on_where_it_stopped(desk, tmp_path):
     endpoint = Endpoint()
     messenger(desk, endpoint, tmp_path).deliver()
     assert endpoint.answers() == told(desk)[1:]
+
+
+def test_no_two_projects_send_the_same_id(desk, tmp_path):
+    endpoint = Endpoint()
+    with open_desk(tmp_path / "more") as other:
+        question = other.lease("ann")
+        other.answer("ann", question.id, question.lease_id, {"Billing": 1.0}, "k")
+        messenger(other, endpoint, tmp_path / "more").deliver()
+    messenger(desk, endpoint, tmp_path).deliver()
+    assert len({headers["webhook-id"] for _, headers in endpoint.taken}) == len(endpoint.taken) == 4
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", "\u00b2"], ids=["nothing", "a word", "negative", "no digit"])
+def test_a_spoilt_note_of_what_was_told_is_said_in_one_line(desk, tmp_path, text):
+    (tmp_path / "told").write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="told must hold the number of the last event") as caught:
+        messenger(desk, Endpoint(), tmp_path)
+    assert "\n" not in str(caught.value)
+    (tmp_path / "told").write_text(f"{told(desk)[1]}\n")  # as a person may write it
+    endpoint = Endpoint()
+    messenger(desk, endpoint, tmp_path).deliver()
+    assert endpoint.answers() == told(desk)[2:]
 
 
 def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):

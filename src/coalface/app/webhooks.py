@@ -19,7 +19,7 @@ from typing import Any
 
 from coalface.app.desk import Desk
 from coalface.app.exchange import Event
-from coalface.errors import InputError
+from coalface.errors import FileFormatError, InputError
 from coalface.files import atomic_write
 
 TOLD = {
@@ -62,7 +62,7 @@ class Messenger:
         check_endpoint(url, secret)
         self._desk, self._url, self._secret, self._place = desk, url, secret, place
         self._post = post or _post
-        self._told = int(place.read_text()) if place.exists() else 0
+        self._told = _told_before(place)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
@@ -106,10 +106,11 @@ class Messenger:
         return True
 
     def _tell(self, event: Event) -> int:
-        data: dict[str, Any] = {"event": event.id, "who": event.who, "body": event.body}
+        project = self._desk.project
+        data: dict[str, Any] = {"project": project.name, "event": event.id, "who": event.who, "body": event.body}
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(event.at))
         body = json.dumps({"type": TOLD[event.kind], "timestamp": at, "data": data}, allow_nan=False).encode()
-        message_id, now = f"msg_{event.id}", int(time.time())
+        message_id, now = f"msg_{project.id}_{event.id}", int(time.time())
         headers = {
             "content-type": "application/json",
             "webhook-id": message_id,
@@ -137,6 +138,19 @@ def check_endpoint(url: str, secret: str) -> None:
             "The webhook secret must be whsec_ and 24 to 64 bytes in base64, got something else. Make one with "
             "coalface.app.webhooks.new_secret()."
         )
+
+
+def _told_before(place: Path) -> int:
+    """The number of the last event that was told; 0 before there is one."""
+    if not place.exists():
+        return 0
+    text = place.read_bytes()[:40].decode("utf-8", "replace").strip()
+    if not (text.isascii() and text.isdigit()):
+        raise FileFormatError(
+            f"{place} must hold the number of the last event that was told, got {text!r}. Write that number there, or "
+            "remove the file to have everything told again."
+        )
+    return int(text)
 
 
 def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
