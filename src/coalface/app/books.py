@@ -70,6 +70,16 @@ class Books:
         return self._tally
 
     @property
+    def latest_tally(self) -> Tally:
+        """The counts for those who would not wait: the last ones while somebody writes, or tries to."""
+        if self._behind and self.lock.acquire(blocking=False):
+            try:  # a commit may still be on its way: the books stay behind
+                self._take_in(self.log.read(self._last))
+            finally:
+                self.lock.release()
+        return self._tally
+
+    @property
     def model(self) -> LiveModel:
         """The model, as the log has it."""
         self.catch_up()
@@ -103,14 +113,14 @@ class Books:
         self._model.close()
 
     def _take_in(self, events: Iterable[Event]) -> None:
-        try:
-            for event in events:
+        for event in events:
+            try:
                 self._tally.take_in(event)
                 self._model.take_in(event)
                 self._last = event.id
-        except BaseException:  # an event may be counted by half: begin anew
-            self._tally, self._last = self._no_counts(), 0
-            raise
+            except BaseException:  # it may be counted by half: begin anew
+                self._tally, self._last = self._no_counts(), 0
+                raise
 
     def _no_counts(self) -> Tally:
         return Tally(self.project.labels, self.project.cost_bounds, self.project.limits)

@@ -146,9 +146,9 @@ class Desk:
 
     def progress(self, annotator: str | None = None) -> Progress:
         """What was asked so far, what may be spent, and one annotator's share of it."""
-        with self.books.lock:
-            spent, own = self.books.tally.spent, self.books.tally.workers.get(annotator or "")
-            mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
+        tally = self.books.latest_tally
+        spent, own = tally.spent, tally.workers.get(annotator or "")
+        mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
         budget = self.project.limits.budget
         return Progress(spent.examples, spent.costs, spent.price, budget, mine.examples, mine.costs, pace)
 

@@ -9,9 +9,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from coalface.errors import CoalfaceError, ConflictError, InputError, NotYoursError, UnknownIdError
+from coalface.errors import CoalfaceError, ConflictError, FileBusyError, InputError, NotYoursError, UnknownIdError, in_one_line
+
+import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
 
 MEDIA_TYPE = "application/problem+json"
+_PAUSE = 5  # seconds until a database that could not be used is tried again
 _SCHEMA = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -31,6 +34,7 @@ _MEANINGS = {
     413: "The body is too large.",
     422: "A value breaks a rule.",
     429: "Too many requests; Retry-After says when to come again.",
+    503: "The database cannot be used now; Retry-After says when to come again.",
 }
 # For the OpenAPI description: what every route may answer.
 RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -113,6 +117,15 @@ def answer_in_problems(app: FastAPI) -> None:
             return unforeseen(request, error)
         return shown(request, status, " ".join(str(error).split()))
 
+    def of_database(request: Request, error: Exception) -> Response:
+        """Somebody else has locked the database, or it went away: whether this was done, only asking again tells."""
+        lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
+        if not lost and not isinstance(error, sa.exc.OperationalError | FileBusyError):
+            return unforeseen(request, error)
+        logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, in_one_line(error))
+        detail = f"The database cannot be used now. Send the same again in {_PAUSE} s."
+        return shown(request, 503, detail, {"retry-after": str(_PAUSE)})
+
     def unforeseen(request: Request, error: Exception) -> Response:
         logging.getLogger("coalface").error("%s %s failed", request.method, request.url.path, exc_info=error)
         return shown(request, 500, "Something went wrong here, and was logged. Send the request again.")
@@ -121,4 +134,6 @@ def answer_in_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(RequestValidationError, of_input)
     app.add_exception_handler(CoalfaceError, of_desk)
+    app.add_exception_handler(FileBusyError, of_database)
+    app.add_exception_handler(sa.exc.DBAPIError, of_database)
     app.add_exception_handler(Exception, unforeseen)

@@ -10,7 +10,7 @@ try:
 except ModuleNotFoundError:  # pragma: no cover
     raise InputError("Databases need SQLAlchemy. Run: pip install 'coalface[app]'") from None
 
-_PATIENCE = 30_000  # milliseconds to wait for another process that writes
+_PATIENCE = 5_000  # milliseconds to wait for another process that writes; meanwhile, all of ours wait
 _ONE_BY_ONE, _ALONE = 0xC0A1, 0xC0A2  # what PostgreSQL's locks are called
 _FAREWELL = 5.0  # seconds in which the server notices that the process before us is gone
 _ALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
