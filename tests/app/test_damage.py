@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from coalface.app.desk import Desk
+from coalface.app.pool import _ARRAYS
 from coalface.app.project import Project
 from coalface.errors import CoalfaceError, FileBusyError
 from coalface.ledger.database import Database
@@ -123,7 +124,7 @@ def test_a_database_that_somebody_else_locks_is_busy(folder, monkeypatch):
     database.close()
 
 
-POOL = ["examples.jsonl", *(f"{n}.bin" for n in "starts indptr columns values order id_hashes id_places".split())]
+POOL = ["examples.jsonl", *(f"{name}.bin" for name in _ARRAYS)]
 
 
 @pytest.mark.parametrize("older", [False, True], ids=["new", "older"])

@@ -50,23 +50,27 @@ def test_a_locked_database_is_a_reason_to_come_again(as_ann, stranger, desk):
 
 def test_progress_does_not_wait_for_who_tries_to_write(tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "_PATIENCE", 3000)
-    with open_desk(tmp_path) as desk, served(desk) as address:
-        with client_of(address, "ann") as ann, client_of(address, "bob") as bob:
-            (query,) = lease(ann)["queries"]
-            send(ann, query, {"Billing": 1}, "k1")
-            with locked(desk):
-                found = []
-                waiting = threading.Thread(target=lambda: found.append(bob.post(f"{PROJECT}/queries:lease", json={})))
-                waiting.start()
-                time.sleep(0.3)  # until he waits
-                progress = ann.get(f"{PROJECT}/progress").json()
-                assert waiting.is_alive()
-                assert progress["own_examples"] == 1
-                waiting.join()
-                assert is_problem(found[0], 503)
-                before = time.monotonic()
-                assert ann.get(f"{PROJECT}/progress").json() == progress
-                assert time.monotonic() - before < 2.0
+    with (
+        open_desk(tmp_path) as desk,
+        served(desk) as address,
+        client_of(address, "ann") as ann,
+        client_of(address, "bob") as bob,
+    ):
+        (query,) = lease(ann)["queries"]
+        send(ann, query, {"Billing": 1}, "k1")
+        with locked(desk):
+            found = []
+            waiting = threading.Thread(target=lambda: found.append(bob.post(f"{PROJECT}/queries:lease", json={})))
+            waiting.start()
+            time.sleep(0.3)  # until he waits
+            progress = ann.get(f"{PROJECT}/progress").json()
+            assert waiting.is_alive()
+            assert progress["own_examples"] == 1
+            waiting.join()
+            assert is_problem(found[0], 503)
+            before = time.monotonic()
+            assert ann.get(f"{PROJECT}/progress").json() == progress
+            assert time.monotonic() - before < 2.0
 
 
 @pytest.mark.parametrize(

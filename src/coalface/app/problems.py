@@ -9,7 +9,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from coalface.errors import CoalfaceError, ConflictError, FileBusyError, InputError, NotYoursError, UnknownIdError, in_one_line
+from coalface.errors import (
+    CoalfaceError,
+    ConflictError,
+    FileBusyError,
+    InputError,
+    NotYoursError,
+    UnknownIdError,
+    in_one_line,
+)
 
 import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
 
@@ -85,6 +93,16 @@ def status_of(error: CoalfaceError) -> int:
     return 422 if isinstance(error, InputError) else 500
 
 
+def may_pass(error: Exception) -> bool:
+    """Whether somebody else has locked the database, or it went away: then the same request may be sent again.
+
+    >>> may_pass(FileBusyError("Another service has come to write.")), may_pass(InputError("Costs lie in [0, 1]."))
+    (True, False)
+    """
+    lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, sa.exc.OperationalError | FileBusyError)
+
+
 def answer_in_problems(app: FastAPI) -> None:
     """Let every error leave the app as a problem: JSON for programs, a page for people."""
 
@@ -118,9 +136,7 @@ def answer_in_problems(app: FastAPI) -> None:
         return shown(request, status, " ".join(str(error).split()))
 
     def of_database(request: Request, error: Exception) -> Response:
-        """Somebody else has locked the database, or it went away: whether this was done, only asking again tells."""
-        lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
-        if not lost and not isinstance(error, sa.exc.OperationalError | FileBusyError):
+        if not may_pass(error):
             return unforeseen(request, error)
         logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, in_one_line(error))
         detail = f"The database cannot be used now. Send the same again in {_PAUSE} s."
