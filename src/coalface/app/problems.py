@@ -23,6 +23,7 @@ import sqlalchemy as sa  # isort: skip  (behind the module that says how to inst
 
 MEDIA_TYPE = "application/problem+json"
 _PAUSE = 5  # seconds until a database that could not be used is tried again
+_LATER = f"The database cannot be used now. Send the same again in {_PAUSE} s."
 _SCHEMA = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -78,12 +79,14 @@ def in_haste(seconds: float) -> tuple[str, dict[str, str]]:
     return f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
 
 
-def status_of(error: CoalfaceError) -> int:
+def status_of(error: Exception) -> int:
     """The status that says what kind of error it is.
 
     >>> status_of(ConflictError("Undone already.")), status_of(InputError("Costs lie in [0, 1]."))
     (409, 422)
     """
+    if _may_pass(error):
+        return 503
     if isinstance(error, UnknownIdError):
         return 404
     if isinstance(error, NotYoursError):
@@ -93,12 +96,8 @@ def status_of(error: CoalfaceError) -> int:
     return 422 if isinstance(error, InputError) else 500
 
 
-def may_pass(error: Exception) -> bool:
-    """Whether somebody else has locked the database, or it went away: then the same request may be sent again.
-
-    >>> may_pass(FileBusyError("Another service has come to write.")), may_pass(InputError("Costs lie in [0, 1]."))
-    (True, False)
-    """
+def _may_pass(error: Exception) -> bool:
+    """Whether somebody else has locked the database, or it went away: then the same may be sent again."""
     lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, sa.exc.OperationalError | FileBusyError)
 
@@ -129,18 +128,13 @@ def answer_in_problems(app: FastAPI) -> None:
         return shown(request, 422, detail, errors=[{"place": place, "rule": what} for place, what in found])
 
     def of_desk(request: Request, error: Exception) -> Response:
-        assert isinstance(error, CoalfaceError)
         status = status_of(error)
         if status == 500:
             return unforeseen(request, error)
+        if status == 503:
+            logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, in_one_line(error))
+            return shown(request, status, _LATER, {"retry-after": str(_PAUSE)})
         return shown(request, status, " ".join(str(error).split()))
-
-    def of_database(request: Request, error: Exception) -> Response:
-        if not may_pass(error):
-            return unforeseen(request, error)
-        logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, in_one_line(error))
-        detail = f"The database cannot be used now. Send the same again in {_PAUSE} s."
-        return shown(request, 503, detail, {"retry-after": str(_PAUSE)})
 
     def unforeseen(request: Request, error: Exception) -> Response:
         logging.getLogger("coalface").error("%s %s failed", request.method, request.url.path, exc_info=error)
@@ -150,6 +144,5 @@ def answer_in_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(RequestValidationError, of_input)
     app.add_exception_handler(CoalfaceError, of_desk)
-    app.add_exception_handler(FileBusyError, of_database)
-    app.add_exception_handler(sa.exc.DBAPIError, of_database)
+    app.add_exception_handler(sa.exc.DBAPIError, of_desk)
     app.add_exception_handler(Exception, unforeseen)
