@@ -4,11 +4,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import httpx
 import pytest
 
 from coalface.app import warming
+from coalface.app.desk import Desk
 from coalface.app.project import Project
 from coalface.app.tokens import digest_of
 from coalface.cli import serve as serving
@@ -71,7 +73,18 @@ def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatc
     monkeypatch.setattr(serving, "_PATIENCE", 0.0)
     monkeypatch.setattr(warming, "warm_up", lambda _: time.sleep(0.3))
     code, _, err = run(capsys, "serve mail --webhook ftp://nowhere")  # refused, once that is done
-    assert (code, err.startswith("Compiling, once")) == (2, True)
+    assert (code, "Getting ready; the first start on a machine compiles" in err) == (2, True)
+
+
+def test_a_second_one_is_refused_before_it_gets_ready(project, capsys, monkeypatch):
+    run(capsys, "serve mail --new-token ada")
+    readied = []
+    monkeypatch.setattr(warming, "warm_up", readied.append)
+    with closing(Desk(project)):
+        for command in ("serve mail", "label mail --annotator json:loads"):
+            code, _, err = run(capsys, command)
+            assert (code, err.count("\n"), readied) == (2, 1, [])
+            assert "a service or coalface label has it open. Stop that one first" in err
 
 
 @pytest.mark.parametrize("trusted", [False, True])

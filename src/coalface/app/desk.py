@@ -24,7 +24,7 @@ from coalface.app.settings_file import SETTINGS
 from coalface.app.store import Row, Store
 from coalface.app.tally import ANSWERED
 from coalface.app.undoing import Undoing
-from coalface.errors import UnknownLabelError
+from coalface.errors import FileBusyError, UnknownLabelError
 from coalface.files import exclusive
 from coalface.ledger.events import Event
 
@@ -46,7 +46,13 @@ class Desk:
     def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] = time.time) -> None:
         self.project = project
         with ExitStack() as stack:
-            stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
+            try:
+                stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
+            except FileBusyError:
+                raise FileBusyError(
+                    f"{project.folder} must be open once at a time, a service or coalface label has it open. Stop that "
+                    "one first."
+                ) from None
             self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
             self.books = Books(project, self.store, clock)

@@ -132,7 +132,8 @@ def answer_in_problems(app: FastAPI) -> None:
         if status == 500:
             return unforeseen(request, error)
         if status == 503:
-            logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, in_one_line(error))
+            why = in_one_line(getattr(error, "orig", None) or error)
+            logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, why)
             return shown(request, status, _LATER, {"retry-after": str(_PAUSE)})
         return shown(request, status, " ".join(str(error).split()))
 

@@ -4,6 +4,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,18 +88,21 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
 
         from coalface.app.desk import Desk
         from coalface.app.service import service_of
+        from coalface.app.warming import warm_up
         from coalface.app.webhooks import Messenger
     except ModuleNotFoundError as missing:
         raise InputError(f"serve needs {missing.name}, which is not installed: pip install 'coalface[app]'.") from None
 
-    _compile(project)
-    desk = Desk(project)
+    with _saying_if_slow():
+        desk = Desk(project)  # first of all, it sees to it that nobody else has the project open
     try:
         if not desk.store.tokens():
             raise InputError(
                 f"Nobody could log in: {project.name} has no tokens. Make one with coalface serve {project.folder} "
                 "--new-token NAME --role engineer."
             )
+        with _saying_if_slow():
+            warm_up(project)  # lest the first annotator wait for the compiler
         told = project.folder / "webhook.told"
         messenger = webhook and Messenger(desk, webhook, os.environ.get(SECRET, ""), told)
         config = uvicorn.Config(
@@ -125,14 +130,13 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
         desk.close()
 
 
-def _compile(project: "Project") -> None:
-    """Have the compiler done before the port is open, lest the first annotator wait for it."""
-    from coalface.app.warming import warm_up
-
-    patience = threading.Timer(_PATIENCE, lambda: typer.echo("Compiling, once for this machine ...", err=True))
+@contextmanager
+def _saying_if_slow() -> Iterator[None]:
+    words = "Getting ready; the first start on a machine compiles for a minute or so ..."
+    patience = threading.Timer(_PATIENCE, lambda: typer.echo(words, err=True))
     patience.start()
     try:
-        warm_up(project)
+        yield
     finally:
         patience.cancel()
 
