@@ -259,9 +259,13 @@ def test_the_dashboard_shows_spend_annotators_labels_and_exports(stranger, desk)
     log_in(stranger, "ann")
     answer_page(stranger, "3.0", "?", "1.0")
     stranger.cookies.clear()
+    log_in(stranger, "bob")
+    assert "<fieldset" in stranger.get("/label").text
+    stranger.cookies.clear()
     log_in(stranger, "eve")
     page = stranger.get("/dashboard").text
     assert "3 of 150 costs" in page
     assert '<th scope="row">ann</th>' in page
+    assert '<th scope="row">bob</th>' not in page  # he has looked, and said nothing
     assert page.count('class="span"') == 3
     assert "/api/v1/projects/tickets/exports/model" in page

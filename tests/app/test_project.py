@@ -58,6 +58,18 @@ def test_the_same_examples_come_from_any_file(tmp_path):
     assert ((rows[0][0] > 0) & (rows[0][1] > 0)).sum() == 1  # they share a word
 
 
+def test_whole_numbers_of_a_csv_file_stay_whole(tmp_path):
+    cells = {"size": "20", "weight": "2.5", "far": "-7", "large": "9007199254740993", "none": "", "kind of": "red"}
+    digits = "9" * 5000  # more than Python will read as a whole number
+    (tmp_path / "e.csv").write_text(",".join(cells) + ",more\n" + ",".join(cells.values()) + f",{digits}\n")
+    pool = Project.create(tmp_path / "p", tmp_path / "e.csv", LABELS).pool
+    shown = {name: "" if cell is None else str(cell) for name, cell in pool.content(0)["cells"].items()}
+    assert shown == {**cells, "more": ""}
+    same = [{"size": 20.0, "weight": 2.5, "far": -7.0, "large": 2.0**53, "kind of": "red"}]
+    others = Project.create(tmp_path / "q", same, LABELS).pool
+    assert np.array_equal(pool.rows(np.arange(1)).toarray(), others.rows(np.arange(1)).toarray())
+
+
 def test_tables_have_numbers_and_categories(tmp_path):
     records = [
         {"id": 1, "size": 2.5, "kind of": "red", "note": "very large thing"},

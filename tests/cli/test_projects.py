@@ -47,6 +47,12 @@ def test_a_program_labels_and_the_project_travels(files, capsys):
     assert len(json_lines((files / "out.jsonl").read_text())) == done["examples"]
 
 
+def test_a_limit_is_said_in_words(files, capsys):
+    run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
+    code, out, _ = run(capsys, "label mail --annotator desk_judge:severity --limit 2")
+    assert (code, out.endswith(" It has given as many answers as it was to give.\n")) == (0, True)
+
+
 def test_what_was_gathered_is_exported_while_a_service_runs(files, capsys):
     run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
     desk = Desk(Project.open("mail"))

@@ -14,6 +14,11 @@ STOPPED = {
     "looking": "The model is still looking for an example that is worth asking about.",
     "too-many-held": "You hold too many questions. Answer or release some first.",
 }
+# Why a program ended that answers.
+ENDED = STOPPED | {
+    "limit": "It has given as many answers as it was to give.",
+    "interrupted": "It was interrupted.",
+}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -64,7 +65,7 @@ def service_of(
 
 def _templates() -> Jinja2Templates:
     templates = Jinja2Templates(_HERE / "templates")
-    templates.env.filters |= {"short": _short, "moment": _moment}
+    templates.env.filters |= {"short": _short, "seconds": _seconds, "moment": _moment}
     templates.env.trim_blocks = templates.env.lstrip_blocks = True
     return templates
 
@@ -72,12 +73,24 @@ def _templates() -> Jinja2Templates:
 def _short(number: float | None, digits: int = 3) -> str:
     """A number as people write it.
 
-    >>> _short(1234567.0), _short(0.12345), _short(None)
-    ('1,234,567', '0.123', '–')
+    >>> _short(1234567.8), _short(0.12345), _short(0.000012345), _short(None)
+    ('1,234,568', '0.123', '0.0000123', '–')
     """
     if number is None:
         return _NOTHING
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.{digits}g}"
+    whole = number == int(number) or abs(number) >= 10**digits
+    return f"{number:,.0f}" if whole else format(Decimal(f"{number:.{digits}g}"), ",f")
+
+
+def _seconds(number: float | None) -> str:
+    """How long somebody takes, as people would say it.
+
+    >>> _seconds(2.43e-05), _seconds(12.34), _seconds(None)
+    ('under 0.1', '12.3', '–')
+    """
+    if number is None:
+        return _NOTHING
+    return f"{number:,.1f}" if number >= 0.1 else "under 0.1"
 
 
 def _moment(seconds: float | None) -> str:

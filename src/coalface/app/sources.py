@@ -5,6 +5,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,10 +136,15 @@ def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _number_or_text(cell: str) -> float | str | None:
-    try:
-        return float(cell) if cell else None
-    except ValueError:
-        return cell
+    """What a cell holds; a whole number stays one, as it will be shown.
+
+    >>> [_number_or_text(cell) for cell in ("20", "2.50", "late", "")]
+    [20, 2.5, 'late', None]
+    """
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(cell)
+    return cell or None
 
 
 def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:

@@ -24,6 +24,7 @@ _RECENT = 200  # examples behind somebody's pace
 class Worker:
     """One annotator's counts."""
 
+    answers: int = 0  # those that were not taken back
     spent: Spent = field(default_factory=Spent)
     cant_tell: int = 0
     agreed: int = 0
@@ -101,6 +102,7 @@ class Tally:
             self.spent, worker.spent = self.spent + spent, worker.spent + spent
         else:
             self.spent, worker.spent = self.spent - spent, worker.spent - spent
+        worker.answers += sign
         worker.cant_tell += sign * sum(cost is None for cost in costs.values())
         if event.seconds is not None and sign > 0:
             worker.seconds.append(event.seconds)
@@ -164,5 +166,5 @@ class Tally:
                 last_seen=worker.last_seen,
             )
             for name, worker in sorted(self.workers.items())
-            if worker.last_seen is not None
+            if worker.answers
         ]

@@ -99,7 +99,7 @@ def label(
 
     from coalface.app.annotators import annotator_of
     from coalface.app.desk import Desk
-    from coalface.app.exchange import STOPPED
+    from coalface.app.exchange import ENDED
     from coalface.app.labelling import Labelling
     from coalface.app.project import Project
 
@@ -119,7 +119,7 @@ def label(
         return
     typer.echo(
         f"{folder}: {done.answers:,} answers by {name}, {done.failures:,} failures; {progress.costs:,} costs on "
-        f"{progress.examples:,} examples in all, price {progress.price:g}. {STOPPED.get(done.stopped, done.stopped)}"
+        f"{progress.examples:,} examples in all, price {progress.price:g}. {ENDED[done.stopped]}"
     )
 
 
