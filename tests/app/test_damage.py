@@ -136,10 +136,12 @@ def test_a_file_of_the_pool_that_was_cut_short_is_named(folder, name, older):
         (folder / "pool" / "pool.json").write_text(json.dumps(meta))
         Desk(Project.open(folder)).close()
     path = folder / "pool" / name
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 16 * 8])  # whole numbers of every size
-    said = refused(folder)
-    assert "bytes, it has" in said
-    assert older or f"{name} must have" in said
+    content = path.read_bytes()
+    for cut in (len(content) // 16 * 8, len(content) - 1):  # at the end of a number, and within one
+        path.write_bytes(content[:cut])
+        said = refused(folder)
+        assert "bytes, it has" in said
+        assert older or f"{name} must have {len(content):,} bytes, it has {cut:,}" in said
 
 
 def test_a_pool_that_lost_a_file_is_refused(folder):

@@ -97,8 +97,8 @@ class Pool:
         size = int(meta["bytes"] if "bytes" in meta else starts[-1] if len(starts) else 0)
         wanted = {"starts": n + 1, "indptr": n + 1, "columns": cells, "values": cells}
         for name, found in self._arrays.items():
-            _refuse_size(self.folder / f"{name}.bin", found.nbytes, wanted.get(name, n) * found.itemsize)
-        _refuse_size(self.folder / "examples.jsonl", self._lines.nbytes, size)
+            _refuse_size(self.folder / f"{name}.bin", wanted.get(name, n) * found.itemsize)
+        _refuse_size(self.folder / "examples.jsonl", size)
 
     def _line(self, place: int) -> Any:
         starts = self._arrays["starts"]
@@ -106,13 +106,13 @@ class Pool:
 
 
 def _mapped(path: Path, dtype: str) -> NDArray[Any]:
-    mapped = (
-        np.memmap(path.with_suffix(".bin"), np.dtype(dtype), "r") if path.with_suffix(".bin").stat().st_size else None
-    )
-    return np.zeros(0, dtype) if mapped is None else mapped.view(np.ndarray)
+    file, number = path.with_suffix(".bin"), np.dtype(dtype)
+    n = file.stat().st_size // number.itemsize
+    return np.memmap(file, number, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, number)
 
 
-def _refuse_size(path: Path, found: int, wanted: int) -> None:
+def _refuse_size(path: Path, wanted: int) -> None:
+    found = path.stat().st_size
     if found != wanted:
         raise FileFormatError(f"{path} must have {wanted:,} bytes, it has {found:,}. Restore it from a copy.")
 
