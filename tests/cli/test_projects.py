@@ -1,12 +1,15 @@
 """init, label, export and import."""
 
 import json
+import sqlite3
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from coalface.app.desk import Desk
 from coalface.app.project import Project
+from coalface.ledger import engines
 from tests.cli.commands import json_lines, run
 
 JUDGE = """
@@ -51,6 +54,18 @@ def test_a_limit_is_said_in_words(files, capsys):
     run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
     code, out, _ = run(capsys, "label mail --annotator desk_judge:severity --limit 2")
     assert (code, out.endswith(" It has given as many answers as it was to give.\n")) == (0, True)
+
+
+def test_a_database_that_somebody_locks_is_said_in_one_line(files, capsys, monkeypatch):
+    monkeypatch.setattr(engines, "_PATIENCE", 50)
+    run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
+    other = sqlite3.connect("mail/project.db", isolation_level=None, check_same_thread=False)
+    judge = SimpleNamespace(lock=lambda _: other.execute("BEGIN IMMEDIATE") and {"costs": {}})
+    monkeypatch.setitem(sys.modules, "desk_judge", judge)
+    code, _, err = run(capsys, "label mail --annotator desk_judge:lock")
+    other.close()
+    assert (code, err.count("\n")) == (2, 1)
+    assert "cannot be used now (database is locked). Try again later." in err
 
 
 def test_what_was_gathered_is_exported_while_a_service_runs(files, capsys):

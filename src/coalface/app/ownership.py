@@ -36,7 +36,7 @@ def new_id() -> str:
 
 @contextmanager
 def opening(url: str) -> Iterator[None]:
-    """Say in one line why the database at an address cannot be opened."""
+    """Say in one line why the database at an address cannot be opened or used."""
     try:
         yield
     except sa.exc.OperationalError as problem:

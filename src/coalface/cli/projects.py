@@ -101,15 +101,17 @@ def label(
     from coalface.app.desk import Desk
     from coalface.app.exchange import ENDED
     from coalface.app.labelling import Labelling
+    from coalface.app.ownership import opening
     from coalface.app.project import Project
 
     program: Any = annotator_of(annotator, timeout)
     desk = Desk(Project.open(folder))
     try:
-        done = Labelling(
-            desk, program, name, workers=workers, retries=retries, backoff=backoff, timeout=timeout, limit=limit
-        ).run()
-        progress = desk.progress()
+        with opening(desk.project.address):
+            done = Labelling(
+                desk, program, name, workers=workers, retries=retries, backoff=backoff, timeout=timeout, limit=limit
+            ).run()
+            progress = desk.progress()
     finally:
         desk.close()
         if hasattr(program, "close"):

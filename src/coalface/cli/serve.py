@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,25 +60,22 @@ def serve(
 
 
 def _add_token(project: "Project", name: str, role: str) -> str:
+    from coalface.app.ownership import opening
     from coalface.app.tokens import check_person, digest_of
     from coalface.app.tokens import new_token as draw
 
     check_person(name, role)
-    store = project.open_store()
-    try:
-        token = draw()
+    token = draw()
+    with opening(project.address), closing(project.open_store()) as store:
         store.add_token(name, role, digest_of(token))
-    finally:
-        store.close()
     return token
 
 
 def _remove_token(project: "Project", name: str) -> None:
-    store = project.open_store()
-    try:
+    from coalface.app.ownership import opening
+
+    with opening(project.address), closing(project.open_store()) as store:
         store.remove_token(name)
-    finally:
-        store.close()
     typer.echo(f"{name} has no token any longer.")
 
 
