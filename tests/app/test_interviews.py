@@ -159,15 +159,43 @@ def test_undoing_leaves_what_an_earlier_answer_told(desk_of):
     assert sorted(line["asked"]) == sorted([asked, second.labels[0]])
 
 
-def test_a_cost_corrected_later_was_asked_for_all_the_same(desk_of):
+def test_what_is_known_stands_until_it_is_undone(desk_of):
     desk = desk_of()
     first = desk.lease("ada")
     second = tell(desk, "ada", first, 1.0).follow_up
     receipt = tell(desk, "ada", second, **{second.labels[0]: 0.0, first.labels[0]: 0.5})
     assert receipt.follow_up is None
     line = exported(desk)[0]
-    assert line["costs"] == {first.labels[0]: 0.5, second.labels[0]: 0.0}
+    assert line["costs"] == {first.labels[0]: 1.0, second.labels[0]: 0.0}
     assert sorted(line["asked"]) == sorted([first.labels[0], second.labels[0]])
+
+
+def test_nobody_is_shown_the_number_of_somebody_else_as_his_own(desk_of, clock):
+    desk = desk_of()
+    first, _ = half_finished(desk, clock)
+    asked = first.labels[0]
+    theirs = desk.lease("bob", ttl=60)
+    assert tell(desk, "bob", theirs, **{theirs.labels[0]: 1.0, asked: 0.125}).follow_up
+    clock.now += 61
+    again = desk.lease("ada")
+    assert (again.example_id, again.known) == (first.example_id, {asked: 1.0})
+    row = desk.books.store.question(int(again.id.partition(".")[0]))
+    assert row.known == {asked: 1.0, theirs.labels[0]: 1.0}
+
+
+def test_who_cannot_tell_what_nobody_asked_for_says_nothing(desk_of, clock):
+    desk = desk_of()
+    first, _ = half_finished(desk, clock)
+    theirs = desk.lease("bob")
+    others = dict.fromkeys(FOUR)
+    following = tell(desk, "bob", theirs, **{**others, theirs.labels[0]: 1.0}).follow_up
+    assert following.known == {theirs.labels[0]: 1.0}
+    assert not set(following.labels) & {*first.labels, *theirs.labels}
+    row = desk.books.store.question(int(first.id.partition(".")[0]))
+    assert row.known == {first.labels[0]: 1.0, theirs.labels[0]: 1.0}
+    assert desk.progress("bob").own_costs == 1
+    tell(desk, "bob", following, 0.0)
+    assert desk.progress("bob").own_costs == 2
 
 
 def test_nobody_sees_what_somebody_else_said(desk_of, clock):

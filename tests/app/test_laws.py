@@ -168,8 +168,9 @@ class People(RuleBasedStateMachine):
             learned = [body for body in learned if body["question"] == row.number]
             assert [body["step"] for body in learned] == list(range(row.step))
             known = {}
-            for body in learned:
-                known |= body["costs"]
+            for body in learned:  # what was not asked for comes in where nothing is known
+                told = {label: cost for label, cost in body["costs"].items() if cost is not None}
+                known = {**told, **known} | {label: body["costs"][label] for label in body["asked"]}
             assert row.known == known
         taken_back = {event.body.get("closed") for event in self.events("undone")}
         taught = Counter(event.example for event in self.events("closed") if event.id not in taken_back)

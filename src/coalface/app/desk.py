@@ -14,10 +14,11 @@ from coalface.app.books import Books
 from coalface.app.checks import checked_annotator, checked_said, checked_ttl
 from coalface.app.exchange import Answered, NoQuestion, Overview, Progress, Question, Receipt
 from coalface.app.exports import export
-from coalface.app.history import said_by
-from coalface.app.interviews import Given, Interviews
+from coalface.app.history import learned
+from coalface.app.interviews import Costs, Given, Interviews
 from coalface.app.limits import Spent
 from coalface.app.overview import overview_of, predictions
+from coalface.app.plan import Plan
 from coalface.app.project import Project
 from coalface.app.queue import LEASE, QuestionQueue
 from coalface.app.settings_file import SETTINGS
@@ -202,10 +203,11 @@ class Desk:
 
     def _own_costs(self, row: Row) -> dict[str, float | None]:
         """What the holder of a question said of it before; what others said would sway him."""
-        if not row.known:
-            return {}
-        said = said_by(row.holder, self.books.log.about(row.example), row.number)
-        return {label: row.known[label] for label in self.project.labels if label in said}
+        plan, own = Plan(**row.plan), Costs()
+        for event in learned(self.books.log.about(row.example), row.number) if row.known else ():
+            if event.who == row.holder:
+                _, own = plan.heard(own, event.body["asked"], event.body["costs"])
+        return {label: own[label] for label in self.project.labels if label in own}
 
     def _answered(self, event: Event) -> Answered:
         body = event.body
