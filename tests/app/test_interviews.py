@@ -1,8 +1,10 @@
 """Interviews among several people: nothing that somebody answered is lost, and nobody is swayed or paid twice."""
 
 import json
+from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
 from coalface.app.deciding import decide
 from coalface.app.desk import Desk
@@ -32,6 +34,19 @@ def desk_of(tmp_path, clock):
     yield make
     for desk in desks:
         desk.close()
+
+
+@pytest.fixture
+def counted_work():
+    """A list that grows by one for every hundred steps that SQLite takes."""
+    steps = []
+
+    def count(connection, *_):
+        connection.set_progress_handler(lambda: steps.append(1), 100)
+
+    sa.event.listen(sa.pool.Pool, "checkout", count)
+    yield steps
+    sa.event.remove(sa.pool.Pool, "checkout", count)
 
 
 def tell(desk, who, question, cost=None, key=None, **costs):
@@ -136,6 +151,22 @@ def test_a_lease_that_ran_out_is_not_regained_once_the_budget_went_elsewhere(des
     with pytest.raises(ConflictError, match="no room"):
         desk.renew(mine.lease_id, "ada")
     assert desk.held("ada") == []
+
+
+def test_what_somebody_did_before_makes_no_lease_slower(desk_of, counted_work):
+    desk = desk_of()
+    tell(desk, "ada", desk.lease("ada"), **dict.fromkeys(FOUR, 0.0))
+
+    def work_of_a_lease():
+        before = len(counted_work)
+        desk.release(desk.lease("ada").lease_id, "ada")
+        return len(counted_work) - before
+
+    work_of_a_lease()
+    few, done = work_of_a_lease(), next(row for row in desk.store.rows() if not row.open)
+    with desk.store.database.writing() as connection:
+        desk.store.add(connection, [replace(done, number=0, example=1000 + k) for k in range(2000)])
+    assert work_of_a_lease() < 1.5 * few
 
 
 # -- what is known --------------------------------------------------------------------------------
