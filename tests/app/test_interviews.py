@@ -139,6 +139,22 @@ def test_nobody_holds_more_than_a_few_questions(desk_of, clock):
     assert desk.lease("ada").labels
 
 
+def test_nobody_gets_more_questions_than_that_by_undoing(desk_of):
+    desk = desk_of(n=200)
+    done = desk.lease("ada")
+    receipt = tell(desk, "ada", done, **dict.fromkeys(FOUR, 0.0))
+    going_on = tell(desk, "ada", desk.lease("ada"), 1.0)
+    held = [going_on.follow_up, *(desk.lease("ada") for _ in range(31))]
+    before = logged(desk, "undone")
+    with pytest.raises(ConflictError, match="holds 32"):
+        desk.undo("ada", receipt.answer_id)
+    assert logged(desk, "undone") == before
+    assert desk.undo("ada", going_on.answer_id)  # one of the 32
+    desk.release(held[-1].lease_id, "ada")
+    assert desk.undo("ada", receipt.answer_id).id == done.id
+    assert len(desk.held("ada")) == 32
+
+
 def test_a_lease_that_ran_out_is_not_regained_once_the_budget_went_elsewhere(desk_of, clock):
     desk = desk_of(budget={"costs": 2})
     _, mine = desk.lease("eve", ttl=60), desk.lease("ada", ttl=60)

@@ -10,7 +10,7 @@ from coalface.app.history import learned
 from coalface.app.interviews import Costs, put_down
 from coalface.app.lessons import UNDONE
 from coalface.app.plan import Plan
-from coalface.app.queue import LEASE, QuestionQueue
+from coalface.app.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.app.store import Row
 from coalface.app.tally import ANSWERED
 from coalface.errors import ConflictError, NotYoursError, UnknownIdError
@@ -71,9 +71,15 @@ class Undoing:
         answer_id = undone[0].id
         if any(past.who != annotator for past in undone):
             raise ConflictError(f"The answer {answer_id} cannot be undone: somebody else went on from it.")
-        held = row.open and row.lease is not None and (row.expires or 0.0) >= self._books.clock()
+        now = self._books.clock()
+        held = row.open and row.lease is not None and (row.expires or 0.0) >= now
         if held and row.holder != annotator:
             raise ConflictError(f"The answer {answer_id} cannot be undone now: somebody else has its example.")
+        if not held and self._books.store.n_held(annotator, now) >= MOST_HELD:
+            raise ConflictError(
+                f"The answer {answer_id} cannot be undone now: {annotator!r} holds {MOST_HELD} questions. "
+                "Answer or release some first."
+            )
 
     def _own_answer(self, annotator: str, answer_id: str) -> Event:
         event = self._books.log.get(parsed_answer(answer_id))
