@@ -56,6 +56,19 @@ def test_the_same_key_gives_the_same_receipt_and_answers_once(as_ann, desk):
     assert is_problem(send(as_ann, query, {"Billing": 2}, "k2"), 409)
 
 
+def test_where_the_true_label_is_wanted_costs_are_refused(tmp_path):
+    more = {"labels": LABELS, "true_label": True}
+    with open_desk(tmp_path, **more) as desk, served(desk) as address, client_of(address, "ann") as ann:
+        (query, other, third) = lease(ann, max_items=3)["queries"]
+        assert is_problem(send(ann, query, {"Billing": 1}, "k1"), 422)
+        assert is_problem(send(ann, query, {"Billing": 1}, "k1", label="Fraud"), 422)
+        assert answers(desk) == []
+        assert send(ann, query, {}, "k1", label="Fraud").status_code == 201
+        assert send(ann, other, {}, "k2").status_code == 201
+        assert send(ann, third, {}, "k3", unsure=list(LABELS)).status_code == 201
+        assert [set(costs.values()) for _, costs in answers(desk)] == [{0.0, 4.0}, {None}, {None}]
+
+
 def test_nobody_else_may_answer_renew_release_undo_or_see_it(as_ann, as_bob, desk):
     query, other = lease(as_ann, max_items=2)["queries"]
     answer_id = send(as_ann, query, dict.fromkeys(LABELS, 1), "k1").json()["answer_id"]

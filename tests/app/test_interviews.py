@@ -310,6 +310,21 @@ def test_a_true_label_takes_one_cost_of_the_budget(desk_of):
     assert desk.lease("ada") == NoQuestion("budget-spent")
 
 
+def test_where_the_true_label_is_wanted_no_costs_are_taken(desk_of):
+    desk = desk_of(true_label=True)
+    question = desk.lease("ada")
+    before = desk.events(limit=10_000)
+    for costs in ({"refund": 0.5}, dict.fromkeys(FOUR, 0.5), {"refund": None, "abuse": 0.0}):
+        with pytest.raises(InputError, match="true label"):
+            tell(desk, "ada", question, **costs)
+    assert desk.events(limit=10_000) == before
+    for costs in ({}, {"refund": None}, dict.fromkeys(FOUR)):  # can't tell
+        receipt = desk.answer("ada", question.id, question.lease_id, costs, "k")
+        assert (receipt.learned, receipt.follow_up) == (True, None)  # and the same key gives the same receipt
+        assert desk.progress().costs == 1
+    assert set(exported(desk)[0]["costs"].values()) == {None}
+
+
 def test_half_finished_interviews_are_learned_when_the_budget_is_spent(desk_of, clock):
     desk = desk_of(budget={"costs": 3})
     late = desk.lease("bob", ttl=60)

@@ -25,7 +25,7 @@ from coalface.app.settings_file import SETTINGS
 from coalface.app.store import Row, Store
 from coalface.app.tally import ANSWERED
 from coalface.app.undoing import Undoing
-from coalface.errors import UnknownLabelError
+from coalface.errors import InputError, UnknownLabelError
 from coalface.files import exclusive
 from coalface.ledger.events import Event
 
@@ -109,8 +109,12 @@ class Desk:
         """Take the costs of some labels, None for "can't tell"; labels asked about that are missing count as that.
 
         The same ``key`` again gives the same receipt. ``price`` is what this answer took, where it is not the usual.
+        Where the true label is wanted, this can only say "can't tell".
         """
         given = {self._known(label): self.project.scale.checked(label, cost) for label, cost in costs.items()}
+        if self.project.true_label:
+            self._refuse_costs(given)
+            return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
         said = checked_said(seconds, note, price)
         return self._receipt(Given(annotator, question_id, lease_id, key, given, said))
 
@@ -180,6 +184,11 @@ class Desk:
         if label not in self.project.labels:
             raise UnknownLabelError(label, self.project.labels)
         return label
+
+    def _refuse_costs(self, given: Costs) -> None:
+        told = [label for label, cost in given.items() if cost is not None]
+        if told:
+            raise InputError(f"The project wants the true label, got the cost of {told[0]!r}. Send the label instead.")
 
     def _receipt(self, given: Given) -> Receipt:
         with self.books.lock:
