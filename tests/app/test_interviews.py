@@ -310,6 +310,38 @@ def test_a_true_label_takes_one_cost_of_the_budget(desk_of):
     assert desk.lease("ada") == NoQuestion("budget-spent")
 
 
+def stale_and_again(desk):
+    """Somebody answers under a lease that undoing has ended, and the same once more when it is asked again."""
+    first = tell(desk, "ada", desk.lease("ada"), 1.0)
+    old = first.follow_up
+    back = desk.undo("ada", first.answer_id)
+    stale = tell(desk, "ada", old, 1.0)
+    assert not stale.learned
+    again = tell(desk, "ada", back, 1.0).follow_up
+    assert again.labels == old.labels
+    return stale, tell(desk, "ada", again, 1.0)
+
+
+def test_nobody_is_paid_twice_by_undoing(desk_of):
+    desk = desk_of(budget={"costs": 3, "examples": 9})
+    _, learned = stale_and_again(desk)
+    progress = desk.progress("ada")
+    assert (progress.own_costs, progress.own_examples, progress.costs) == (2, 1, 2)
+    assert tell(desk, "ada", learned.follow_up, 1.0).follow_up is None  # the third cost is the last
+    assert desk.progress().costs == 3
+
+
+@pytest.mark.parametrize("stale_first", [True, False])
+def test_what_is_said_twice_is_paid_for_until_both_are_undone(desk_of, stale_first):
+    desk = desk_of()
+    receipts = stale_and_again(desk)
+    paid = []
+    for receipt in receipts if stale_first else reversed(receipts):
+        desk.undo("ada", receipt.answer_id)
+        paid.append(desk.progress("ada").own_costs)
+    assert paid == [2, 1]
+
+
 def test_where_the_true_label_is_wanted_no_costs_are_taken(desk_of):
     desk = desk_of(true_label=True)
     question = desk.lease("ada")
@@ -420,6 +452,36 @@ def test_the_model_learns_the_other_copy_when_the_first_one_is_undone(desk_of, c
         assert same_bits(live, other.books.model.learner)
     finally:
         other.close()
+
+
+def test_the_model_learns_the_copy_that_was_done_next(desk_of, clock):
+    desk = desk_of(n=2, overlap=3)
+    questions = {who: desk.lease(who) for who in ("ada", "bob", "eve")}
+    assert len({question.example_id for question in questions.values()}) == 1
+    receipts = {}
+    for who, cost in (("ada", 0.0), ("eve", 1.0), ("bob", 0.5)):
+        receipts[who] = tell(desk, who, questions[who], **dict.fromkeys(FOUR, cost))
+    taught = []
+    for who in ("ada", "eve"):
+        desk.undo(who, receipts[who].answer_id)
+        taught.append(exported(desk)[0]["costs"]["refund"])
+    assert taught == [1.0, 0.5]
+
+
+def test_a_copy_left_half_way_was_done_last(desk_of, clock):
+    desk = desk_of(n=1, overlap=4, budget={"costs": 4})
+    late = desk.lease("zoe", ttl=60)
+    questions = {who: desk.lease(who) for who in ("ada", "bob", "eve")}
+    clock.now += 61
+    assert tell(desk, "bob", questions["bob"], 0.25).follow_up
+    receipt = tell(desk, "ada", questions["ada"], **dict.fromkeys(FOUR, 0.0))
+    tell(desk, "eve", questions["eve"], **dict.fromkeys(FOUR, 1.0))
+    clock.now += 601
+    tell(desk, "zoe", late, **dict.fromkeys(FOUR, 0.5))
+    assert desk.lease("kim") == NoQuestion("budget-spent")
+    assert all(not row.open for row in desk.store.rows())
+    desk.undo("ada", receipt.answer_id)
+    assert exported(desk)[0]["costs"] == dict.fromkeys(FOUR, 1.0)
 
 
 # -- the record -----------------------------------------------------------------------------------
