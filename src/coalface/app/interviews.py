@@ -15,7 +15,7 @@ from coalface.app.plan import Plan
 from coalface.app.queue import MOST_HELD, QuestionQueue
 from coalface.app.store import Row
 from coalface.app.tally import ANSWERED
-from coalface.errors import ConflictError, NotYoursError, UnknownIdError
+from coalface.errors import ConflictError, UnknownIdError
 from coalface.ledger.events import Event
 
 Costs = dict[str, float | None]
@@ -59,10 +59,8 @@ class Interviews:
     def lease_of(self, lease_id: str, annotator: str) -> Event:
         """The event of a lease that this annotator got at some time."""
         event = self._books.log.named(f"lease:{lease_id}")
-        if event is None:
-            raise UnknownIdError(f"There is no lease {lease_id!r:.60}.")
-        if event.who != annotator:
-            raise NotYoursError(f"The lease {lease_id} is not {annotator!r}'s.")
+        if event is None or event.who != annotator:
+            raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}.")
         return event
 
     def renew(self, lease_id: str, annotator: str, lasting: float) -> float:

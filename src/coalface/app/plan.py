@@ -69,7 +69,7 @@ class Plan:
 
         What is known stands, whoever said it: a cost that nobody asked for only fills a gap, and "can't tell" none.
 
-        >>> plan, known = Plan(["cat"], []).heard({"cow": 0.9}, ["cat"], {"cat": 0.5, "dog": 0.1, "cow": 0.2, "hen": None})
+        >>> plan, known = Plan(["cat"], []).heard({"cow": 0.9}, ["cat"], {"cat": 0.5, "dog": 0.1, "cow": 0.2})
         >>> plan.unasked, plan.put(known), known
         (('dog',), ['cat'], {'cow': 0.9, 'cat': 0.5, 'dog': 0.1})
         """

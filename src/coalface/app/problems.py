@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from coalface.errors import CoalfaceError, ConflictError, InputError, NotYoursError, UnknownIdError
+from coalface.errors import CoalfaceError, ConflictError, InputError, UnknownIdError
 
 MEDIA_TYPE = "application/problem+json"
 _SCHEMA = {
@@ -74,8 +74,6 @@ def status_of(error: CoalfaceError) -> int:
     """
     if isinstance(error, UnknownIdError):
         return 404
-    if isinstance(error, NotYoursError):
-        return 403
     if isinstance(error, ConflictError):
         return 409
     return 422 if isinstance(error, InputError) else 500

@@ -257,7 +257,7 @@ def _held_by(annotator: str, now: float) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _not_for(annotator: str) -> sa.ColumnElement[bool]:
-    """Whether a question is a copy of one that this annotator has or had, or has answered."""
+    """Whether a question is a copy of one that this annotator was the last to hold, or has answered."""
     other, said = _questions.alias(), _events.c
     copies = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy)
     answered = sa.exists().where(said.example == _q.example, said.kind == "answered", said.who == annotator)

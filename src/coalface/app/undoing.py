@@ -13,7 +13,7 @@ from coalface.app.plan import Plan
 from coalface.app.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.app.store import Row
 from coalface.app.tally import ANSWERED
-from coalface.errors import ConflictError, NotYoursError, UnknownIdError
+from coalface.errors import ConflictError, UnknownIdError
 from coalface.ledger.events import Event
 
 _COUNTED = ("question", "step", "asked", "costs", "price")  # what the counts take back, beside the pay
@@ -84,10 +84,8 @@ class Undoing:
 
     def _own_answer(self, annotator: str, answer_id: str) -> Event:
         event = self._books.log.get(parsed_answer(answer_id))
-        if event is None or event.kind != ANSWERED:
-            raise UnknownIdError(f"There is no answer {answer_id!r:.60}.")
-        if event.who != annotator:
-            raise NotYoursError(f"The answer {answer_id} is not {annotator!r}'s.")
+        if event is None or event.kind != ANSWERED or event.who != annotator:  # lest answers of others be counted
+            raise UnknownIdError(f"There is no answer {answer_id!r:.60} of {annotator!r}.")
         if event.id in self._books.tally.undone:
             raise ConflictError(f"The answer {answer_id} was undone already.")
         return event
