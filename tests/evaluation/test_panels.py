@@ -167,3 +167,18 @@ def test_boxes_and_lists_escape_what_is_text():
     html = report.bullets(["<a>"]) + report.folded("<b>", report.paragraph("<c>"))
     assert html.count("&lt;") == 3
     assert 'role="note"' in report.notice(html)
+
+
+@pytest.mark.parametrize(
+    ("n", "name"), [(6, "hindsight need"), (6, "coal"), (9, "a name that fills a third of the row")]
+)
+def test_no_name_of_the_legend_is_cut_off(n, name):
+    runs = [(f"{name} {i}", style, [a_run([10, 80], (0.5, 0.2))]) for i, style in enumerate(styles_for(["coal"] * n))]
+    svg = ET.fromstring(draw_panels([panel("data", "costs asked for", runs, "costs_queried")], "what"))
+    width = float(svg.get("viewBox").split()[2])
+    names = [element for element in svg.iter(SVG_TEXT) if element.text.startswith(name)]
+    starts = [float(element.get("x")) for element in names]
+    assert len(starts) == n
+    handle = 45  # what stands before a name
+    assert min(starts) > handle
+    assert max(starts) + 5.5 * len(names[0].text) < width  # 10-point letters

@@ -353,3 +353,10 @@ def test_a_study_without_coal_has_nothing_to_lose():
     assert losses(analysis) == []
     assert nothing_lost(analysis) == "No line of this study uses the coal rule."
     assert all("margin" in what for what in facts_of(analysis))
+
+
+def test_a_line_called_default_stands_out_from_others_of_its_rule():
+    lines = {"passive": LINES["passive"], "coal 0.01": LINES["coal 0.01"], "default": LINES["coal 0.01"]}
+    figure = figures_for(Analysis.of(learning(lines, ["one"])))[0]
+    inks = {line.name: line.style.ink for line in figure.shown[0].lines}
+    assert len(set(inks.values())) == 3

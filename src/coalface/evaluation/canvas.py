@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+_FONT_SIZE = 10  # points
 _LEGEND_PER_ROW = 6
+_LETTER, _LEGEND_GAPS = 0.6, 3.0  # widths of a letter and of what is between two entries, by the size of the font
 
 
 @contextmanager
@@ -28,7 +30,7 @@ def paper(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
     style: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": salt,
-        "font.size": 10,
+        "font.size": _FONT_SIZE,
         "text.color": text,
         "axes.labelcolor": text,
         "xtick.color": faint,
@@ -52,8 +54,9 @@ def paper(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
 
 
 def legend_above(figure: "Figure", named: Mapping[str, Any], handlelength: float) -> None:
-    """One legend for the whole figure, above it, in rows of equal length."""
-    n_rows = -(-len(named) // _LEGEND_PER_ROW)
+    """One legend for the whole figure, above it, in as few rows of equal length as fit."""
+    entry = (handlelength + _LEGEND_GAPS + _LETTER * max(map(len, named), default=0)) * _FONT_SIZE / 72  # inches
+    n_rows = -(-len(named) // max(1, min(_LEGEND_PER_ROW, int(figure.get_figwidth() / entry))))
     figure.legend(
         named.values(),
         named.keys(),

@@ -26,6 +26,7 @@ RULES = {
     "all-or-none": Ink("all-or-none", "#d55e00", "#f28a3f"),
     "no-domination": Ink("no-domination", "#009e73", "#3ccba0"),
     "random-costs": Ink("random-costs", "#857a00", "#f0e442"),
+    "default": Ink("default", "#2f7d1e", "#8ad46a"),  # a line of this name, lest it be one of many of its rule
     "vw": Ink("vw", "#b87700", "#e69f00"),
     "margin": Ink("margin", "#a83f78", "#e08fba"),
     "cost-embedding": Ink("cost-embedding", "#000000", "#ffffff"),

@@ -69,7 +69,8 @@ def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
 
 def _styles(analysis: Analysis, lines: Sequence[str]) -> dict[str, Style]:
     """Every line looks the same in all figures of a page."""
-    every = dict(zip(analysis.rules, styles_for(list(analysis.rules.values())), strict=True))
+    inks = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
+    every = dict(zip(analysis.rules, styles_for(inks), strict=True))
     return {line: every[line] for line in lines}
 
 
