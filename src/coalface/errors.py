@@ -5,8 +5,7 @@
     CoalfaceError
     ├── InputError (ValueError)        a value, shape, option or label breaks a rule
     │   ├── UnknownLabelError          a label that the learner does not know
-    │   ├── UnknownIdError (LookupError)       no such question, lease, answer or example
-    │   ├── NotYoursError (PermissionError)    somebody else's lease or answer
+    │   ├── UnknownIdError (LookupError)       no such question, lease, answer or example, or not yours
     │   └── ConflictError              it was answered or undone already, or a key was used for something else
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     │   └── StudyError                 a study says something that cannot be
@@ -55,11 +54,7 @@ class UnknownLabelError(InputError):
 
 
 class UnknownIdError(InputError, LookupError):
-    """There is no question, lease, answer or example of that id."""
-
-
-class NotYoursError(InputError, PermissionError):
-    """The lease or the answer belongs to somebody else."""
+    """There is no question, lease, answer or example of that id, or it is somebody else's."""
 
 
 class ConflictError(InputError):

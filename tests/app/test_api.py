@@ -56,16 +56,31 @@ def test_the_same_key_gives_the_same_receipt_and_answers_once(as_ann, desk):
     assert is_problem(send(as_ann, query, {"Billing": 2}, "k2"), 409)
 
 
+def test_where_the_true_label_is_wanted_costs_are_refused(tmp_path):
+    more = {"labels": LABELS, "true_label": True}
+    with open_desk(tmp_path, **more) as desk, served(desk) as address, client_of(address, "ann") as ann:
+        (query, other, third) = lease(ann, max_items=3)["queries"]
+        assert is_problem(send(ann, query, {"Billing": 1}, "k1"), 422)
+        assert is_problem(send(ann, query, {"Billing": 1}, "k1", label="Fraud"), 422)
+        assert answers(desk) == []
+        assert send(ann, query, {}, "k1", label="Fraud").status_code == 201
+        assert send(ann, other, {}, "k2").status_code == 201
+        assert send(ann, third, {}, "k3", unsure=list(LABELS)).status_code == 201
+        assert [set(costs.values()) for _, costs in answers(desk)] == [{0.0, 4.0}, {None}, {None}]
+
+
 def test_nobody_else_may_answer_renew_release_undo_or_see_it(as_ann, as_bob, desk):
     query, other = lease(as_ann, max_items=2)["queries"]
     answer_id = send(as_ann, query, dict.fromkeys(LABELS, 1), "k1").json()["answer_id"]
-    assert is_problem(send(as_bob, other, {"Fraud": 1}, "k1"), 403)
-    assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:renew", json={}), 403)
-    assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:release"), 403)
-    assert is_problem(as_bob.delete(f"/api/v1/answers/{answer_id}"), 403)
+    assert is_problem(send(as_bob, other, {"Fraud": 1}, "k1"), 404)
+    assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:renew", json={}), 404)
+    assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:release"), 404)
+    assert is_problem(as_bob.delete(f"/api/v1/answers/{answer_id}"), 404)
     assert as_bob.get(f"{PROJECT}/answers").json()["items"] == []
     assert as_bob.get(f"{PROJECT}/queries").json()["items"] == []
     assert answers(desk) == [("ann", dict.fromkeys(LABELS, 1.0))]
+    theirs, nobodys = (as_bob.delete(f"/api/v1/answers/{number}").json()["detail"] for number in (answer_id, "9999"))
+    assert theirs == nobodys.replace("9999", answer_id)  # else one could count the answers of others
 
 
 def test_a_forged_id_is_unknown(as_ann):

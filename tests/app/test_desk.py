@@ -12,7 +12,7 @@ from coalface.app.desk import Desk
 from coalface.app.exchange import NoQuestion
 from coalface.app.limits import Limits
 from coalface.app.project import Project
-from coalface.errors import ConflictError, FileBusyError, InputError, NotYoursError, UnknownIdError, UnknownLabelError
+from coalface.errors import ConflictError, FileBusyError, InputError, UnknownIdError, UnknownLabelError
 from tests.app.projects import LABELS, Clock, costs_for, same_bits, small_project, work
 from tests.ledger import postgres
 
@@ -224,9 +224,9 @@ def test_wrong_ids_and_costs_change_nothing(open_desk):
         (UnknownIdError, lambda: desk.answer("ada", f"{mine.id}1", mine.lease_id, costs, "x")),
         (UnknownIdError, lambda: desk.answer("ada", mine.id, "forged", costs, "x")),
         (UnknownIdError, lambda: desk.answer("ada", theirs.id, mine.lease_id, costs, "x")),
-        (NotYoursError, lambda: desk.answer("ada", theirs.id, theirs.lease_id, costs, "x")),
-        (NotYoursError, lambda: desk.renew(theirs.lease_id, "ada")),
-        (NotYoursError, lambda: desk.release(theirs.lease_id, "ada")),
+        (UnknownIdError, lambda: desk.answer("ada", theirs.id, theirs.lease_id, costs, "x")),
+        (UnknownIdError, lambda: desk.renew(theirs.lease_id, "ada")),
+        (UnknownIdError, lambda: desk.release(theirs.lease_id, "ada")),
         (UnknownLabelError, lambda: desk.answer("ada", mine.id, mine.lease_id, {"spam": 1.0}, "x")),
         (InputError, lambda: desk.answer("ada", mine.id, mine.lease_id, {"refund": 1.5}, "x")),
         (InputError, lambda: desk.answer("ada", mine.id, mine.lease_id, {"refund": float("nan")}, "x")),
@@ -247,7 +247,7 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
     desk = open_desk()
     receipts, _ = work(desk, n=25)
     wrong = receipts[10]
-    with pytest.raises(NotYoursError):
+    with pytest.raises(UnknownIdError):
         desk.undo("bob", wrong.answer_id)
     before, known = desk.progress().costs, desk.books.model.learner.examples_queried_
     question = desk.undo("ada", wrong.answer_id)

@@ -1,8 +1,10 @@
 """Interviews among several people: nothing that somebody answered is lost, and nobody is swayed or paid twice."""
 
 import json
+from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
 from coalface.app.deciding import decide
 from coalface.app.desk import Desk
@@ -32,6 +34,19 @@ def desk_of(tmp_path, clock):
     yield make
     for desk in desks:
         desk.close()
+
+
+@pytest.fixture
+def counted_work():
+    """A list that grows by one for every hundred steps that SQLite takes."""
+    steps = []
+
+    def count(connection, *_):
+        connection.set_progress_handler(lambda: steps.append(1), 100)
+
+    sa.event.listen(sa.pool.Pool, "checkout", count)
+    yield steps
+    sa.event.remove(sa.pool.Pool, "checkout", count)
 
 
 def tell(desk, who, question, cost=None, key=None, **costs):
@@ -124,6 +139,22 @@ def test_nobody_holds_more_than_a_few_questions(desk_of, clock):
     assert desk.lease("ada").labels
 
 
+def test_nobody_gets_more_questions_than_that_by_undoing(desk_of):
+    desk = desk_of(n=200)
+    done = desk.lease("ada")
+    receipt = tell(desk, "ada", done, **dict.fromkeys(FOUR, 0.0))
+    going_on = tell(desk, "ada", desk.lease("ada"), 1.0)
+    held = [going_on.follow_up, *(desk.lease("ada") for _ in range(31))]
+    before = logged(desk, "undone")
+    with pytest.raises(ConflictError, match="holds 32"):
+        desk.undo("ada", receipt.answer_id)
+    assert logged(desk, "undone") == before
+    assert desk.undo("ada", going_on.answer_id)  # one of the 32
+    desk.release(held[-1].lease_id, "ada")
+    assert desk.undo("ada", receipt.answer_id).id == done.id
+    assert len(desk.held("ada")) == 32
+
+
 def test_a_lease_that_ran_out_is_not_regained_once_the_budget_went_elsewhere(desk_of, clock):
     desk = desk_of(budget={"costs": 2})
     _, mine = desk.lease("eve", ttl=60), desk.lease("ada", ttl=60)
@@ -136,6 +167,22 @@ def test_a_lease_that_ran_out_is_not_regained_once_the_budget_went_elsewhere(des
     with pytest.raises(ConflictError, match="no room"):
         desk.renew(mine.lease_id, "ada")
     assert desk.held("ada") == []
+
+
+def test_what_somebody_did_before_makes_no_lease_slower(desk_of, counted_work):
+    desk = desk_of()
+    tell(desk, "ada", desk.lease("ada"), **dict.fromkeys(FOUR, 0.0))
+
+    def work_of_a_lease():
+        before = len(counted_work)
+        desk.release(desk.lease("ada").lease_id, "ada")
+        return len(counted_work) - before
+
+    work_of_a_lease()
+    few, done = work_of_a_lease(), next(row for row in desk.store.rows() if not row.open)
+    with desk.store.database.writing() as connection:
+        desk.store.add(connection, [replace(done, number=0, example=1000 + k) for k in range(2000)])
+    assert work_of_a_lease() < 1.5 * few
 
 
 # -- what is known --------------------------------------------------------------------------------
@@ -159,15 +206,43 @@ def test_undoing_leaves_what_an_earlier_answer_told(desk_of):
     assert sorted(line["asked"]) == sorted([asked, second.labels[0]])
 
 
-def test_a_cost_corrected_later_was_asked_for_all_the_same(desk_of):
+def test_what_is_known_stands_until_it_is_undone(desk_of):
     desk = desk_of()
     first = desk.lease("ada")
     second = tell(desk, "ada", first, 1.0).follow_up
     receipt = tell(desk, "ada", second, **{second.labels[0]: 0.0, first.labels[0]: 0.5})
     assert receipt.follow_up is None
     line = exported(desk)[0]
-    assert line["costs"] == {first.labels[0]: 0.5, second.labels[0]: 0.0}
+    assert line["costs"] == {first.labels[0]: 1.0, second.labels[0]: 0.0}
     assert sorted(line["asked"]) == sorted([first.labels[0], second.labels[0]])
+
+
+def test_nobody_is_shown_the_number_of_somebody_else_as_his_own(desk_of, clock):
+    desk = desk_of()
+    first, _ = half_finished(desk, clock)
+    asked = first.labels[0]
+    theirs = desk.lease("bob", ttl=60)
+    assert tell(desk, "bob", theirs, **{theirs.labels[0]: 1.0, asked: 0.125}).follow_up
+    clock.now += 61
+    again = desk.lease("ada")
+    assert (again.example_id, again.known) == (first.example_id, {asked: 1.0})
+    row = desk.books.store.question(int(again.id.partition(".")[0]))
+    assert row.known == {asked: 1.0, theirs.labels[0]: 1.0}
+
+
+def test_who_cannot_tell_what_nobody_asked_for_says_nothing(desk_of, clock):
+    desk = desk_of()
+    first, _ = half_finished(desk, clock)
+    theirs = desk.lease("bob")
+    others = dict.fromkeys(FOUR)
+    following = tell(desk, "bob", theirs, **{**others, theirs.labels[0]: 1.0}).follow_up
+    assert following.known == {theirs.labels[0]: 1.0}
+    assert not set(following.labels) & {*first.labels, *theirs.labels}
+    row = desk.books.store.question(int(first.id.partition(".")[0]))
+    assert row.known == {first.labels[0]: 1.0, theirs.labels[0]: 1.0}
+    assert desk.progress("bob").own_costs == 1
+    tell(desk, "bob", following, 0.0)
+    assert desk.progress("bob").own_costs == 2
 
 
 def test_nobody_sees_what_somebody_else_said(desk_of, clock):
@@ -233,6 +308,53 @@ def test_a_true_label_takes_one_cost_of_the_budget(desk_of):
         desk.answer_truth(who, question.id, question.lease_id, None, "k")
     assert desk.progress().costs == 5
     assert desk.lease("ada") == NoQuestion("budget-spent")
+
+
+def stale_and_again(desk):
+    """Somebody answers under a lease that undoing has ended, and the same once more when it is asked again."""
+    first = tell(desk, "ada", desk.lease("ada"), 1.0)
+    old = first.follow_up
+    back = desk.undo("ada", first.answer_id)
+    stale = tell(desk, "ada", old, 1.0)
+    assert not stale.learned
+    again = tell(desk, "ada", back, 1.0).follow_up
+    assert again.labels == old.labels
+    return stale, tell(desk, "ada", again, 1.0)
+
+
+def test_nobody_is_paid_twice_by_undoing(desk_of):
+    desk = desk_of(budget={"costs": 3, "examples": 9})
+    _, learned = stale_and_again(desk)
+    progress = desk.progress("ada")
+    assert (progress.own_costs, progress.own_examples, progress.costs) == (2, 1, 2)
+    assert tell(desk, "ada", learned.follow_up, 1.0).follow_up is None  # the third cost is the last
+    assert desk.progress().costs == 3
+
+
+@pytest.mark.parametrize("stale_first", [True, False])
+def test_what_is_said_twice_is_paid_for_until_both_are_undone(desk_of, stale_first):
+    desk = desk_of()
+    receipts = stale_and_again(desk)
+    paid = []
+    for receipt in receipts if stale_first else reversed(receipts):
+        desk.undo("ada", receipt.answer_id)
+        paid.append(desk.progress("ada").own_costs)
+    assert paid == [2, 1]
+
+
+def test_where_the_true_label_is_wanted_no_costs_are_taken(desk_of):
+    desk = desk_of(true_label=True)
+    question = desk.lease("ada")
+    before = desk.events(limit=10_000)
+    for costs in ({"refund": 0.5}, dict.fromkeys(FOUR, 0.5), {"refund": None, "abuse": 0.0}):
+        with pytest.raises(InputError, match="true label"):
+            tell(desk, "ada", question, **costs)
+    assert desk.events(limit=10_000) == before
+    for costs in ({}, {"refund": None}, dict.fromkeys(FOUR)):  # can't tell
+        receipt = desk.answer("ada", question.id, question.lease_id, costs, "k")
+        assert (receipt.learned, receipt.follow_up) == (True, None)  # and the same key gives the same receipt
+        assert desk.progress().costs == 1
+    assert set(exported(desk)[0]["costs"].values()) == {None}
 
 
 def test_half_finished_interviews_are_learned_when_the_budget_is_spent(desk_of, clock):
@@ -330,6 +452,36 @@ def test_the_model_learns_the_other_copy_when_the_first_one_is_undone(desk_of, c
         assert same_bits(live, other.books.model.learner)
     finally:
         other.close()
+
+
+def test_the_model_learns_the_copy_that_was_done_next(desk_of, clock):
+    desk = desk_of(n=2, overlap=3)
+    questions = {who: desk.lease(who) for who in ("ada", "bob", "eve")}
+    assert len({question.example_id for question in questions.values()}) == 1
+    receipts = {}
+    for who, cost in (("ada", 0.0), ("eve", 1.0), ("bob", 0.5)):
+        receipts[who] = tell(desk, who, questions[who], **dict.fromkeys(FOUR, cost))
+    taught = []
+    for who in ("ada", "eve"):
+        desk.undo(who, receipts[who].answer_id)
+        taught.append(exported(desk)[0]["costs"]["refund"])
+    assert taught == [1.0, 0.5]
+
+
+def test_a_copy_left_half_way_was_done_last(desk_of, clock):
+    desk = desk_of(n=1, overlap=4, budget={"costs": 4})
+    late = desk.lease("zoe", ttl=60)
+    questions = {who: desk.lease(who) for who in ("ada", "bob", "eve")}
+    clock.now += 61
+    assert tell(desk, "bob", questions["bob"], 0.25).follow_up
+    receipt = tell(desk, "ada", questions["ada"], **dict.fromkeys(FOUR, 0.0))
+    tell(desk, "eve", questions["eve"], **dict.fromkeys(FOUR, 1.0))
+    clock.now += 601
+    tell(desk, "zoe", late, **dict.fromkeys(FOUR, 0.5))
+    assert desk.lease("kim") == NoQuestion("budget-spent")
+    assert all(not row.open for row in desk.store.rows())
+    desk.undo("ada", receipt.answer_id)
+    assert exported(desk)[0]["costs"] == dict.fromkeys(FOUR, 1.0)
 
 
 # -- the record -----------------------------------------------------------------------------------

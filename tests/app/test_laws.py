@@ -139,8 +139,22 @@ class People(RuleBasedStateMachine):
 
     @invariant()
     def the_budget_is_passed_by_late_answers_only(self):
-        committed = self.desk._queue.committed()
-        assert committed.costs <= BUDGETS[self.desk.project.overlap] + self.paid_late
+        """What was paid for, and what is in question with somebody who is not paid for it yet."""
+        paid = self.paid_for()
+        for who in ("ada", "bob", "eve"):
+            for question in self.desk.held(who):
+                paid |= {(who, question.example_id, label) for label in question.labels}
+        assert len(paid) <= BUDGETS[self.desk.project.overlap] + self.paid_late
+
+    @invariant()
+    def everybody_is_paid_once_for_a_cost_and_once_for_an_example(self):
+        paid = self.paid_for()
+        looked = {(event.who, event.example) for event in self.standing() if event.body["step"] == 0}
+        for who in ("ada", "bob", "eve"):
+            progress = self.desk.progress(who)
+            assert progress.own_costs == sum(whose == who for whose, *_ in paid)
+            assert progress.own_examples == sum(whose == who for whose, _ in looked)
+            assert (progress.costs, progress.examples) == (len(paid), len(looked))
 
     @invariant()
     def nobody_holds_two_and_no_two_hold_one(self):
@@ -156,20 +170,19 @@ class People(RuleBasedStateMachine):
             event = answers[receipt.answer_id]
             assert event.who == who
             assert said.items() <= event.body["costs"].items()
-        standing = [event for number, event in answers.items() if number not in self.undone]
-        assert self.desk.progress().costs == sum(event.body["put"] for event in standing)
 
     @invariant()
     def questions_stand_where_the_answers_left_them(self):
-        answers = [event for event in self.events("answered") if str(event.id) not in self.undone]
+        answers = self.standing()
         rows = self.desk.books.store.rows()
         for row in rows:
             learned = [body for body in (event.body for event in answers) if body["learned"]]
             learned = [body for body in learned if body["question"] == row.number]
             assert [body["step"] for body in learned] == list(range(row.step))
             known = {}
-            for body in learned:
-                known |= body["costs"]
+            for body in learned:  # what was not asked for comes in where nothing is known
+                told = {label: cost for label, cost in body["costs"].items() if cost is not None}
+                known = {**told, **known} | {label: body["costs"][label] for label in body["asked"]}
             assert row.known == known
         taken_back = {event.body.get("closed") for event in self.events("undone")}
         taught = Counter(event.example for event in self.events("closed") if event.id not in taken_back)
@@ -191,6 +204,14 @@ class People(RuleBasedStateMachine):
         finally:
             other.close()
             self.place.cleanup()
+
+    def paid_for(self):
+        """Who was asked for which cost of which example, and answered."""
+        name = self.desk.project.pool.example_id
+        return {(event.who, name(event.example), label) for event in self.standing() for label in event.body["asked"]}
+
+    def standing(self):
+        return [event for event in self.events("answered") if str(event.id) not in self.undone]
 
     def events(self, kind):
         return list(self.desk.books.log.read(kinds=[kind])) if hasattr(self, "desk") else []

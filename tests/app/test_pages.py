@@ -52,6 +52,18 @@ def test_a_person_without_scripts_can_answer_and_undo(tmp_path):
         assert rows_of(client) == [first]
 
 
+def test_the_page_does_not_tell_what_somebody_else_has_answered(tmp_path):
+    with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
+        question = desk.lease("ann")
+        desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 3.0), "k")
+        desk.release(question.lease_id, "ann")
+        log_in(client, "bob")
+        rows, page = rows_of(client), client.get("/label").text
+        assert desk.held("bob")[0].example_id == question.example_id
+        assert 'class="known"' not in page
+        assert re.findall("<option>(.*?)</option>", page) == [label for label in LABELS if label not in rows]
+
+
 def test_a_cost_that_nobody_asked_for_can_be_told(tmp_path):
     with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")

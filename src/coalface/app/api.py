@@ -88,7 +88,7 @@ def release(caller: AnyCaller, desk: AnyDesk, lease_id: views.Identifier) -> Non
 def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: views.AnswerBody) -> views.ReceiptView:
     """Costs for a query. The same key again gives the same receipt; an answer after the lease has ended is kept."""
     about = (caller.name, body.query_id, body.lease_id)
-    if body.label is not None or (desk.project.true_label and not body.costs):
+    if body.label is not None:
         if body.costs or body.unsure:
             raise RefusedError(422, "An answer gives either costs or the true label, got both. Leave one out.")
         receipt = desk.answer_truth(*about, body.label, key, body.lead_time_s, body.note)

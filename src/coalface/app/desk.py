@@ -14,17 +14,18 @@ from coalface.app.books import Books
 from coalface.app.checks import checked_annotator, checked_said, checked_ttl
 from coalface.app.exchange import Answered, NoQuestion, Overview, Progress, Question, Receipt
 from coalface.app.exports import export
-from coalface.app.history import said_by
-from coalface.app.interviews import Given, Interviews
+from coalface.app.history import learned
+from coalface.app.interviews import Costs, Given, Interviews
 from coalface.app.limits import Spent
 from coalface.app.overview import overview_of, predictions
+from coalface.app.plan import Plan
 from coalface.app.project import Project
 from coalface.app.queue import LEASE, QuestionQueue
 from coalface.app.settings_file import SETTINGS
 from coalface.app.store import Row, Store
 from coalface.app.tally import ANSWERED
 from coalface.app.undoing import Undoing
-from coalface.errors import FileBusyError, UnknownLabelError
+from coalface.errors import FileBusyError, InputError, UnknownLabelError
 from coalface.files import exclusive
 from coalface.ledger.events import Event
 
@@ -114,8 +115,12 @@ class Desk:
         """Take the costs of some labels, None for "can't tell"; labels asked about that are missing count as that.
 
         The same ``key`` again gives the same receipt. ``price`` is what this answer took, where it is not the usual.
+        Where the true label is wanted, this can only say "can't tell".
         """
         given = {self._known(label): self.project.scale.checked(label, cost) for label, cost in costs.items()}
+        if self.project.true_label:
+            self._refuse_costs(given)
+            return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
         said = checked_said(seconds, note, price)
         return self._receipt(Given(annotator, question_id, lease_id, key, given, said))
 
@@ -186,6 +191,11 @@ class Desk:
             raise UnknownLabelError(label, self.project.labels)
         return label
 
+    def _refuse_costs(self, given: Costs) -> None:
+        told = [label for label, cost in given.items() if cost is not None]
+        if told:
+            raise InputError(f"The project wants the true label, got the cost of {told[0]!r}. Send the label instead.")
+
     def _receipt(self, given: Given) -> Receipt:
         with self.books.lock:
             taken = self._interviews.answer(given)
@@ -208,10 +218,11 @@ class Desk:
 
     def _own_costs(self, row: Row) -> dict[str, float | None]:
         """What the holder of a question said of it before; what others said would sway him."""
-        if not row.known:
-            return {}
-        said = said_by(row.holder, self.books.log.about(row.example), row.number)
-        return {label: row.known[label] for label in self.project.labels if label in said}
+        plan, own = Plan(**row.plan), Costs()
+        for event in learned(self.books.log.about(row.example), row.number) if row.known else ():
+            if event.who == row.holder:
+                _, own = plan.heard(own, event.body["asked"], event.body["costs"])
+        return {label: own[label] for label in self.project.labels if label in own}
 
     def _answered(self, event: Event) -> Answered:
         body = event.body

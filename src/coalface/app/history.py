@@ -1,9 +1,9 @@
-"""What the log tells of one example: which answers stand, what was put to whom, and what each person said.
+"""What the log tells of one example: which answers stand, what was put to whom, and what is paid for.
 
 All of it is read from the events about the example, in their order; nothing else is needed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coalface.app.lessons import UNDONE
@@ -44,7 +44,16 @@ def put_under(lease: Event, events: Iterable[Event], number: int, step: int) -> 
     return None
 
 
-def said_by(who: str | None, events: Iterable[Event], number: int | None = None) -> set[str]:
-    """The labels whose cost somebody told, or could not tell, where it is wanted of one question alone."""
-    answers = standing(events) if number is None else learned(events, number)
-    return {label for event in answers if event.who == who for label in event.body["costs"]}
+def pay_for(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) -> dict[str, int]:
+    """What an answer adds to the same person's other ones about an example: a first look, and so many costs asked for.
+
+    Everybody is paid once for each, however often it was put and under however many leases.
+
+    >>> other = Event("answered", at=1.0, who="ada", body={"step": 0, "asked": ["cat"]})
+    >>> pay_for("ada", {"step": 0, "asked": ["cat", "dog"]}, [other])
+    {'looks': 0, 'put': 1}
+    """
+    own = [event.body for event in others if event.who == who]
+    asked = {label for body in own for label in body["asked"]}
+    looks = answer["step"] == 0 and all(body["step"] > 0 for body in own)
+    return {"looks": int(looks), "put": len({*answer["asked"]} - asked)}

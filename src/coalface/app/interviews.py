@@ -9,13 +9,13 @@ from typing import Any
 
 from coalface.app.books import Books, Recording
 from coalface.app.checks import checked_name, parsed_question
-from coalface.app.history import put_under, said_by, standing
+from coalface.app.history import pay_for, put_under, standing
 from coalface.app.limits import Spent
 from coalface.app.plan import Plan
 from coalface.app.queue import MOST_HELD, QuestionQueue
 from coalface.app.store import Row
 from coalface.app.tally import ANSWERED
-from coalface.errors import ConflictError, NotYoursError, UnknownIdError
+from coalface.errors import ConflictError, UnknownIdError
 from coalface.ledger.events import Event
 
 Costs = dict[str, float | None]
@@ -59,10 +59,8 @@ class Interviews:
     def lease_of(self, lease_id: str, annotator: str) -> Event:
         """The event of a lease that this annotator got at some time."""
         event = self._books.log.named(f"lease:{lease_id}")
-        if event is None:
-            raise UnknownIdError(f"There is no lease {lease_id!r:.60}.")
-        if event.who != annotator:
-            raise NotYoursError(f"The lease {lease_id} is not {annotator!r}'s.")
+        if event is None or event.who != annotator:
+            raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}.")
         return event
 
     def renew(self, lease_id: str, annotator: str, lasting: float) -> float:
@@ -123,16 +121,17 @@ class Interviews:
             body["costs"] = {**dict.fromkeys(asked), **given.costs}
             body |= {name: value for name, value in given.said.items() if name != "seconds"}
             body |= {"truth": given.truth} if given.truth is not None else {}
+            body |= pay_for(given.annotator, body, standing(past))
             following: Row | None = None
             if row is not None and row.open and row.step == step and not self._is_elsewhere(row, given.annotator, past):
                 in_time = row.lease == given.lease_id and not _is_over(row, record.now)
                 body |= {"until": row.expires} if row.lease == given.lease_id else {}
-                body |= {"learned": True, "late": not in_time, "looks": int(step == 0), "put": len(asked)}
+                body |= {"learned": True, "late": not in_time}
                 following = self._following(row, given, body, record.now + float(lease.body["ttl"]))
                 if following.open:
                     body["then"] = {"labels": self._queue.asking(following), "until": following.expires}
             else:
-                body |= {"learned": False, "late": True, **_not_paid_yet(past, given.annotator, number, step, asked)}
+                body |= {"learned": False, "late": True}
             event = record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if following is not None:
                 self._go_on(record, following)
@@ -194,14 +193,3 @@ def _refuse_second(past: list[Event], lease: Event, step: int) -> None:
         if (event.body.get("lease"), event.body["step"]) == (lease.id, step):
             number = event.body["question"]
             raise ConflictError(f"{event.who!r} has answered question {number}.{step} already. Undo that first.")
-
-
-def _not_paid_yet(past: list[Event], who: str, number: int, step: int, asked: list[str]) -> dict[str, int]:
-    """What is paid for an answer that is kept beside others: what was asked, and not what the same person said before.
-
-    Those who answer one question under several leases of theirs are paid once.
-    """
-    told = said_by(who, past)
-    before = [event for event in standing(past) if event.who == who and event.body["question"] == number]
-    looked = any(event.body["step"] == 0 for event in before)
-    return {"looks": int(step == 0 and not looked), "put": sum(label not in told for label in asked)}

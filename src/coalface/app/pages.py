@@ -180,7 +180,7 @@ _SAYINGS = {
     "late": "Your lease had ended; the answer was kept all the same.",
     "before": "You had answered this already; the first answer stands.",
     "nothing": "There is nothing to undo.",
-    "stays": "This answer stays: it was taken back before, or somebody else has gone on from it.",
+    "stays": "This answer stays: it was taken back before, somebody else has gone on from it, or you hold too many.",
     "undone": "Taken back: give this answer again.",
 }
 

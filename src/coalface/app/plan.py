@@ -67,13 +67,16 @@ class Plan:
     def heard(self, known: Known, asked: Iterable[str], costs: Known) -> tuple["Plan", dict[str, float | None]]:
         """The plan and what is known after an answer; costs told before anybody asked for them are noted as such.
 
-        >>> plan, known = Plan(["cat"], []).heard({}, ["cat"], {"cat": 0.5, "dog": 0.1})
-        >>> plan.unasked, plan.put(known)
-        (('dog',), ['cat'])
+        What is known stands, whoever said it: a cost that nobody asked for only fills a gap, and "can't tell" none.
+
+        >>> plan, known = Plan(["cat"], []).heard({"cow": 0.9}, ["cat"], {"cat": 0.5, "dog": 0.1, "cow": 0.2})
+        >>> plan.unasked, plan.put(known), known
+        (('dog',), ['cat'], {'cow': 0.9, 'cat': 0.5, 'dog': 0.1})
         """
-        settled = {*known, *asked}
-        unasked = [label for label in costs if label not in settled]
-        return replace(self, unasked=(*self.unasked, *unasked)), {**known, **costs}
+        told = {label: costs[label] for label in asked if label in costs}
+        settled = {**known, **told}
+        unasked = {label: cost for label, cost in costs.items() if label not in settled and cost is not None}
+        return replace(self, unasked=(*self.unasked, *unasked)), {**settled, **unasked}
 
     def put(self, known: Known) -> list[str]:
         """The labels of the plan that somebody was asked about."""

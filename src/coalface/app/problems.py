@@ -9,15 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from coalface.errors import (
-    CoalfaceError,
-    ConflictError,
-    FileBusyError,
-    InputError,
-    NotYoursError,
-    UnknownIdError,
-    in_one_line,
-)
+from coalface.errors import CoalfaceError, ConflictError, FileBusyError, InputError, UnknownIdError, in_one_line
 
 import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
 
@@ -89,8 +81,6 @@ def status_of(error: Exception) -> int:
         return 503
     if isinstance(error, UnknownIdError):
         return 404
-    if isinstance(error, NotYoursError):
-        return 403
     if isinstance(error, ConflictError):
         return 409
     return 422 if isinstance(error, InputError) else 500

@@ -39,7 +39,6 @@ _questions = sa.Table(
     sa.Column("previous", sa.Text),  # whose lease had run out
     sa.UniqueConstraint("example", "copy"),
     sa.Index("questions_open", "open", "number"),
-    sa.Index("questions_by_holder", "holder"),
     sqlite_autoincrement=True,
 )
 _tokens = sa.Table(
@@ -62,6 +61,7 @@ STEPS = (
         "CREATE TABLE tokens (name TEXT PRIMARY KEY NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, "
         "created DOUBLE PRECISION NOT NULL)",
     ),
+    written_out("DROP INDEX questions_by_holder"),  # it led to all that somebody ever closed; few questions are open
 )
 _q = _questions.c
 
@@ -257,7 +257,7 @@ def _held_by(annotator: str, now: float) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _not_for(annotator: str) -> sa.ColumnElement[bool]:
-    """Whether a question is a copy of one that this annotator has or had, or has answered."""
+    """Whether a question is a copy of one that this annotator was the last to hold, or has answered."""
     other, said = _questions.alias(), _events.c
     copies = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy)
     answered = sa.exists().where(said.example == _q.example, said.kind == "answered", said.who == annotator)
