@@ -98,10 +98,11 @@ def main(annotators: str = "200", examples: str = "100000", seconds: str = "60",
         crew = Crew(server.address, float(pause), time.monotonic() + float(seconds))
         try:
             asyncio.run(_all(crew, int(annotators)))
-            memory = Path(f"/proc/{server.process.pid}/status").read_text().split("VmHWM:")[1].split()[0]
-            ticks = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(") ")[1].split()
+            memory = Path(f"/proc/{server.process}/status").read_text().split("VmHWM:")[1].split()[0]
+            ticks = Path(f"/proc/{server.process}/stat").read_text().rsplit(") ")[1].split()
         finally:
             server.kill()
+            server.nursery.close()
     busy = (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
     spent = f"errors {len(crew.errors)}; the service took {busy:.0f} s of a core and {int(memory) >> 10} MiB"
     print(f"{annotators} annotators, mean pause {pause} s, {seconds} s; {spent}")

@@ -1,6 +1,7 @@
-"""A service killed with -9 under annotators who keep sending: nothing acknowledged is lost, nothing counts twice."""
+"""A service under load, and killed with -9 under annotators who keep sending: nothing is lost, nothing counts twice."""
 
 import pytest
+from benchmarks import labelling_load
 from benchmarks.labelling_kills import torment
 
 from tests.ledger import postgres
@@ -17,3 +18,10 @@ def test_every_acknowledged_answer_is_in_the_log_once_and_the_model_is_the_same(
     assert set(found.logged) == set(found.acknowledged)
     assert (found.repeated, found.unfinished) == (0, 0)
     assert found.same_model
+
+
+def test_a_crew_at_work_is_served_without_an_error(capsys):
+    labelling_load.main(annotators="3", examples="200", seconds="1", pause="0.05")
+    said = capsys.readouterr().out
+    assert "errors 0;" in said
+    assert said.count("median, 95 %, 99 % and longest in ms") == 2

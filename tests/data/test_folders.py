@@ -44,6 +44,13 @@ def test_opened_arrays_are_maps_of_the_files_and_the_matrix_works(saved):
     np.testing.assert_array_equal(X[[2, 0]].toarray(), np.eye(4)[[2, 0]])
 
 
+def test_what_is_done_to_opened_arrays_changes_no_file(saved):
+    X = CostDataset.open(saved).X
+    assert X.data.flags.writeable  # kernels know writable and read-only arrays apart, and are compiled for each
+    X.data[:] = 7.0
+    np.testing.assert_array_equal(CostDataset.open(saved).X.toarray(), np.eye(4))
+
+
 def test_compact_costs_stay_compact_on_disk(saved):
     opened = CostDataset.open(saved)
     assert opened.table is None

@@ -164,7 +164,8 @@ def _check_files(source: Path, files: dict[str, dict[str, Any]], *, verify: bool
 
 def _mapped(path: Path) -> NDArray[Any]:
     try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        # "c": writing changes no file. For arrays that cannot be written the kernels would be compiled once more.
+        array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         if path.stat().st_size and "empty file" in str(error):  # a map cannot have no bytes, an array can
             return np.asarray(np.load(path, allow_pickle=False))
