@@ -108,7 +108,7 @@ def main(annotators: str = "200", examples: str = "100000", seconds: str = "60",
     print(f"{annotators} annotators, mean pause {pause} s, {seconds} s; {spent}")
     print(*crew.errors[:3], sep="\n")
     for what, waits in crew.waits.items():
-        spots = np.percentile(waits, [50, 95, 99, 100]) * 1000
+        spots = np.percentile(waits or [np.nan], [50, 95, 99, 100]) * 1000
         shown = ", ".join(f"{spot:.0f}" for spot in spots)
         print(f"{what:>14}: {len(waits):6} requests; median, 95 %, 99 % and longest in ms: {shown}")
 

@@ -218,6 +218,6 @@ class People(RuleBasedStateMachine):
 
 
 People.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=25, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 TestPeople = People.TestCase
