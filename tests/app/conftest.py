@@ -1,8 +1,11 @@
-"""A fresh desk, its service, and callers."""
+"""Fresh desks, their clock, a service, and callers."""
 
 import pytest
 
+from coalface.app.desk import Desk
 from tests.app.desks import open_desk
+from tests.app.interviewing import FOUR
+from tests.app.projects import Clock, small_project
 from tests.app.serving import client_of, served
 
 
@@ -40,3 +43,23 @@ def as_eve(address):
 def stranger(address):
     with client_of(address) as client:
         yield client
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def desk_of(tmp_path, clock):
+    """Makes a desk that asks about one label at a time, closed at the end."""
+    desks = []
+
+    def make(**settings):
+        settings = {"learner": {"warm_up": 0}, "labels": FOUR} | settings
+        desks.append(Desk(small_project(tmp_path / f"mail-{len(desks)}", **settings), clock=clock))
+        return desks[-1]
+
+    yield make
+    for desk in desks:
+        desk.close()

@@ -13,7 +13,7 @@ from coalface.app.exchange import NoQuestion
 from coalface.app.limits import Limits
 from coalface.app.project import Project
 from coalface.errors import ConflictError, FileBusyError, InputError, UnknownIdError, UnknownLabelError
-from tests.app.projects import LABELS, Clock, costs_for, same_bits, small_project, work
+from tests.app.projects import LABELS, costs_for, same_bits, small_project, work
 from tests.ledger import postgres
 
 both = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
@@ -24,11 +24,6 @@ def database(request):
     if getattr(request, "param", "sqlite") == "sqlite":
         return "sqlite:///project.db"
     return postgres.fresh_database(request.getfixturevalue("postgres_server"), "desk")
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
