@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from coalface import CoalClassifier, simulate
-from coalface.app.desk import Desk
-from coalface.app.exchange import NoQuestion
-from coalface.app.project import Project
-from coalface.data.catalogue import load_known
+from coalface.data.known.catalogue import load_known
+from coalface.service.desk.desk import Desk
+from coalface.service.desk.messages import NoQuestion
+from coalface.service.project.project import Project
 
 CREW = 20
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from coalface.app.desk import Desk
-from coalface.app.exchange import NoQuestion
-from coalface.app.project import Project
+from coalface.service.desk.desk import Desk
+from coalface.service.desk.messages import NoQuestion
+from coalface.service.project.project import Project
 
 WORDS = 20_000
 

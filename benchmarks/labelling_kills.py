@@ -16,10 +16,10 @@ from pathlib import Path
 import httpx
 
 from benchmarks.nursery import Nursery
-from coalface.app.desk import Desk
-from coalface.app.exchange import NoQuestion
-from coalface.app.project import Project
-from coalface.app.tokens import digest_of
+from coalface.service.desk.desk import Desk
+from coalface.service.desk.messages import NoQuestion
+from coalface.service.project.project import Project
+from coalface.service.web.tokens import digest_of
 
 LABELS = ("billing", "refund", "fraud", "delivery")
 _WORDS = [

@@ -17,8 +17,8 @@ import httpx
 import numpy as np
 
 from benchmarks.labelling_kills import Server
-from coalface.app.project import Project
-from coalface.app.tokens import digest_of
+from coalface.service.project.project import Project
+from coalface.service.web.tokens import digest_of
 
 N_LABELS, N_WORDS, LENGTH = 50, 20_000, 12
 RAMP = 30.0  # seconds within which everybody begins to work

@@ -55,9 +55,9 @@ def _load() -> None:
     """Import what commands import, and compile or load what they run."""
     import uvicorn  # noqa: F401
 
-    from coalface.app.desk import Desk
-    from coalface.app.project import Project
-    from coalface.app.service import service_of  # noqa: F401
+    from coalface.service.desk.desk import Desk
+    from coalface.service.project.project import Project
+    from coalface.service.web.service import service_of  # noqa: F401
 
     with tempfile.TemporaryDirectory() as folder:
         desk = Desk(Project.create(Path(folder, "p"), [{"text": f"a{i} b"} for i in range(40)], ["x", "y"]))

@@ -10,10 +10,10 @@ import time
 import numpy as np
 
 from coalface import OracleCoalClassifier, simulate
-from coalface.ranges import oracle_regressors
-from coalface.ranges.engine import certified_range
-from coalface.ranges.multiplicative_weights import theoretical_cap
-from coalface.regressors.oracles import BallOracle
+from coalface.models.exact import model as oracle_regressors
+from coalface.models.exact.engine import certified_range
+from coalface.models.exact.multiplicative_weights import theoretical_cap
+from coalface.models.exact.oracles import BallOracle
 
 MARGIN, N_LABELS = 0.1, 3
 SLACKS = {"noise-scaled 1": {"mellowness": 1.0}, "published 0.1": {"mellowness": 0.1, "slack": "published"}}

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-from coalface.experiments.study import Study
-from coalface.experiments.sweep import run_sweep
+from coalface.studies.study import Study
+from coalface.studies.sweep import run_sweep
 
 STUDY = """
 data = ["{data}"]

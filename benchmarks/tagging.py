@@ -21,12 +21,12 @@ from rich.table import Table
 from benchmarks.interleaved import interleave
 from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
-from coalface.data.conll import Sentence, read_sentences
-from coalface.data.token_features import WINDOW, word_features
+from coalface.data.encoders.tokens import WINDOW, word_features
+from coalface.data.formats.conll import Sentence, read_sentences
 from coalface.search import SequenceTagger
-from coalface.search.features import TokenRows, word_rows
-from coalface.search.sentences import tag_codes
-from coalface.search.spans import span_f1
+from coalface.search.tagging.sentences import tag_codes
+from coalface.search.tagging.spans import span_f1
+from coalface.search.tagging.tag_features import TokenRows, word_rows
 
 PASSES = 2
 CRF_PASSES = 3

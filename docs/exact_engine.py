@@ -8,11 +8,11 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from coalface.ranges.bisection import Bisection
-from coalface.ranges.dual import Dual
-from coalface.ranges.engine import certified_range
-from coalface.ranges.version_space import Answers, VersionSpace
-from coalface.regressors.oracles import BallOracle
+from coalface.models.exact.bisection import Bisection
+from coalface.models.exact.dual import Dual
+from coalface.models.exact.engine import certified_range
+from coalface.models.exact.oracles import BallOracle
+from coalface.models.exact.version_space import Answers, VersionSpace
 
 N_ANSWERS, SLACK = 24, 0.06
 INK, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from coalface.demo.runs import N_LABELS, WARM_UP, run_demo
-from coalface.evaluation.figures import curve_lines, draw_curves
-from coalface.evaluation.inks import ink_variables
+from coalface.studies.demo.runs import N_LABELS, WARM_UP, run_demo
+from coalface.studies.report.colours import ink_variables
+from coalface.studies.report.figures import curve_lines, draw_curves
 
 
 def main() -> None:

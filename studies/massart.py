@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
-from coalface.evaluation import inks, ticks
-from coalface.evaluation.canvas import DASHES, legend_above, paper, standalone, svg_of
-from coalface.experiments.csv_files import write_csv
+from coalface.studies.csv_files import write_csv
+from coalface.studies.report import colours as inks
+from coalface.studies.report import ticks
+from coalface.studies.report.figure_style import DASHES, legend_above, paper, standalone, svg_of
 from coalface.theory import (
     FiniteCoal,
     Growth,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from coalface.evaluation.summary import band_over, questions_needed
-from coalface.experiments.findings import Findings, Run
-from coalface.experiments.savings import DRAWS, Interval, medians_of_draws
-from coalface.experiments.selection import choose_rates
-from coalface.experiments.tables import read_tables
+from coalface.studies.findings import Findings, Run
+from coalface.studies.report.savings import DRAWS, Interval, medians_of_draws
+from coalface.studies.selection import choose_rates
+from coalface.studies.summary import band_over, questions_needed
+from coalface.studies.tables import read_tables
 
 OURS, TUNED, RECOMMENDED = "default", "hindsight", "published"
 KINDS = (RECOMMENDED, "vw", TUNED, OURS)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from coalface import CoalClassifier
-from tests.ledger import postgres
+from tests.rounds import postgres
 
 # The first call of a kernel compiles it, so a deadline would judge the compiler; derandomised, a failure repeats.
 settings.register_profile(

@@ -11,7 +11,7 @@ from benchmarks.report import save, show
 from benchmarks.vw import table_bits
 from rich.console import Console
 
-from coalface.data.conll import Sentence
+from coalface.data.formats.conll import Sentence
 from tests.search.made_sentences import made
 
 pytest.importorskip("vowpalwabbit")

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coalface.evaluation import inks
-from coalface.evaluation.canvas import paper, standalone, svg_of
+from coalface.studies.report import colours as inks
+from coalface.studies.report.figure_style import paper, standalone, svg_of
 
 WORDS = ("Ada", "Lovelace", "lived", "in", "Turin")
 ROLLED_IN = ("B-PER", "O")

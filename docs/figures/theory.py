@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.evaluation import inks, ticks
-from coalface.evaluation.canvas import legend_above, paper, standalone, svg_of
+from coalface.studies.report import colours as inks
+from coalface.studies.report import ticks
+from coalface.studies.report.figure_style import legend_above, paper, standalone, svg_of
 from coalface.theory import Schedule, difficulty
 from coalface.theory.examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
 

@@ -11,38 +11,41 @@ Names are loaded when they are first used, so that ``coalface --help`` is quick.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from coalface.version import __version__
+
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
-    from coalface.data.readers import read_dataset
+    from coalface.data.formats.readers import read_dataset
     from coalface.data.trees import tree_cost_matrix, tree_costs
-    from coalface.evaluation.curve import Curve
-    from coalface.evaluation.simulation import simulate
-    from coalface.learner import CoalClassifier
-    from coalface.ledger import JsonLinesLedger, MemoryLedger
-    from coalface.ledger.sql import SqlLedger
-    from coalface.oracle_learner import OracleCoalClassifier
-    from coalface.queries import Queries, Saving
-    from coalface.ranges import CostRanges
-    from coalface.regressors.budget import Budget
-    from coalface.ridge_learner import RidgeCoalClassifier
+    from coalface.learner.budget import Budget
+    from coalface.learner.coal import CoalClassifier
+    from coalface.learner.oracle import OracleCoalClassifier
+    from coalface.learner.ridge import RidgeCoalClassifier
+    from coalface.learner.stopping import Saving
+    from coalface.rounds.cost_ranges import CostRanges
+    from coalface.rounds.jsonlines import JsonLinesLedger
+    from coalface.rounds.ledger import MemoryLedger
+    from coalface.rounds.queries import Queries
+    from coalface.rounds.sql import SqlLedger
+    from coalface.studies.curve import Curve
+    from coalface.studies.simulation import simulate
 
-__version__ = "0.1.0"
 
 _HOMES = {
-    "Budget": "regressors.budget",
-    "CoalClassifier": "learner",
+    "Budget": "learner.budget",
+    "CoalClassifier": "learner.coal",
     "CostDataset": "data.dataset",
-    "CostRanges": "ranges",
-    "Curve": "evaluation.curve",
-    "JsonLinesLedger": "ledger",
-    "MemoryLedger": "ledger",
-    "OracleCoalClassifier": "oracle_learner",
-    "Queries": "queries",
-    "RidgeCoalClassifier": "ridge_learner",
-    "Saving": "queries",
-    "SqlLedger": "ledger.sql",
-    "read_dataset": "data.readers",
-    "simulate": "evaluation.simulation",
+    "CostRanges": "rounds.cost_ranges",
+    "Curve": "studies.curve",
+    "JsonLinesLedger": "rounds.jsonlines",
+    "MemoryLedger": "rounds.ledger",
+    "OracleCoalClassifier": "learner.oracle",
+    "Queries": "rounds.queries",
+    "RidgeCoalClassifier": "learner.ridge",
+    "Saving": "learner.stopping",
+    "SqlLedger": "rounds.sql",
+    "read_dataset": "data.formats.readers",
+    "simulate": "studies.simulation",
     "tree_cost_matrix": "data.trees",
     "tree_costs": "data.trees",
 }
@@ -59,6 +62,7 @@ __all__ = [
     "RidgeCoalClassifier",
     "Saving",
     "SqlLedger",
+    "__version__",
     "read_dataset",
     "simulate",
     "tree_cost_matrix",
@@ -73,4 +77,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from coalface.app.desk import Desk
-from coalface.app.project import Project
-from coalface.ledger import engines
+from coalface.rounds import sql_engines as engines
+from coalface.service.desk.desk import Desk
+from coalface.service.project.project import Project
 from tests.cli.commands import json_lines, run
 
 JUDGE = """

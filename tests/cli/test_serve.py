@@ -9,11 +9,11 @@ from contextlib import closing
 import httpx
 import pytest
 
-from coalface.app import warming
-from coalface.app.desk import Desk
-from coalface.app.project import Project
-from coalface.app.tokens import digest_of
 from coalface.cli import serve as serving
+from coalface.service.desk.desk import Desk
+from coalface.service.project.project import Project
+from coalface.service.web import precompile as warming
+from coalface.service.web.tokens import digest_of
 from tests.cli.commands import run
 
 

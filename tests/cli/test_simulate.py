@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from coalface import CoalClassifier, read_dataset, simulate
-from coalface.data.catalogue import load_known
+from coalface.data.known.catalogue import load_known
 from coalface.errors import InputError
 from tests.cli.commands import json_lines, run
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from coalface.experiments.results import FILE, Results
+from coalface.studies.results import FILE, Results
 from tests.cli.commands import run
 
 STUDY = """title = "Small"

@@ -77,7 +77,7 @@ def test_training_reads_the_data_once(calls, capsys, monkeypatch):
         read.append(path.name)
         return read_dataset(path, *args, **options)
 
-    monkeypatch.setattr("coalface.data.readers.read_dataset", counted)
+    monkeypatch.setattr("coalface.data.formats.readers.read_dataset", counted)
     for more in ("", " --continue"):
         assert run(capsys, f"train calls.csv --label kind --model m.coal{more}")[0] == 0
     assert read == ["calls.csv"] * 2

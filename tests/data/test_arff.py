@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import arff
 
-from coalface.data.arff import read_arff
+from coalface.data.formats.arff import read_arff
 from coalface.errors import FileFormatError
 
 HEAD = "@relation t\n@attribute name string\n@attribute size numeric\n@attribute state {ok, 'timed out'}\n@data\n"

@@ -6,9 +6,9 @@ from statistics import median
 import numpy as np
 import pytest
 
-from coalface.data.aslib import read_aslib_npz
-from coalface.data.aslib_description import read_description
-from coalface.data.aslib_folder import read_aslib_folder
+from coalface.data.known.aslib import read_aslib_npz
+from coalface.data.known.aslib_description import read_description
+from coalface.data.known.aslib_folder import read_aslib_folder
 from coalface.errors import FileFormatError
 from tests.data.scenarios import CUTOFF, SOLVERS, runs_by_hand, write_archive, write_scenario
 

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from coalface.data.conllu import Tree, read_trees
+from coalface.data.formats.conllu import Tree, read_trees
 from coalface.errors import FileFormatError
 
 GOOD = """# sent_id = 1

@@ -27,7 +27,7 @@ def test_every_known_name_is_explained():
 
 
 def test_every_option_of_every_reader_is_in_the_table_with_its_default():
-    from coalface.data.readers import _READERS
+    from coalface.data.formats.readers import _READERS
 
     rows = re.findall(
         r"^\| (`\w+`(?:, `\w+`)*) \| ([\w, ]+) \| `(.+?)` \| .+ \|$", PAGE.read_text("utf-8"), re.MULTILINE

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from coalface.data import CostDataset
-from coalface.data.folders import is_dataset_folder
+from coalface.data.formats.array_folder import is_dataset_folder
 from coalface.errors import FileFormatError, InputError
 from tests.data.strategies import assert_same, datasets, label_words, words
 

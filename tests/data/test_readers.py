@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from sklearn.datasets import dump_svmlight_file
 
 from coalface.data import CostDataset, read_dataset, write_dataset
-from coalface.data.archives import read_npz, write_npz
+from coalface.data.formats.npz import read_npz, write_npz
 from coalface.errors import FileFormatError, InputError
 from tests.data.strategies import assert_same, datasets, label_words, words
 

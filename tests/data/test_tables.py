@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from coalface.data import CostDataset
-from coalface.data.tables import read_csv, write_csv
+from coalface.data.formats.csv_table import read_csv, write_csv
 from coalface.errors import FileFormatError, InputError, UnknownLabelError
 from tests.data.strategies import assert_same, datasets, label_words, words
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from vowpalwabbit import LabelType, Workspace
 
 from coalface.data import CostDataset
-from coalface.data.vw_text import read_vw_text
-from coalface.data.vw_writer import write_vw_text
+from coalface.data.formats.vw_text import read_vw_text
+from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import FileFormatError, InputError
 from tests.data.strategies import assert_same, datasets, feature_words, label_words
 

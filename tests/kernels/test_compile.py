@@ -36,7 +36,8 @@ def package(tmp_path):
     """A copy of the kernels with one loop more, and a way to run it in a fresh process."""
     kernels = tmp_path / "coalface" / "kernels"
     kernels.mkdir(parents=True)
-    shutil.copy(Path(coalface.__file__), tmp_path / "coalface")
+    for name in ("__init__.py", "version.py"):
+        shutil.copy(Path(coalface.__file__).with_name(name), tmp_path / "coalface")
     shutil.copy(Path(coalface.__file__).parent / "kernels" / "compile.py", kernels)
     (kernels / "__init__.py").write_text("")
     (kernels / "caller.py").write_text(CALLER)

@@ -10,7 +10,7 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.errors import InputError, UnknownLabelError
-from coalface.estimator import NotFittedError
+from coalface.learner.estimator import NotFittedError
 from coalface.search import SearchLearner, SequenceTask
 from tests.search.tasks import Spelling, arrays, words
 

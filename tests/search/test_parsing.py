@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coalface import CoalClassifier
-from coalface.data.conllu import Tree, reaches_root
+from coalface.data.formats.conllu import Tree, reaches_root
 from coalface.errors import InputError
 from coalface.search import ParsingTask, SearchLearner, SearchTask
-from coalface.search.arc_hybrid import Parse, arcs_lost, projective
-from coalface.search.parsing import attachment_scores
+from coalface.search.parsing.arc_hybrid import Parse, arcs_lost, projective
+from coalface.search.parsing.task import attachment_scores
 
 
 def crosses(heads):

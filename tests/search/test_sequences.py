@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface.data.conll import Sentence
+from coalface.data.formats.conll import Sentence
 from coalface.errors import InputError
 from coalface.search import SearchLearner, SearchTask, SequenceTagger, SequenceTask
 from coalface.search.task import complete

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.search.spans import allowed_tags, reference_tags, span_f1, spans_of
+from coalface.search.tagging.spans import allowed_tags, reference_tags, span_f1, spans_of
 
 BIO = ["B-X", "B-Y", "I-X", "I-Y", "O"]
 BILOU = ["B-X", "B-Y", "I-X", "I-Y", "L-X", "L-Y", "O", "U-X", "U-Y"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coalface.search.tag_costs import check_costs
+from coalface.search.tagging.tag_costs import check_costs
 
 
 def test_sums_do_not_depend_on_the_order():

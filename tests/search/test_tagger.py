@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from coalface import CoalClassifier
 from coalface.search import SequenceTagger
-from coalface.search.features import history_columns, word_rows
+from coalface.search.tagging.tag_features import history_columns, word_rows
 from tests.search.made_sentences import as_bilou, made
 
 WIDTH = 2**31 - 1

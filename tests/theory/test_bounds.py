@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.errors import InputError
-from coalface.ranges.schedule import width_threshold
+from coalface.models.exact.schedule import width_threshold
 from coalface.theory import Schedule, Tsybakov, excess_cost, excess_cost_massart, excess_cost_tsybakov, oracle_calls
 
 SCHEDULES = st.builds(

@@ -18,7 +18,7 @@ class _RepeatedError(ValueError):
 
 
 class LineOutlook(NamedTuple):
-    """What the learner would have answered, None to abstain, and what that looked like: see ``kernels.saving``."""
+    """What the learner would have answered, None to abstain, and what that looked like: see ``kernels.stopping``."""
 
     label: str | None
     predicted: float

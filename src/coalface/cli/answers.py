@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from coalface.cli.answer_lines import AnswerLine
 from coalface.cli.models import Model
-from coalface.data.asked import Asked
 from coalface.data.labels import label_texts
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import ANSWER, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE
+from coalface.rounds.asked import Asked
 
 _LARGEST_GAP = 1_000_000  # rounds; more is a mistyped number
 

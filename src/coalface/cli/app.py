@@ -43,7 +43,7 @@ tag = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from coalface import __version__
+        from coalface.version import __version__
 
         typer.echo(f"coalface {__version__}")
         raise typer.Exit

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.learner import CoalClassifier
-    from coalface.regressors.budget import Budget
+    from coalface.learner.budget import Budget
+    from coalface.learner.coal import CoalClassifier
 
 
 def budget_from(text: str | None, over: int | None = None) -> "Budget | None":
@@ -15,7 +15,7 @@ def budget_from(text: str | None, over: int | None = None) -> "Budget | None":
     >>> budget_from("price=100,price_per_example=3", over=50).plain()
     {'over': 50, 'price': 100.0, 'price_per_example': 3.0}
     """
-    from coalface.regressors.budget import Budget
+    from coalface.learner.budget import Budget
 
     if text is None:
         return None
@@ -32,7 +32,7 @@ def budget_from(text: str | None, over: int | None = None) -> "Budget | None":
 
 def spending(learner: "CoalClassifier") -> str | None:
     """How much of its budget a learner has spent, in words; None if it has none."""
-    from coalface.regressors.budget import Budget
+    from coalface.learner.budget import Budget
 
     if learner.budget is None:
         return None

@@ -19,7 +19,7 @@ _SHOWN_LABELS = 12
 
 def list_known(as_json: options.Json = False) -> None:
     """All data that has a name: how large it is, and whether it is here."""
-    from coalface.data.catalogue import known_data
+    from coalface.data.known.catalogue import known_data
 
     lines = known_data()
     if as_json:
@@ -100,8 +100,8 @@ def fetch(
     ] = None,
 ) -> None:
     """Download data through scikit-learn and write it as two dataset folders, train and test."""
-    from coalface.data import fetching
-    from coalface.data.catalogue import VARIABLE, check_fetchable, data_root
+    from coalface.data.known import fetching
+    from coalface.data.known.catalogue import VARIABLE, check_fetchable, data_root
 
     check_fetchable(name)
     root = data_root()
@@ -120,7 +120,7 @@ def fetch(
 
 
 def _write(dataset: "CostDataset", target: Path, to: str) -> None:
-    from coalface.data.readers import write_dataset
+    from coalface.data.formats.readers import write_dataset
 
     try:
         write_dataset(dataset, target, to)

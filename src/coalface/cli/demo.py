@@ -11,7 +11,7 @@ from coalface.cli import options
 from coalface.cli.screen import print_table, progress_bar
 
 if TYPE_CHECKING:
-    from coalface.demo import Demo
+    from coalface.studies.demo import Demo
 
 _HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
 _COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table: without the band it fits into 80 characters
@@ -32,9 +32,9 @@ def demo(
     Prints a table per kind of costs and writes a page with figures that opens in any browser, offline.
     """
     from coalface.cli.files import check_folder_of
-    from coalface.demo import demo_page, run_demo
-    from coalface.demo.page import table_rows
-    from coalface.evaluation.report import write_page
+    from coalface.studies.demo import demo_page, run_demo
+    from coalface.studies.demo.page import table_rows
+    from coalface.studies.report.html_page import write_page
 
     check_folder_of(report, "--report")
     with progress_bar("Simulating") as progress:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import FileFormatError
-from coalface.learner import CoalClassifier
+from coalface.learner.coal import CoalClassifier
 
 
 def require_model(path: Path) -> None:

@@ -51,7 +51,7 @@ def init(
     seed: options.Seed = 0,
 ) -> None:
     """Make a labelling project: a folder with its settings, its pool of examples and, later, all answers."""
-    from coalface.app.project import Project
+    from coalface.service.project.project import Project
 
     project = Project.create(
         folder,
@@ -97,12 +97,12 @@ def label(
     """
     import json
 
-    from coalface.app.annotators import annotator_of
-    from coalface.app.desk import Desk
-    from coalface.app.exchange import ENDED
-    from coalface.app.labelling import Labelling
-    from coalface.app.ownership import opening
-    from coalface.app.project import Project
+    from coalface.service.annotators.labelling import Labelling
+    from coalface.service.annotators.programs import annotator_of
+    from coalface.service.desk.desk import Desk
+    from coalface.service.desk.messages import ENDED
+    from coalface.service.project.ownership import opening
+    from coalface.service.project.project import Project
 
     program: Any = annotator_of(annotator, timeout)
     desk = Desk(Project.open(folder))
@@ -141,11 +141,11 @@ def export(
     """
     from contextlib import closing
 
-    from coalface.app.archive import write_archive
-    from coalface.app.exports import export as pieces
-    from coalface.app.model import LiveModel
-    from coalface.app.project import Project
-    from coalface.files import atomic_write
+    from coalface.files.atomic import atomic_write
+    from coalface.service.desk.model import LiveModel
+    from coalface.service.project.archive import write_archive
+    from coalface.service.project.exports import export as pieces
+    from coalface.service.project.project import Project
 
     form = _FORMS.get(file.suffix)
     if form is None and file.suffix != ".zip":
@@ -169,7 +169,7 @@ def import_(
     ] = "sqlite:///project.db",
 ) -> None:
     """Make a project from an exported one: the same pool, history and model."""
-    from coalface.app.archive import read_archive
+    from coalface.service.project.archive import read_archive
 
     project = read_archive(file, folder, database)
     typer.echo(

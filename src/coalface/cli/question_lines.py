@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from coalface.data.dataset import CostDataset
 from coalface.data.labels import label_texts
 from coalface.kernels.state import CHANCE
-from coalface.queries import REASONS, Queries
+from coalface.rounds.queries import REASONS, Queries
 
 _DIGITS = 6
 

@@ -48,15 +48,15 @@ def listed(option: str, text: str) -> list[str]:
 
 def read(path: Path, format: str, options: dict[str, Any]) -> "CostDataset":
     """The dataset of a file or folder."""
-    from coalface.data.readers import read_dataset
+    from coalface.data.formats.readers import read_dataset
 
     return read_dataset(path, format, **options)
 
 
 def both_parts(data: Path, format: str, reading: dict[str, Any]) -> "TrainTest | None":
     """Both parts where the data has two; a path that exists comes before a known name."""
-    from coalface.data.catalogue import is_known, load_known
-    from coalface.data.splits import holds_train_test, read_train_test
+    from coalface.data.formats.splits import holds_train_test, read_train_test
+    from coalface.data.known.catalogue import is_known, load_known
 
     known = not data.exists() and (is_known(data.as_posix()) or not data.suffix)
     if format != "auto" or not (known or holds_train_test(data)):

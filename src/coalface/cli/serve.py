@@ -15,7 +15,7 @@ from coalface.cli.projects import ProjectFolder
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.app.project import Project
+    from coalface.service.project.project import Project
 
 SECRET = "COALFACE_WEBHOOK_SECRET"
 _MOST_CONNECTIONS = 900  # a process may commonly have 1024 files open
@@ -48,7 +48,7 @@ def serve(
     Everybody needs a token; there is no password to begin with. Other machines are let in only if --host says so, and
     then should come through a server that speaks HTTPS.
     """
-    from coalface.app.project import Project
+    from coalface.service.project.project import Project
 
     project = Project.open(folder)
     if new_token is not None:
@@ -60,9 +60,9 @@ def serve(
 
 
 def _add_token(project: "Project", name: str, role: str) -> str:
-    from coalface.app.ownership import opening
-    from coalface.app.tokens import check_person, digest_of
-    from coalface.app.tokens import new_token as draw
+    from coalface.service.project.ownership import opening
+    from coalface.service.web.tokens import check_person, digest_of
+    from coalface.service.web.tokens import new_token as draw
 
     check_person(name, role)
     token = draw()
@@ -72,7 +72,7 @@ def _add_token(project: "Project", name: str, role: str) -> str:
 
 
 def _remove_token(project: "Project", name: str) -> None:
-    from coalface.app.ownership import opening
+    from coalface.service.project.ownership import opening
 
     with opening(project.address), closing(project.open_store()) as store:
         store.remove_token(name)
@@ -83,10 +83,10 @@ def _serve(project: "Project", host: str, port: int, webhook: str | None, per_mi
     try:
         import uvicorn
 
-        from coalface.app.desk import Desk
-        from coalface.app.service import service_of
-        from coalface.app.warming import warm_up
-        from coalface.app.webhooks import Messenger
+        from coalface.service.desk.desk import Desk
+        from coalface.service.web.precompile import warm_up
+        from coalface.service.web.service import service_of
+        from coalface.service.web.webhooks import Messenger
     except ModuleNotFoundError as missing:
         raise InputError(f"serve needs {missing.name}, which is not installed: pip install 'coalface[app]'.") from None
 

@@ -13,8 +13,8 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
-    from coalface.evaluation.curve import Curve
-    from coalface.learner import CoalClassifier
+    from coalface.learner.coal import CoalClassifier
+    from coalface.studies.curve import Curve
 
 _INTERRUPTED = 130
 _OF_THE_DATA = ("classes", "cost_matrix")
@@ -63,7 +63,7 @@ def simulate(
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
     from coalface.data.labels import label_from_text
-    from coalface.learner import CoalClassifier
+    from coalface.learner.coal import CoalClassifier
 
     settings = options.given(
         rule=rule,
@@ -121,7 +121,7 @@ def _run(
 ) -> "Curve":
     import numpy as np
 
-    from coalface.evaluation.simulation import simulate as run
+    from coalface.studies.simulation import simulate as run
 
     with progress_bar(train.name or "Simulating") as progress:
         return run(
@@ -171,8 +171,8 @@ def _rows(curve: "Curve") -> list[list[str]]:
 
 
 def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier", batch: int) -> None:
-    from coalface.evaluation import report
-    from coalface.evaluation.figures import curve_lines, draw_curves
+    from coalface.studies.report import html_page as report
+    from coalface.studies.report.figures import curve_lines, draw_curves
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
     settings["batch"] = f"{batch}"

@@ -14,9 +14,9 @@ from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.experiments.estimate import Estimate
-    from coalface.experiments.study import Study
-    from coalface.experiments.sweep import Progress
+    from coalface.studies.estimate import Estimate
+    from coalface.studies.study import Study
+    from coalface.studies.sweep import Progress
 
 _INTERRUPTED, _SOME_FAILED = 130, 1
 _QUIET_SECONDS = 30.0  # between two lines of progress where nobody watches a bar
@@ -36,7 +36,7 @@ def sweep(
     Results are kept as they come: after Ctrl-C, a crash or a change of the study, the same command runs only what
     is missing. The exit code is 1 if some runs failed, 130 after Ctrl-C.
     """
-    from coalface.experiments import Study, run_sweep, write_report_of
+    from coalface.studies import Study, run_sweep, write_report_of
 
     wanted = Study.read(study)
     if dry_run:
@@ -73,7 +73,7 @@ def report(
 
     Works while the sweep still runs, and from the tables alone (runs.csv, curves.csv, data.csv, sweep.json).
     """
-    from coalface.experiments import write_report_of
+    from coalface.studies import write_report_of
 
     page = write_report_of(folder)
     typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")
@@ -83,7 +83,7 @@ def _say_why(folder: Path) -> None:
     """Every error of failed runs once, the most frequent first."""
     from collections import Counter
 
-    from coalface.experiments.results import Results
+    from coalface.studies.results import Results
 
     for error, times in Counter(Results(folder).failed.values()).most_common():
         typer.echo(f"{_runs(times)} failed: {error}", err=True)
@@ -94,9 +94,9 @@ def _runs(number: int) -> str:
 
 
 def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
-    from coalface.experiments.crews import crew_for
-    from coalface.experiments.estimate import estimates
-    from coalface.experiments.results import FILE, Results
+    from coalface.studies.estimate import estimates
+    from coalface.studies.executors import crew_for
+    from coalface.studies.results import FILE, Results
 
     results = Results(out) if out is not None and (out / FILE).is_file() else None
     crew = crew_for(executor, workers)

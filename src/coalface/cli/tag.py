@@ -12,7 +12,7 @@ from coalface.cli.screen import progress_bar
 from coalface.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from coalface.data.conll import Sentence
+    from coalface.data.formats.conll import Sentence
     from coalface.search import SequenceTagger
 
 Words = Annotated[Path, typer.Argument(metavar="FILE", help="A CoNLL file: a word a line, a blank line per sentence.")]
@@ -54,10 +54,10 @@ def train(
     With --continue only --passes can be given anew.
     """
     from coalface.cli.files import check_folder_of
-    from coalface.data.conll import read_sentences
-    from coalface.experiments.wording import counted
-    from coalface.files import exclusive
+    from coalface.data.formats.conll import read_sentences
+    from coalface.files.atomic import exclusive
     from coalface.search import SequenceTagger
+    from coalface.studies.report.number_format import counted
 
     check_folder_of(model, "--model")
     settings = options.given(
@@ -105,8 +105,8 @@ def _with_costs(settings: dict[str, Any], sentences: "list[Sentence]") -> dict[s
     """The settings with the costs that the file of ``--cost-matrix`` holds."""
     if "cost_matrix" not in settings:
         return settings
+    from coalface.data.formats.cost_matrix import read_cost_matrix
     from coalface.data.labels import label_array
-    from coalface.data.matrices import read_cost_matrix
 
     in_data = sorted({tag for sentence in sentences for tag in sentence.tags})
     names = label_array(settings.get("classes", in_data))
@@ -115,8 +115,8 @@ def _with_costs(settings: dict[str, Any], sentences: "list[Sentence]") -> dict[s
 
 def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:
     """Learn the sentences as often as the tagger says; a tag that cannot be is named with its line."""
-    from coalface.regressors.settings import whole_number
-    from coalface.search.sentences import TagError
+    from coalface.data.numbers import whole_number
+    from coalface.search.tagging.sentences import TagError
 
     words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
     passes, n_words = whole_number("passes", tagger.passes, least=1), sum(map(len, sentences))
@@ -135,7 +135,7 @@ def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") ->
 
 def predict(model: Model, data: Words, word: WordColumn = None) -> None:
     """The tags of every sentence, as JSON lines; FILE needs no column of tags."""
-    from coalface.data.conll import read_sentences
+    from coalface.data.formats.conll import read_sentences
     from coalface.search import SequenceTagger
 
     tagger = SequenceTagger.load(model)
@@ -146,9 +146,9 @@ def predict(model: Model, data: Words, word: WordColumn = None) -> None:
 
 def evaluate(model: Model, data: Words, word: WordColumn = None, tag: TagColumn = None) -> None:
     """Accuracy and, where the tags mark spans, their F1 on tagged sentences, as one JSON line."""
-    from coalface.data.conll import read_sentences
+    from coalface.data.formats.conll import read_sentences
     from coalface.search import SequenceTagger
-    from coalface.search.spans import marks_spans
+    from coalface.search.tagging.spans import marks_spans
 
     tagger = SequenceTagger.load(model)
     sentences = read_sentences(data, word=word, tag=tag)

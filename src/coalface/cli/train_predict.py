@@ -52,8 +52,8 @@ def train(
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
     from coalface.data.labels import label_from_text
-    from coalface.files import exclusive
-    from coalface.learner import CoalClassifier
+    from coalface.files.atomic import exclusive
+    from coalface.learner.coal import CoalClassifier
 
     check_folder_of(model, "--model")
     if data is None and classes is None:

@@ -240,14 +240,14 @@ class CostDataset:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write a folder of plain arrays that ``CostDataset.open`` maps into memory; all of it or nothing."""
-        from coalface.data.folders import save_folder
+        from coalface.data.formats.array_folder import save_folder
 
         save_folder(self, folder)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, verify: bool = False) -> "CostDataset":
         """The dataset of a folder, memory-mapped; ``verify=True`` reads all of it and compares checksums."""
-        from coalface.data.folders import open_folder
+        from coalface.data.formats.array_folder import open_folder
 
         return open_folder(folder, verify=verify)
 

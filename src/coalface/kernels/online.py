@@ -8,12 +8,12 @@ functions, so that a simulated run and a row-by-row one cannot drift apart.
 import numpy as np
 
 from coalface.kernels.answer import best_answer
+from coalface.kernels.budgets import count_row, count_spending, decide_within_budget, set_pace
 from coalface.kernels.compile import called, inlined, kernel
-from coalface.kernels.costrange import bound_costs
-from coalface.kernels.decision import decide, in_warm_up
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
-from coalface.kernels.pacing import count_row, count_spending, decide_within_budget, set_pace
+from coalface.kernels.near_duplicates import NO_TWIN, withdraw_repeated
+from coalface.kernels.ranges import bound_costs
 from coalface.kernels.regression import (
     clipped,
     gather,
@@ -25,7 +25,7 @@ from coalface.kernels.regression import (
     shadow_sensitivity,
 )
 from coalface.kernels.rounds import close_round, note_regret, restrict, strike
-from coalface.kernels.saving import foresee, forget_saving, note_saving, saves_less
+from coalface.kernels.rules import decide, in_warm_up
 from coalface.kernels.state import (
     ADAX,
     ASKED,
@@ -49,8 +49,8 @@ from coalface.kernels.state import (
     Scratch,
     Settings,
 )
+from coalface.kernels.stopping import foresee, forget_saving, note_saving, saves_less
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next
-from coalface.kernels.twins import NO_TWIN, withdraw_repeated
 
 
 @inlined

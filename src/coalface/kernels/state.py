@@ -105,7 +105,7 @@ class Model(NamedTuple):
     was_best: I64  # (lanes,) how often the label had the least of the answered costs
     implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; without rows where nothing is asked in turn
     trust: F64  # (LEVELS, COUNT_CLASSES, 2) see kernels.implied
-    saving: F64  # (N_SAVING,) what more asking could save: see kernels.saving
+    saving: F64  # (N_SAVING,) what more asking could save: see kernels.stopping
 
 
 class Settings(NamedTuple):

@@ -8,7 +8,7 @@ be better. Now and then an example is asked about in full all the same, so that 
 import numpy as np
 
 from coalface.kernels.compile import called, inlined, kernel
-from coalface.kernels.decision import in_warm_up, uniform
+from coalface.kernels.rules import in_warm_up, uniform
 from coalface.kernels.state import (
     ANSWERED,
     AUDIT,

@@ -2,7 +2,7 @@
 
 A file is one array of bytes, a line is ``[start, end)`` in it, and names are spans of it: Python sees
 each distinct name once, however often it occurs. A kernel stops at the first bad line and writes
-``problem = (code, line, start, end)``; ``coalface.data.vw_text`` turns that into words.
+``problem = (code, line, start, end)``; ``coalface.data.formats.vw_text`` turns that into words.
 """
 
 import numpy as np

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.fields import Examples
-from coalface.estimator import CostClassifier
-from coalface.queries import Queries
+from coalface.learner.estimator import CostClassifier
+from coalface.rounds.queries import Queries
 
 _STATES_PER_COPY = 1_000  # a copy takes as long as the model is large, so it is made now and then
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.estimator import CostClassifier
+from coalface.learner.estimator import CostClassifier
 from coalface.search.checkpoint import Told
 from coalface.search.columns import Columns
 from coalface.search.mixing import Mixing

@@ -8,11 +8,11 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 
 from coalface.data.labels import label_array
+from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.estimator import CostClassifier, NotFittedError
-from coalface.learner import CoalClassifier
-from coalface.regressors.settings import whole_number
-from coalface.search import saving
+from coalface.learner.coal import CoalClassifier
+from coalface.learner.estimator import CostClassifier, NotFittedError
+from coalface.search import persistence as saving
 from coalface.search.checkpoint import Checkpoint
 from coalface.search.columns import Columns
 from coalface.search.episode import Episode, LearnedPolicy

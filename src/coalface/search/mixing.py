@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.regressors.settings import whole_number
 from coalface.search.rollouts import Policy
 from coalface.search.task import Action
 

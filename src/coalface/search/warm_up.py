@@ -1,6 +1,6 @@
 """The first examples, in which everything is rolled out."""
 
-from coalface.estimator import CostClassifier
+from coalface.learner.estimator import CostClassifier
 
 _MOST_STATES = 100  # for each example of ``warm_up``: one alone may have thousands
 

@@ -6,7 +6,7 @@ Algorithm 1 by enumeration, ``examples`` the three examples of the paper, ``mass
 ``growth`` tells a logarithm from a line. ``docs/theory.md`` explains all of it.
 """
 
-from coalface.ranges.schedule import Schedule
+from coalface.models.exact.schedule import Schedule
 from coalface.theory.bounds import excess_cost, excess_cost_massart, excess_cost_tsybakov, oracle_calls
 from coalface.theory.difficulty import Difficulty, difficulty, every_combination
 from coalface.theory.effort import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import InputError
-from coalface.ranges.schedule import KAPPA, Schedule, width_threshold
-from coalface.theory.given import Numbers, as_table, within
+from coalface.models.exact.schedule import KAPPA, Schedule, width_threshold
+from coalface.theory.inputs import Numbers, as_table, within
 from coalface.theory.noise import Tsybakov, checked
 
 

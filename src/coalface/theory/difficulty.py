@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.theory.given import Numbers, as_table, as_weights
+from coalface.theory.inputs import Numbers, as_table, as_weights
 
 _MOST_NUMBERS = 50_000_000  # in a class made of all combinations: 400 MB
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import InputError
-from coalface.ranges.schedule import KAPPA, Schedule, least_whole
-from coalface.theory.given import Numbers, within
+from coalface.models.exact.schedule import KAPPA, Schedule, least_whole
+from coalface.theory.inputs import Numbers, within
 from coalface.theory.noise import Tsybakov, checked
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.theory.finite import FiniteCoal
-from coalface.theory.given import Numbers
+from coalface.theory.inputs import Numbers
 
 BEST, MARGIN, FAR = 0.2, 0.2, 0.75  # cost of the best label, by how much it beats the second, cost of the others
 

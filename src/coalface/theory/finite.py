@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.ranges.schedule import width_threshold
-from coalface.theory.given import Numbers
+from coalface.models.exact.schedule import width_threshold
+from coalface.theory.inputs import Numbers
 
 Predictor = Callable[[Any], Numbers]
 RULES = ("coal", "all-or-none", "no-domination", "passive")
@@ -32,7 +32,7 @@ class FiniteCoal:
     ``slack`` gives the slack of a round on the scale of mean losses, see ``Schedule.loss_slack``. A version space that
     becomes empty, which only a slack below the theorem's can do, begins anew from the round's own constraint.
 
-    >>> from coalface.ranges.schedule import Schedule
+    >>> from coalface.models.exact.schedule import Schedule
     >>> schedule = Schedule(n_labels=2, class_size=2, constant=0.01)
     >>> either = np.array([[[0.2, 0.8]], [[0.8, 0.2]]])  # two members that hold for every example
     >>> learner = FiniteCoal(lambda X: either.repeat(len(X), axis=1), lambda i: float(schedule.loss_slack(i, 100)))

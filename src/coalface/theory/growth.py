@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from coalface.errors import InputError
-from coalface.theory.given import as_table
+from coalface.theory.inputs import as_table
 
 
 class Growth(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coalface.errors import InputError
-from coalface.theory.given import Numbers, within
+from coalface.theory.inputs import Numbers, within
 
 _MOST_DRAWS = 1000  # rows drawn per row kept before a margin counts as too large
 

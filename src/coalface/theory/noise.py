@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from coalface.errors import InputError
-from coalface.theory.given import Numbers, as_table, within
+from coalface.theory.inputs import Numbers, as_table, within
 
 _STEEPEST = 100.0  # exponents above say that there is a margin, not a power law
 

@@ -1,0 +1,1 @@
+"""Raw values as rows of numbers."""

@@ -1,0 +1,1 @@
+"""One module per file format, and the readers that choose between them."""

@@ -1,0 +1,204 @@
+"""Sentences in columns as in CoNLL's shared tasks: one word a line, and a blank line between sentences.
+
+``read_sentences`` gives the words and their tags; ``read_conll`` makes one example of every word, ``read_conll_parts``
+of every word of two files.
+"""
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.encoders.tokens import hashed_tokens
+from coalface.data.labels import label_array, label_codes
+from coalface.errors import FileFormatError, InputError, UnknownLabelError
+
+_NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
+_DOCUMENT = "-DOCSTART-"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words and, of the same number, their tags; none where nobody asked for them."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)  # of the file, from 1
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def read_sentences(
+    path: str | os.PathLike[str], *, word: int | None = None, tag: int | None = None, tagged: bool = True
+) -> list[Sentence]:
+    r"""The sentences of a plain or ``.gz`` file with tabs or blanks between its columns.
+
+    ``word`` and ``tag`` are the numbers of columns, from 0 or, negative, from the right. By default they are the first
+    and the last, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a sentence are
+    comments; CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are left out. A file that is
+    not ``tagged`` needs no column of tags, and none is looked at.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n\nIt PRP\n")
+    ...     read_sentences(Path(folder, "a.conll"))
+    [Sentence(words=('The', 'cat'), tags=('DT', 'NN')), Sentence(words=('It',), tags=('PRP',))]
+    """
+    source = Path(path)
+    universal = source.name.removesuffix(".gz").endswith(".conllu")
+    word = (1 if universal else 0) if word is None else word
+    column = (3 if universal else -1) if tag is None else tag
+    sentences = []
+    words: list[str] = []
+    tags: list[str] = []
+    lines: list[int] = []
+    for number, cells in _rows(source, word, column if tagged else None):
+        if cells is not None:
+            words.append(cells[word])
+            tags += [cells[column]] if tagged else []
+            lines.append(number)
+        elif words:
+            sentences.append(Sentence(tuple(words), tuple(tags), tuple(lines)))
+            words, tags, lines = [], [], []
+    if not sentences:
+        raise FileFormatError(f"{source} must hold at least one sentence, got none. Check the file.")
+    return sentences
+
+
+def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[str] | None]]:
+    """The line and the columns of every word, and None where a sentence ends."""
+    lines = lines_of(source)
+    separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
+    n_columns, within = 0, False
+    for number, line in enumerate(lines, start=1):
+        cells = line.split(separator) if line.strip() else []
+        if not cells or cells[0] == _DOCUMENT:
+            within = False
+            yield number, None
+        elif within or not _is_comment(cells, n_columns, separator):
+            if word != 0 and _NOT_A_WORD.fullmatch(cells[0]):
+                continue
+            n_columns = n_columns or _checked_width(source, number, cells, word, tag)
+            if len(cells) != n_columns or not (cells[word] and (tag is None or cells[tag])):
+                rule = f"every word must have {n_columns} columns, none of them empty"
+                raise bad_line(source, number, rule, line, f"It has {len(cells)}")
+            within = True
+            yield number, cells
+    yield len(lines), None
+
+
+def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool:
+    """Whether a line before a sentence is a comment; a '#' with all columns behind it is a word."""
+    if not cells[0].startswith("#"):
+        return False
+    return len(cells) != n_columns if n_columns else separator is None or len(cells) == 1
+
+
+def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int | None) -> int:
+    for name, column in (("word", word), ("tag", tag)):
+        if column is not None and not -len(cells) <= column < len(cells):
+            rule = f"the column of {name}s must be one of its {len(cells)}, not {column}"
+            raise bad_line(source, number, rule, " ".join(cells), "Choose another")
+    if tag is not None and word % len(cells) == tag % len(cells):
+        raise InputError(
+            f"{source}: words and tags must be in different columns, both are column {word}. Choose another for one."
+        )
+    return len(cells)
+
+
+def lines_of(source: Path) -> list[str]:
+    """The lines of a plain or ``.gz`` file of UTF-8 text, without their ends."""
+    if not source.is_file():
+        raise FileFormatError(f"There is no file {source}. Check the path.")
+    raw = source.read_bytes()
+    try:
+        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
+    """One line that names the file, its line, the rule, the text found and the remedy."""
+    shown = got if len(got) <= 60 else got[:57] + "..."
+    return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
+
+
+def read_conll(
+    path: str | os.PathLike[str],
+    *,
+    word: int | None = None,
+    tag: int | None = None,
+    bits: int = 18,
+    classes: ArrayLike | None = None,
+    name: str | None = None,
+) -> CostDataset:
+    r"""Every word of a file as an example, its tag as the label, with 0/1 costs.
+
+    Features are those of ``hashed_tokens``, in 2**bits columns. Pass the ``classes`` of the training data to read test
+    data like it; by default the labels are the tags of this file in alphabetical order.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n\nIt PRP\n")
+    ...     read_conll(Path(folder, "a.conll"))
+    CostDataset('a', 3 examples, 262144 features, 3 labels)
+    """
+    source = Path(path)
+    sentences = read_sentences(source, word=word, tag=tag)
+    known = _all_tags(sentences) if classes is None else label_array(classes)
+    try:
+        return _examples_of(sentences, known, bits, source.name.split(".")[0] if name is None else name)
+    except UnknownLabelError as error:
+        raise FileFormatError(f"{source}: {error}") from None
+
+
+def read_conll_parts(
+    train: str | os.PathLike[str],
+    test: str | os.PathLike[str],
+    *,
+    word: int | None = None,
+    tag: int | None = None,
+    bits: int = 18,
+    name: str = "",
+) -> TrainTest:
+    r"""Training and test data from two files, with the features of ``read_conll``; the labels are the tags of both.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n")
+    ...     _ = Path(folder, "b.conll").write_text("It PRP\n")
+    ...     read_conll_parts(Path(folder, "a.conll"), Path(folder, "b.conll")).test.classes.tolist()
+    ['DT', 'NN', 'PRP']
+    """
+    parts = [read_sentences(path, word=word, tag=tag) for path in (train, test)]
+    known = _all_tags([sentence for sentences in parts for sentence in sentences])
+    return TrainTest(*(_examples_of(sentences, known, bits, name) for sentences in parts))
+
+
+def _all_tags(sentences: Sequence[Sentence]) -> NDArray[Any]:
+    return np.unique([tag for sentence in sentences for tag in sentence.tags])
+
+
+def _examples_of(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:
+    return CostDataset(
+        hashed_tokens([sentence.words for sentence in sentences], bits),
+        classes=classes,
+        truth=label_codes([tag for sentence in sentences for tag in sentence.tags], classes),
+        cost_matrix=1.0 - np.eye(len(classes)),
+        sequence=np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences]),
+        name=name,
+    )

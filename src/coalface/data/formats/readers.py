@@ -1,0 +1,113 @@
+"""Any readable file or folder as a dataset, and back; the suffix says which format it is."""
+
+import os
+from collections.abc import Callable
+from difflib import get_close_matches
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from coalface.data.dataset import CostDataset
+from coalface.data.formats.conll import read_conll
+from coalface.data.formats.csv_table import read_csv, write_csv
+from coalface.data.formats.npz import read_npz, write_npz
+from coalface.data.formats.splits import holds_train_test
+from coalface.data.formats.svmlight import read_svmlight
+from coalface.data.formats.vw_text import read_vw_text
+from coalface.data.formats.vw_writer import write_vw_text
+from coalface.errors import FileFormatError, InputError
+
+_SUFFIXES = {
+    ".vw": "vw",
+    ".txt": "vw",
+    ".dat": "vw",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".csv": "csv",
+    ".conll": "conll",
+    ".conllu": "conll",
+    ".npz": "npz",
+}
+_READERS: dict[str, Callable[..., CostDataset]] = {
+    "vw": read_vw_text,
+    "svmlight": read_svmlight,
+    "csv": read_csv,
+    "conll": read_conll,
+    "npz": read_npz,
+    "folder": CostDataset.open,
+}
+_LISTS = ("ignore", "classes", "feature_names")
+_WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
+    "vw": write_vw_text,
+    "csv": write_csv,
+    "npz": write_npz,
+    "folder": CostDataset.save,
+}
+
+
+def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: Any) -> CostDataset:
+    r"""The dataset of a file or folder; ``options`` go to the reader of its format.
+
+    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.conll``,
+    ``.conllu``, ``.npz``; all but the last also with ``.gz`` behind it. A folder is one written by
+    ``CostDataset.save``. What holds training and test data at once is read by ``read_train_test``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n4,cat\n20,dog\n")
+    ...     read_dataset(Path(folder, "pets.csv"), label="kind")
+    CostDataset('pets', 2 examples, 1 features, 2 labels)
+    """
+    source = Path(path)
+    if not source.exists():
+        raise FileFormatError(f"There is no file or folder {source}. Check the path.")
+    if format == "auto" and holds_train_test(source):
+        raise InputError(
+            f"{source} holds training and test data, but one dataset is wanted. Read it with read_train_test, or "
+            "write both with `coalface data convert`."
+        )
+    chosen = _format(source, _READERS, format)
+    _check_options(chosen, options)
+    return _READERS[chosen](source, **options)
+
+
+def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: str = "auto") -> None:
+    """Write a dataset in the format of the suffix; a name without a suffix becomes a dataset folder.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_dataset(CostDataset([[1.0]], [[0.0, 1.0]]), Path(folder, "tiny"))
+    ...     read_dataset(Path(folder, "tiny"))
+    CostDataset(1 examples, 1 features, 2 labels)
+    """
+    target = Path(path)
+    _WRITERS[_format(target, _WRITERS, format)](dataset, target)
+
+
+def _check_options(chosen: str, options: dict[str, Any]) -> None:
+    """Refuse options that the reader does not have, and texts where it would take a list letter by letter."""
+    possible = list(signature(_READERS[chosen]).parameters)[1:]  # the first one is the path
+    for option, value in options.items():
+        if option not in possible:
+            close = get_close_matches(option, possible, n=1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            raise InputError(f"The {chosen} format has no option {option!r}. {hint}Possible are {', '.join(possible)}.")
+        if option in _LISTS and isinstance(value, str):
+            items = [item.strip() for item in value.split(",")]
+            raise InputError(f"The option {option} must be a list, got the text {value!r}. Pass {option}={items!r}.")
+
+
+def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
+    if wanted == "auto":
+        if path.is_dir() or not path.suffix:
+            return "folder"
+        suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+        wanted = _SUFFIXES.get(suffix.lower(), suffix)
+    if wanted not in known:
+        listed = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in known)
+        raise InputError(
+            f"The format of {path} must be one of {', '.join(known)} (suffixes {listed}), got {wanted!r}. "
+            "Pass format= or rename the file."
+        )
+    return wanted

@@ -1,0 +1,256 @@
+"""Vowpal Wabbit's text for cost-sensitive labels.
+
+::
+
+    1:0.5 2:1.0 3 'tag | height:0.3 tall |words:2.0 cat dog:2
+    ^ label:cost  ^     ^ features of the unnamed namespace
+      unknown cost      a namespace called "words", its values doubled
+
+What is listed is what may be predicted: a label without a cost is a candidate of unknown cost, a label
+that is not listed is no candidate, and a line that lists nothing allows every label.
+
+Labels are numbers 1..K (0..K-1 as soon as a label 0 occurs) or names. Features become columns in one of
+three ways: ``numbered`` (names are integers in the unnamed namespace: the column itself), ``named`` (a column
+per distinct name, in order of first appearance, called ``name`` or ``namespace^name``), ``hashed`` (VW's own
+hash of 32 bits, of which ``bits`` are kept; VW's default of 18 counts all labels together, here it is per
+feature). ``auto`` is numbered where the file allows it, else named.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from coalface.data.dataset import CostDataset
+from coalface.data.fields import Examples
+from coalface.data.formats.text_lines import TextLines
+from coalface.data.labels import label_array, label_texts
+from coalface.errors import FileFormatError, InputError
+from coalface.kernels import vw_text as kernels
+
+_MODES = {"numbered": kernels.NUMBERED, "named": kernels.NAMED, "hashed": kernels.HASHED}
+_MOST_NUMBERED = 1_000_000  # labels; a larger number is an identifier, not a count
+_RULES = {
+    kernels.NO_BAR: ("a line must have a '|' before its features", "Add it, or look for a line cut in two"),
+    kernels.BAD_NUMBER: ("what follows ':' must be one number", "Write it like 0.5, -2 or 1e-3"),
+    kernels.NOT_FINITE: ("costs, values and weights must be finite in float32", "Remove or clip it"),
+    kernels.EMPTY_NAME: ("a name must stand before ':'", "Give the label or feature a name"),
+    kernels.GLUED_LABEL: ("a blank must stand between a label and '|'", "Add it, or write a tag as 'tag"),
+    kernels.STRAY_TAG: ("a tag must be the last word before '|'", "Move it there"),
+    kernels.NOT_NUMBERED: (
+        'with features="numbered" names must be integers without a namespace',
+        'Use features="named" or "hashed"',
+    ),
+    kernels.TOO_LARGE: ("a feature's number must be below 2^31 - 1", 'Use features="named" or "hashed"'),
+}
+
+
+def read_vw_text(
+    path: str | os.PathLike[str],
+    *,
+    features: str = "auto",
+    bits: int = 18,
+    n_features: int | None = None,
+    feature_names: Sequence[str] | None = None,
+    labels: str = "auto",
+    first_label: int | None = None,
+    classes: ArrayLike | None = None,
+    name: str | None = None,
+) -> CostDataset:
+    r"""The dataset of a VW text file, plain or ``.gz``.
+
+    To read test data like the training data, pass the latter's ``n_features`` (numbered) or
+    ``feature_names`` (named; unseen names are added behind them), and its ``classes``, which fix the
+    columns and accept any spelling of a label. ``first_label`` 0 or 1 forces the numbering.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.vw")
+    ...     _ = path.write_text("cat:0 dog:1 |w furry:2 purrs\ncat:1 dog |w furry barks\n")
+    ...     dataset = read_vw_text(path)
+    >>> dataset.feature_names, dataset.classes.tolist()
+    (('w^furry', 'w^purrs', 'w^barks'), ['cat', 'dog'])
+    >>> dataset.cost
+    array([[ 0.,  1.],
+           [ 1., nan]], dtype=float32)
+    """
+    _check_options(features, bits, labels, first_label)
+    source = TextLines.open(path)
+    problem = np.zeros(4, dtype=np.int64)
+    room = source.n_blanks + len(source.starts)
+    bars, indptr, codes, costs, spans = kernels.parse_labels(source.buffer, source.starts, source.ends, room, problem)
+    _check(source, problem)
+    names = _name_texts(source, spans)
+    for text, span in zip(names, spans, strict=True):
+        _check_label(source, text, int(span[3]))
+    known, columns = _label_columns(source, names, spans, labels, first_label, classes)
+    listed_columns = columns[codes]
+    cost, candidates = _cost_table(source, indptr, listed_columns, costs, known)
+    X, found_names = _read_features(source, bars, features, bits, n_features, feature_names)
+    return CostDataset(
+        X,
+        cost,
+        known,
+        candidates=candidates,
+        feature_names=found_names,
+        name=Path(path).name.split(".")[0] if name is None else name,
+    )
+
+
+def _check(source: TextLines, problem: NDArray[np.int64]) -> None:
+    code, _, start, end = problem.tolist()
+    if code != kernels.FINE:
+        raise source.error(start, source.text(start, min(end, start + 200), strict=False), *_RULES[code])
+
+
+def _check_options(features: str, bits: int, labels: str, first_label: int | None) -> None:
+    choices: list[tuple[str, Any, tuple[Any, ...]]] = [
+        ("features", features, ("auto", *_MODES)),
+        ("labels", labels, ("auto", "numbered", "named")),
+        ("first_label", first_label, (None, 0, 1)),
+        ("bits", bits, tuple(range(1, 32))),
+    ]
+    for option, value, allowed in choices:
+        if value not in allowed:
+            listed = "1 to 31" if option == "bits" else ", ".join(repr(choice) for choice in allowed)
+            raise InputError(f"{option} must be one of {listed}, got {value!r}. Choose one of them.")
+
+
+def _check_label(source: TextLines, text: str, start: int) -> None:
+    if text == "shared":
+        rule = "lines with 'shared' and label-dependent features are not supported"
+        raise source.error(start, text, rule, "Write one line per example with all labels")
+
+
+def _label_columns(
+    source: TextLines,
+    names: list[str],
+    spans: NDArray[np.int64],
+    labels: str,
+    first_label: int | None,
+    classes: ArrayLike | None,
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The labels, and the column of each name found."""
+    if classes is not None:
+        known = label_array(classes)
+        column = {text: place for place, text in enumerate(label_texts(known))}
+        for text, span in zip(names, spans, strict=True):
+            if text not in column:
+                shown = ", ".join(repr(label) for label in list(column)[:20])
+                raise source.error(int(span[3]), text, f"labels must be among {shown}", "Check classes")
+        return known, np.array([column[text] for text in names], dtype=np.int64)
+    numbered = [text.isascii() and text.isdigit() for text in names]
+    if labels == "named" or (labels == "auto" and not all(numbered)):
+        return _named(source, names, spans), np.arange(len(names))
+    for text, fits, span in zip(names, numbered, spans, strict=True):
+        if not fits or int(text) > _MOST_NUMBERED:
+            rule = f"numbered labels must be integers up to {_MOST_NUMBERED}"
+            raise source.error(int(span[3]), text, rule, 'Use labels="named"')
+    numbers = np.array([int(text) for text in names], dtype=np.int64)
+    first = first_label if first_label is not None else int(0 not in numbers)
+    if len(numbers) == 0:
+        raise FileFormatError(f"{source.path} must list labels in some line, got none. Pass classes=[...].")
+    if numbers.min() < first:
+        raise source.error(int(spans[numbers.argmin(), 3]), "0", "labels must start at 1", "Use first_label=0")
+    return np.arange(first, numbers.max() + 1), numbers - first
+
+
+def _named(source: TextLines, names: list[str], spans: NDArray[np.int64]) -> NDArray[Any]:
+    for text, span in zip(names, spans, strict=True):
+        after = int(span[3] + span[2])
+        lonely = after == len(source.buffer) or source.buffer[after] != ord(":")
+        if lonely and "." in text and _is_number(text):
+            rule = "example weights are not part of the cost-sensitive format"
+            raise source.error(int(span[3]), text, rule, "Remove the weight")
+    return np.array(names, dtype=str)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cost_table(
+    source: TextLines,
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    costs: NDArray[np.float32],
+    known: NDArray[Any],
+) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+    """Costs (n, K), and the candidates where lines list some labels only."""
+    cost = np.full((len(indptr) - 1, len(known)), np.nan, dtype=np.float32)
+    n_listed = np.diff(indptr)
+    partly = bool(((n_listed > 0) & (n_listed < len(known))).any())
+    listed = np.zeros(cost.shape if partly else (0, len(known)), dtype=bool)
+    twice = kernels.fill_costs(indptr, columns, costs, cost, listed)
+    if twice >= 0:
+        start, end = int(source.starts[twice]), int(source.ends[twice])
+        text = source.text(start, min(end, start + 60))
+        raise source.error(start, text, "a line must list each label once", "Remove the repeated label")
+    if partly:
+        listed[n_listed == 0] = True
+    return cost, listed if partly else None
+
+
+def _read_features(
+    source: TextLines,
+    bars: NDArray[np.int64],
+    features: str,
+    bits: int,
+    n_features: int | None,
+    feature_names: Sequence[str] | None,
+) -> tuple[Examples, tuple[str, ...] | None]:
+    problem = np.zeros(4, dtype=np.int64)
+    choice = "named" if features == "auto" and feature_names is not None else features
+    mode = kernels.NUMBERED if choice == "auto" else _MODES[choice]
+    room = source.n_blanks + 1
+    mask = (1 << bits) - 1
+    parts = kernels.parse_features(source.buffer, bars, source.ends, room, mode, mask, problem)
+    if choice == "auto" and problem[0] in (kernels.NOT_NUMBERED, kernels.TOO_LARGE):
+        mode = kernels.NAMED
+        parts = kernels.parse_features(source.buffer, bars, source.ends, room, mode, mask, problem)
+    _check(source, problem)
+    indptr, columns, values, spans, space_spans = parts
+    if mode == kernels.NAMED:
+        spaces = _name_texts(source, space_spans)
+        places, all_names = _feature_places(source, spans, spaces, feature_names)
+        return _csr(indptr, places[columns], values, len(all_names)), all_names
+    widest = 1 << bits if mode == kernels.HASHED else int(columns.max(initial=-1)) + 1
+    if n_features is not None and n_features < widest:
+        raise InputError(f"n_features must be at least {widest} for {source.path}, got {n_features}. Raise it.")
+    return _csr(indptr, columns, values, n_features or widest), None
+
+
+def _name_texts(source: TextLines, spans: NDArray[np.int64]) -> list[str]:
+    starts = spans[:, 3]
+    ends = starts + (spans[:, 2] & 0xFFFFFFFF)
+    return [source.text(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _feature_places(
+    source: TextLines, spans: NDArray[np.int64], spaces: list[str], feature_names: Sequence[str] | None
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """The column of each name found, behind the given ones if it is new."""
+    column = {name: place for place, name in enumerate(feature_names or ())}
+    places = np.empty(len(spans), dtype=np.int32)
+    texts = zip(_name_texts(source, spans), (spans[:, 2] >> 32).tolist(), strict=True)
+    for found, (name, space) in enumerate(texts):
+        if spaces[space] or "^" in name:  # "^a^b" is a^b without a namespace
+            name = f"{spaces[space]}^{name}"
+        places[found] = column.setdefault(name, len(column))
+    return places, tuple(column)
+
+
+def _csr(
+    indptr: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32], n_features: int
+) -> Examples:
+    X: Examples = csr_array((values, columns, indptr), shape=(len(indptr) - 1, n_features))
+    X.sum_duplicates()
+    return X

@@ -1,0 +1,1 @@
+"""Datasets known by name: bundled, local or fetched."""

@@ -1,0 +1,272 @@
+"""Data known by name: bundled with scikit-learn, under the folder $COALFACE_DATA, or fetched into it."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from coalface.data.dataset import TrainTest
+from coalface.data.encoders.reduction import reduced
+from coalface.data.formats.conll import read_conll_parts
+from coalface.data.formats.splits import read_train_test
+from coalface.data.known.aslib import aslib_sizes
+from coalface.data.known.aslib_folder import is_aslib_folder
+from coalface.data.known.bundled import load_digits, load_table
+from coalface.data.known.fetchers import FETCHERS
+from coalface.data.known.fetching import is_fetched, open_fetched
+from coalface.data.known.hierarchies import read_hierarchy_folder
+from coalface.data.known.images import read_mnist, read_tiny_images
+from coalface.errors import InputError
+
+VARIABLE = "COALFACE_DATA"
+_ASLIB = "aslib"
+_SET = f"set {VARIABLE} to a folder that holds it"
+
+
+@dataclass(frozen=True)
+class KnownData:
+    """One line of the catalogue; sizes are None where only reading all of it could tell them.
+
+    ``origin`` is "bundled", "$COALFACE_DATA" or "fetched"; ``remedy`` says how to get what is not there.
+    """
+
+    name: str
+    title: str
+    origin: str
+    there: bool
+    n_train: int | None
+    n_test: int | None
+    n_labels: int | None
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What a name stands for under $COALFACE_DATA: a folder there, and who reads it."""
+
+    title: str
+    folder: str
+    sizes: tuple[int, int, int]
+    read: Callable[[Path], TrainTest]
+
+
+@dataclass(frozen=True)
+class _Bundled:
+    title: str
+    sizes: tuple[int, int, int]
+    load: Callable[[str], TrainTest]
+
+
+_BUNDLED = {
+    "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), load_digits),
+    "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), load_digits),
+    "wine": _Bundled("wines, 0/1 costs", (125, 53, 3), load_table),
+    "breast-cancer": _Bundled("tumours, 0/1 costs", (398, 171, 2), load_table),
+    "iris": _Bundled("flowers, 0/1 costs", (105, 45, 3), load_table),
+}
+_STORED = {
+    "in20": _Stored(
+        "images, costs in the WordNet tree",
+        "tinyimagenet",
+        (10_000, 1_000, 20),
+        lambda folder: read_tiny_images(folder, "in20", "in20", held="in40"),
+    ),
+    "in40": _Stored(
+        "images, costs in the WordNet tree",
+        "tinyimagenet",
+        (20_000, 2_000, 40),
+        lambda folder: read_tiny_images(folder, "in40", "in40", held="in40"),
+    ),
+    "in20-1280": _Stored(
+        "images, pooled to 1,280 features",
+        "tinyimagenet",
+        (10_000, 1_000, 20),
+        lambda folder: read_tiny_images(folder, "in20", "in20-1280", held="all200"),
+    ),
+    "in40-1280": _Stored(
+        "images, pooled to 1,280 features",
+        "tinyimagenet",
+        (20_000, 2_000, 40),
+        lambda folder: read_tiny_images(folder, "in40", "in40-1280", held="all200"),
+    ),
+    "tiny200": _Stored(
+        "images, costs in the WordNet tree",
+        "tinyimagenet",
+        (100_000, 10_000, 200),
+        lambda folder: read_tiny_images(folder, "all200", "tiny200", held="all200"),
+    ),
+    "rcv1": _Stored(
+        "news by topic, tree costs",
+        "rcv1v2_subset",
+        (22_155, 5_540, 102),
+        lambda folder: read_hierarchy_folder(folder, name="rcv1"),
+    ),
+    "newsgroups20": _Stored(
+        "postings by newsgroup, tree costs",
+        "newsgroups20",
+        (11_314, 7_532, 20),
+        read_hierarchy_folder,
+    ),
+    "clinc150": _Stored("requests by intent, tree costs", "clinc150", (18_000, 4_500, 150), read_hierarchy_folder),
+    "clinc150-256": _Stored(
+        "requests, reduced to 256 features",
+        "clinc150",
+        (18_000, 4_500, 150),
+        lambda folder: reduced(read_hierarchy_folder(folder), 256),
+    ),
+    "mnist": _Stored("handwritten digits, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
+    "conll2003": _Stored(
+        "words by kind of name, 0/1 costs",
+        "conll2003_ner",
+        (203_621, 46_435, 9),
+        lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="conll2003"),
+    ),
+    "wikineural": _Stored(
+        "words by kind of name, 0/1 costs",
+        "wikineural_en_ner",
+        (480_589, 54_405, 9),
+        lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="wikineural"),
+    ),
+    "ud-ewt": _Stored(
+        "words by part of speech, 0/1 costs",
+        "ud_english_pos",
+        (204_577, 25_094, 49),
+        lambda folder: read_conll_parts(
+            folder / "ewt-train.conll.gz",
+            folder / "ewt-test.conll.gz",
+            tag=1,  # the Penn treebank's tags; the universal ones come last
+            name="ud-ewt",
+        ),
+    ),
+}
+
+
+def load_known(name: str) -> TrainTest:
+    """The training and test data of a name in the catalogue; unknown and absent names are one clear line.
+
+    Data that was fetched comes before data of the same name that somebody laid into $COALFACE_DATA.
+
+    >>> load_known("iris").train
+    CostDataset('iris', 105 examples, 4 features, 3 labels)
+    >>> load_known("digit")
+    Traceback (most recent call last):
+    coalface.errors.InputError: There is no data named 'digit'. Did you mean 'digits'? `coalface ...
+    """
+    if name in _BUNDLED:
+        return _BUNDLED[name].load(name)
+    check_known(name)
+    root = data_root()
+    if root is None:
+        raise InputError(f"The data {name!r} is read from the folder ${VARIABLE}, which is not set. {_remedy(name)}")
+    if is_fetched(root / name):
+        return open_fetched(root / name)
+    place = _place(root, name)
+    if place is None:
+        raise _absent(root, name)
+    return _STORED[name].read(place) if name in _STORED else read_train_test(place)
+
+
+def known_data() -> list[KnownData]:
+    """All data with a name, whether it is here or not.
+
+    >>> [known.name for known in known_data() if known.origin == "bundled"]
+    ['digits', 'digits-distance', 'wine', 'breast-cancer', 'iris']
+    """
+    bundled = [KnownData(name, entry.title, "bundled", True, *entry.sizes) for name, entry in _BUNDLED.items()]
+    root = data_root()
+    return [*bundled, *(_line(root, name) for name in {**_STORED, **FETCHERS}), *_scenarios(root)]
+
+
+def is_known(name: str) -> bool:
+    """Whether a name is in the catalogue; any name is that begins with ``aslib/``.
+
+    >>> is_known("rcv1"), is_known("calls.csv")
+    (True, False)
+    """
+    return name in _BUNDLED or name in _STORED or name in FETCHERS or name.startswith(f"{_ASLIB}/")
+
+
+def check_known(name: str) -> None:
+    """Raise an InputError with the nearest names unless the name is in the catalogue."""
+    if not is_known(name):
+        raise _unknown(name)
+
+
+def check_fetchable(name: str) -> None:
+    """Raise an InputError that says what to do instead unless the name is one that can be fetched.
+
+    >>> check_fetchable("digits")
+    Traceback (most recent call last):
+    coalface.errors.InputError: The data 'digits' is bundled and needs no fetching. Use it by its name.
+    """
+    if name in FETCHERS:
+        return
+    check_known(name)
+    if name in _BUNDLED:
+        raise InputError(f"The data {name!r} is bundled and needs no fetching. Use it by its name.")
+    raise InputError(f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. {_remedy(name)}")
+
+
+def data_root() -> Path | None:
+    """The folder that $COALFACE_DATA names; None if it is not set."""
+    folder = os.environ.get(VARIABLE)
+    return Path(folder) if folder else None
+
+
+def _absent(root: Path, name: str) -> InputError:
+    if name.startswith(f"{_ASLIB}/") and (root / _ASLIB).is_dir():
+        return _unknown(name)  # there are scenarios, and this is none of them
+    return InputError(f"The data {name!r} is not in the folder {root}, where ${VARIABLE} points to. {_remedy(name)}")
+
+
+def _unknown(name: str) -> InputError:
+    close = get_close_matches(name, [known.name for known in known_data()], n=3)
+    hint = f"Did you mean {', '.join(map(repr, close))}? " if close else ""
+    return InputError(f"There is no data named {name!r}. {hint}`coalface data list` shows all names.")
+
+
+def _place(root: Path, name: str) -> Path | None:
+    """Where the data lies that nobody fetched; None if it is not there."""
+    if name in _STORED:
+        places = [root / _STORED[name].folder]
+    else:
+        places = [] if name in FETCHERS else [root / name, root / f"{name}.npz"]
+    return next((place for place in places if place.exists()), None)
+
+
+def _remedy(name: str) -> str:
+    fetch = f", or run `{_fetch_command(data_root(), name)}`" if name in FETCHERS else ""
+    return f"S{_SET[1:]}{fetch}."
+
+
+def _fetch_command(root: Path | None, name: str) -> str:
+    """What downloads this data; without $COALFACE_DATA the user has to say where to."""
+    return f"coalface data fetch {name}" + (" --into DIR" if root is None else "")
+
+
+def _line(root: Path | None, name: str) -> KnownData:
+    """The line of data that is stored or fetched or neither."""
+    if root is not None and is_fetched(root / name):
+        train, test = open_fetched(root / name)
+        return KnownData(name, FETCHERS[name].title, "fetched", True, len(train), len(test), len(train.classes))
+    if root is not None and _place(root, name) is not None:
+        return KnownData(name, _STORED[name].title, f"${VARIABLE}", True, *_STORED[name].sizes)
+    if name in FETCHERS:
+        fetcher = FETCHERS[name]
+        return KnownData(name, fetcher.title, "fetched", False, *fetcher.sizes, remedy=_fetch_command(root, name))
+    return KnownData(name, _STORED[name].title, f"${VARIABLE}", False, *_STORED[name].sizes, remedy=_SET)
+
+
+def _scenarios(root: Path | None) -> Iterator[KnownData]:
+    """The scenarios that are there, or one line that stands for them."""
+    title, origin = "which solver to run", f"${VARIABLE}"
+    folder = None if root is None else root / _ASLIB
+    found = {} if folder is None else {path.stem: path for path in folder.glob("*.npz")}
+    if folder is not None and folder.is_dir():
+        found |= {path.name: path for path in folder.iterdir() if is_aslib_folder(path)}
+    for scenario, path in sorted(found.items()):
+        sizes = (None, None, None) if path.is_dir() else aslib_sizes(path)
+        yield KnownData(f"{_ASLIB}/{scenario}", title, origin, True, *sizes)
+    if not found:
+        yield KnownData(f"{_ASLIB}/SCENARIO", title, origin, False, None, None, None, remedy=_SET)

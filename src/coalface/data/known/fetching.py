@@ -1,0 +1,79 @@
+"""Downloading data that the user asked for, into two dataset folders that ``load_known`` finds."""
+
+import os
+import shutil
+import warnings
+from contextlib import redirect_stdout
+from http.client import HTTPException
+from io import StringIO
+from pathlib import Path
+
+from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.formats.array_folder import is_dataset_folder
+from coalface.data.known.fetchers import FETCHERS
+from coalface.errors import CoalfaceError, InputError, in_one_line
+
+PARTS = ("train", "test")
+
+
+class FetchError(CoalfaceError, OSError):
+    """Data could not be downloaded; nothing was written."""
+
+
+def fetch(name: str, into: str | os.PathLike[str]) -> TrainTest:
+    """Download data and write it as the dataset folders ``into/name/train`` and ``into/name/test``, both or none.
+
+    >>> fetch("iris", "data")
+    Traceback (most recent call last):
+    coalface.errors.InputError: Only rcv1, newsgroups20, covertype, olivetti can be fetched, got 'iris'. ...
+    """
+    check_fetch(name, into)
+    home = Path(into) / name
+    found = _downloaded(name)
+    try:
+        for part, dataset in zip(PARTS, found, strict=True):
+            dataset.save(home / part)
+    except BaseException:
+        for part in PARTS:
+            shutil.rmtree(home / part, ignore_errors=True)
+        raise
+    return open_fetched(home)
+
+
+def is_fetched(home: Path) -> bool:
+    """Whether a folder holds both parts of fetched data."""
+    return all(is_dataset_folder(home / part) for part in PARTS)
+
+
+def open_fetched(home: Path) -> TrainTest:
+    """Both parts, mapped into memory."""
+    return TrainTest(*(CostDataset.open(home / part) for part in PARTS))
+
+
+def check_fetch(name: str, into: str | os.PathLike[str]) -> None:
+    """Refuse a name that cannot be fetched and a place that cannot be written to, before anything is downloaded."""
+    if name not in FETCHERS:
+        raise InputError(
+            f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. `coalface data list` shows where the others are."
+        )
+    home = Path(into) / name
+    if is_fetched(home):
+        raise InputError(f"{home} holds the data already. Remove that folder to fetch it again.")
+    for part in PARTS:
+        if (home / part).exists() and not is_dataset_folder(home / part):
+            raise InputError(f"{home / part} exists and is not a dataset, so it is kept. Choose another folder.")
+    nearest = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        raise InputError(f"{home} cannot be made: {nearest} is no folder that can be written to. Choose another one.")
+
+
+def _downloaded(name: str) -> TrainTest:
+    try:
+        with warnings.catch_warnings(), redirect_stdout(StringIO()):  # scikit-learn prints where it downloads from
+            warnings.simplefilter("ignore", UserWarning)  # and that it tries again
+            return FETCHERS[name].load()
+    except (OSError, HTTPException, EOFError) as error:
+        reason = in_one_line(error) or type(error).__name__
+        raise FetchError(
+            f"{name} could not be downloaded ({reason}), and nothing was written. Check the network and try again."
+        ) from None

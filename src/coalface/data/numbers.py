@@ -1,0 +1,71 @@
+"""Numbers, flags and choices that users give, checked once: an error names the parameter, the rule and the value."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from coalface.errors import InputError
+
+T = TypeVar("T")
+AUTO = "auto"  # chosen by the learner
+
+
+def whole_number(name: str, value: Any, least: int = 0) -> int:
+    """A whole number of at least ``least``.
+
+    >>> whole_number("warm_up", 10.0)
+    10
+    """
+    try:
+        number = int(value)
+        whole = number == value and least <= number < 2**62
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise InputError(f"{name} must be a whole number from {least} on, got {value!r}.")
+    return number
+
+
+def number(params: Mapping[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
+    """A finite parameter between ``low`` and ``high``; ``above`` excludes ``low`` itself.
+
+    >>> number({"audit_rate": 1}, "audit_rate", 0.0, 1.0)
+    1.0
+    """
+    value = params[name]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < low or number > high or (above and number == low):
+        rule = f"greater than {low:g}" if above else f"at least {low:g}"
+        rule += f" and at most {high:g}" if math.isfinite(high) else ""
+        raise InputError(f"{name} must be a finite number {rule}, got {value!r}.")
+    return number
+
+
+def flag(params: Mapping[str, Any], name: str) -> bool:
+    """A parameter that is True or False."""
+    if not isinstance(params[name], bool | np.bool_ | int) or params[name] not in (True, False):
+        raise InputError(f"{name} must be True or False, got {params[name]!r}.")
+    return bool(params[name])
+
+
+def choice(params: Mapping[str, Any], name: str, choices: Mapping[str, int]) -> int:
+    """The number that stands for a named choice."""
+    value = params[name]
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return choices[value]
+
+
+def auto_or(params: Mapping[str, Any], name: str, auto: T, checked: Callable[[Mapping[str, Any]], T]) -> T:
+    """``auto`` where the user wrote "auto", otherwise the checked value."""
+    value = params[name]
+    if not isinstance(value, str):
+        return checked(params)
+    if value != AUTO:
+        raise InputError(f"{name} must be {AUTO!r} or a number, got {value!r}.")
+    return auto

@@ -1,6 +1,0 @@
-"""The main job on bundled data: the runs, and the page that shows them."""
-
-from coalface.demo.page import demo_page
-from coalface.demo.runs import Demo, run_demo
-
-__all__ = ["Demo", "demo_page", "run_demo"]

@@ -1,0 +1,1 @@
+"""The estimator: ask, tell, interview, predict."""

@@ -1,0 +1,88 @@
+"""The second-order learner, for streams of dense embeddings: exact ridge regression and ranges of a closed form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.kernels.state import Settings
+from coalface.learner.estimator import CostClassifier
+from coalface.models.ridge import RidgeRegressors, regularization_of
+
+
+class RidgeCoalClassifier(CostClassifier):
+    """A cost-sensitive classifier for embeddings of up to some 2,000 numbers (COAL with ridge regression).
+
+    It weighs every pair of features, so it learns more from a cost than ``CoalClassifier`` and is slower by about the
+    number of features; it keeps 2 x labels x features^2 bytes. Parameters are explained in ``docs/parameters.md``.
+
+    >>> learner = RidgeCoalClassifier(classes=["refund", "billing"])
+    >>> queries = learner.ask([[1.0, 0.0]])
+    >>> learner.tell([[1.0, 0.0]], cost=[[0.0, 0.8]], asked=queries).predict([[1.0, 0.0]])
+    array(['refund'], dtype='<U7')
+    """
+
+    regressors_: RidgeRegressors
+    _learned_with = ("cost_bounds", "regularization", "fit_intercept")
+
+    def __init__(
+        self,
+        classes: Any = None,
+        cost_matrix: Any = None,
+        rule: str = "coal",
+        mellowness: float = 0.3,
+        width_scale: float = 0.5,
+        regularization: float | str = "auto",
+        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        warm_up: int | str = "auto",
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
+        fit_intercept: bool = True,
+        random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
+        alike: float | None = 1.0,
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.rule = rule
+        self.mellowness = mellowness
+        self.width_scale = width_scale
+        self.regularization = regularization
+        self.cost_bounds = cost_bounds
+        self.warm_up = warm_up
+        self.slack = slack
+        self.in_turn = in_turn
+        self.audit_rate = audit_rate
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
+        self.alike = alike
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes that the regressors occupy.
+
+        >>> RidgeCoalClassifier(classes=range(100)).tell([[0.1] * 384], [[0.5] * 100]).nbytes_ // 1_000_000
+        33
+        """
+        self._ready()
+        return self.regressors_.nbytes
+
+    def _settings(self, n_labels: int | None = None) -> Settings:
+        regularization_of(vars(self))
+        return super()._settings(n_labels)
+
+    def _new_regressors(self, n_labels: int) -> RidgeRegressors:
+        intercept = self._settings(n_labels).intercept
+        return RidgeRegressors(n_labels, regularization_of(vars(self)), intercept=intercept)
+
+    def _saved_regressors(self, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> RidgeRegressors:
+        return RidgeRegressors.from_arrays(n_labels, arrays, vars(self))
+
+    def _check_learnable(self, rows: Rows, n_labels: int) -> None:
+        regressors = getattr(self, "regressors_", None) or self._new_regressors(n_labels)
+        regressors.check(rows)

@@ -1,0 +1,140 @@
+"""The learner's parameters, checked, as the numbers that the kernels read."""
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from coalface.data.costs import CostScale
+from coalface.data.numbers import auto_or, choice, flag, number, whole_number
+from coalface.errors import InputError
+from coalface.kernels.state import (
+    ADAGRAD,
+    ADAX,
+    ALL_OR_NONE,
+    AUTO_RATE,
+    AUTO_WARM_UP,
+    COAL,
+    DERIVATIVE,
+    NO_DOMINATION,
+    NOISE_SCALED,
+    PASSIVE,
+    PUBLISHED,
+    SEEN_ONLY,
+    SHADOW,
+    Settings,
+)
+from coalface.learner.budget import Budget
+
+RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
+ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
+SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
+SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
+AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors run in Vowpal Wabbit
+    {
+        "rule": "coal",
+        "width_scale": 0.5,
+        "warm_up": 1,
+        "in_turn": False,
+        "slack": "published",
+        "audit_rate": 0.0,
+        "accumulator": "adax",
+        "sensitivity": "shadow",
+        "fit_intercept": True,
+        "abstain_cost": None,
+        "abstain_label": None,
+        "budget": None,
+        "alike": None,
+    }
+)
+
+
+def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
+    """The settings of a learner with these parameters.
+
+    >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
+    ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
+    ...     random_state=0, fit_intercept=True, alike=1.0, abstain_cost=None,
+    ...     cost_bounds=(0.0, 1.0))).warm_up
+    10
+    """
+    abstain_cost = _abstain_cost(params)
+    try:
+        settings = _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
+    except TypeError:  # an unhashable value: let the check below name it
+        settings = _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
+    budget = params.get("budget")
+    return settings if budget is None else _within(settings, Budget.of(budget))
+
+
+_NAMES = (
+    "rule",
+    "accumulator",
+    "sensitivity",
+    "slack",
+    "mellowness",
+    "width_scale",
+    "learning_rate",
+    "warm_up",
+    "in_turn",
+    "audit_rate",
+    "random_state",
+    "fit_intercept",
+    "alike",
+)
+
+
+@lru_cache(maxsize=256, typed=True)  # a service checks the same parameters for every row
+def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
+    params = dict(zip(_NAMES, values, strict=True))
+    return Settings(
+        n_labels=n_labels,
+        rule=choice(params, "rule", RULES),
+        accumulator=choice(params, "accumulator", ACCUMULATORS),
+        sensitivity=choice(params, "sensitivity", SENSITIVITIES),
+        slack=choice(params, "slack", SLACKS),
+        mellowness=number(params, "mellowness", 0.0, math.inf),
+        width_scale=number(params, "width_scale", 0.0, math.inf),
+        learning_rate=auto_or(params, "learning_rate", AUTO_RATE, _learning_rate),
+        warm_up=auto_or(params, "warm_up", AUTO_WARM_UP, _warm_up),
+        in_turn=flag(params, "in_turn"),
+        audit_rate=number(params, "audit_rate", 0.0, 1.0),
+        seed=whole_number("random_state", params["random_state"]),
+        intercept=flag(params, "fit_intercept"),
+        abstain_cost=abstain_cost,
+        alike=math.inf if params["alike"] is None else number(params, "alike", 0.0, 1.0, above=True),
+    )
+
+
+def _abstain_cost(params: Mapping[str, Any]) -> float:
+    """What abstaining costs on the inner scale; infinite where it is no answer."""
+    if params["abstain_cost"] is None:
+        return math.inf
+    scale = CostScale.of(params["cost_bounds"])
+    return float(scale.to_unit(np.array(number(params, "abstain_cost", scale.floor, scale.ceiling))))
+
+
+def _within(settings: Settings, budget: Budget) -> Settings:
+    if settings.mellowness == 0.0 and settings.rule != PASSIVE:
+        raise InputError("mellowness must be above 0 with a budget, which is paced by multiplying it, got 0.")
+    per_example, per_cost = budget.prices
+    return settings._replace(
+        budget=budget.amount,
+        over=budget.over,
+        price_per_example=per_example,
+        price_per_cost=per_cost,
+        rounds_before_budget=budget.since.rounds,
+        examples_before_budget=budget.since.examples,
+        costs_before_budget=budget.since.costs,
+    )
+
+
+def _learning_rate(params: Mapping[str, Any]) -> float:
+    return number(params, "learning_rate", 0.0, 1e6, above=True)
+
+
+def _warm_up(params: Mapping[str, Any]) -> int:
+    return whole_number("warm_up", params["warm_up"])

@@ -1,0 +1,1 @@
+"""Oracles, version spaces and range engines: Algorithm 1 of the paper."""

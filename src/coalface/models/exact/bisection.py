@@ -1,0 +1,63 @@
+"""Ranges by an imaginary example: ``bisection``, the method of the 2017 paper.
+
+One example more, at the row in question with an end of the scale for its cost: the larger its weight, the nearer the
+best regressor comes to that end and the larger its loss on the true examples. The range ends where the loss in excess
+reaches the slack. The weight is the inverse of the one multiplier that a single constraint has, so the regressors met
+on the way certify both sides, as with ``dual``; but past constraints do not count.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from coalface.models.exact.oracles import Floats, Oracle
+from coalface.models.exact.program import Bracket, Program, Reach
+from coalface.models.exact.version_space import VersionSpace
+
+_MOST_CALLS = 100
+_FAR_ENOUGH = 1e12  # as an imaginary example's weight, and its inverse
+
+
+class Bisection:
+    """Ranges of the latest constraint alone, for any class; where it is convex, certified to ``tol``.
+
+    >>> from coalface.models.exact.version_space import Answers
+    >>> from coalface.models.exact.oracles import BallOracle
+    >>> space = VersionSpace(Answers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
+    >>> high = Bisection(space.with_constraint(2, slack=0.04)).reach(np.array([1.0]), end=1.0, tol=1e-6)
+    >>> round(high.limit, 6)
+    0.7
+    """
+
+    monotone: ClassVar[bool] = False
+    needs: ClassVar[str] = "any class"
+    empty = False
+
+    def __init__(self, space: VersionSpace) -> None:
+        self.space = space.latest_alone()
+
+    @classmethod
+    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - all the same here
+        """Any class."""
+        return True
+
+    def at(self, round_number: int, slack: float) -> "Bisection":
+        """The ranges at a later round, with this slack."""
+        return Bisection(self.space.alone(round_number, slack))
+
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:
+        """One end of one range."""
+        program = Program(self.space, row)
+        bracket = Bracket(end, float(program.candidate(self.space.answers.best).predictions[-1]))
+        bound, light, heavy = self.space.constraints.bounds[0], 1.0 / _FAR_ENOUGH, _FAR_ENOUGH
+        while bracket.gap > tol and program.oracle_calls < _MOST_CALLS and heavy > light * (1.0 + 1e-12):
+            weight = float(np.sqrt(light * heavy))
+            found = program.call(np.ones(1), weight, end)
+            loss, predicted = float(found.losses[0]), float(found.predictions[-1])
+            bracket.nothing_below((predicted - end) ** 2 + (loss - bound) / weight, 1.0 + (loss + bound) / weight)
+            if loss <= bound:
+                light = weight
+                bracket.found(predicted)
+            else:
+                heavy = weight
+        return bracket.reach(program.oracle_calls)

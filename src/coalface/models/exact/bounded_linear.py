@@ -1,0 +1,65 @@
+"""Linear functions that stay within the scale of costs on the rows at hand."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coalface.models.exact.least_distance import least_distance
+from coalface.models.exact.oracles import Floats, Linear, no_prior
+
+_TOUCHING = 1e-9  # of the scale: so far a prediction may lie outside
+_FLAT = 1e-11  # of the largest curvature: the least one, so that the solution is unique
+
+
+@dataclass(frozen=True)
+class BoundedLinearOracle:
+    """Linear functions with values in [0, 1] on every row given to ``solve``, weight 0 or not.
+
+    The exact engine gives it the rows asked about so far and the row in question: these are where values matter. The
+    class shrinks as rows come in, which suits a version space that only ever shrinks.
+
+    >>> X, targets = np.array([[1.0], [2.0]]), np.array([1.0, 1.0])
+    >>> BoundedLinearOracle().solve(X, targets, np.array([1.0, 0.0])).coefficients.round(6)
+    array([0.5])
+    """
+
+    convex = True
+    finite = False
+    linear = True
+
+    def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
+        """The function with the least weighted squared error, found by adding the bounds that matter."""
+        units = np.abs(X).max(axis=0, initial=0.0)
+        units[units == 0.0] = 1.0  # the class is the same in any unit of the features, arithmetic is not
+        X = X / units
+        weighted = X * weights[:, None]
+        curvatures, axes = np.linalg.eigh(weighted.T @ X)
+        if not curvatures.any():
+            return Linear(np.zeros(X.shape[1]))
+        # in coordinates where the error is a squared distance from its least value, bounds are half-spaces
+        stretch = np.sqrt(np.maximum(curvatures, _FLAT * curvatures[-1]))
+        to_coefficients = axes / stretch
+        sides = X @ to_coefficients
+        least = to_coefficients.T @ (weighted.T @ targets)
+        position, chosen = least, np.zeros((2, len(X)), np.bool_)
+        while True:
+            values = sides @ position
+            outside = np.stack([values < -_TOUCHING, values > 1.0 + _TOUCHING]) & ~chosen
+            if not outside.any():
+                return Linear(to_coefficients @ position / units)
+            chosen |= outside
+            start = sides @ least
+            normals = np.vstack([sides[chosen[0]], -sides[chosen[1]]])
+            nearest = least_distance(normals, np.concatenate([-start[chosen[0]], start[chosen[1]] - 1.0]))
+            if nearest.point is None:  # cannot be, as the constant 0 meets every bound, were it not for rounding
+                return Linear(np.zeros(X.shape[1]))
+            position = least + nearest.point
+
+    def prior(self, width: int) -> tuple[Floats, Floats]:
+        """None."""
+        return no_prior(width)
+
+    def plain(self) -> dict[str, Any]:
+        """The oracle as JSON values."""
+        return {"kind": "bounded-linear"}

@@ -1,0 +1,92 @@
+"""Ranges through the Lagrangian: ``dual``.
+
+For multipliers of the constraints, the least value of squared distance + multipliers . (losses - bounds) is a lower
+bound of what the plausible regressors reach, and one oracle call finds it. The largest such bound is the answer. A
+bundle looks for it; averages of the regressors met on the way close in from the other side.
+"""
+
+import numpy as np
+
+from coalface.models.exact.bundle import Bundle
+from coalface.models.exact.engine import ConvexRanges
+from coalface.models.exact.oracles import Floats, Regressor
+from coalface.models.exact.program import Bracket, Candidate, Program, Reach
+from coalface.models.exact.version_space import VersionSpace
+
+_MOST_CALLS = 1000
+_FIRST_GUESS = 0.2  # of the distance at the middle, for the multiplier of the latest constraint
+
+
+class Dual(ConvexRanges):
+    """Ranges over a convex class, certified to ``tol`` with few oracle calls.
+
+    >>> from coalface.models.exact.version_space import Answers
+    >>> from coalface.models.exact.oracles import BallOracle
+    >>> space = VersionSpace(Answers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
+    >>> high = Dual(space.with_constraint(2, slack=0.04)).reach(np.array([1.0]), end=1.0, tol=0.001)
+    >>> 0.7 <= high.limit <= 0.701
+    True
+    """
+
+    def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
+        """One end of one range."""
+        return _Search(self.space, middle, row, end).run(tol)
+
+
+class _Search:
+    """The search for one end of one range."""
+
+    def __init__(self, space: VersionSpace, middle: Regressor, row: Floats, end: float) -> None:
+        self.program = Program(space, row)
+        self.end = end
+        self.inside = self.program.candidate(middle).predictions
+        # in units of the middle's own distance from each constraint, multipliers add up to the first distance at most
+        self.margins = space.constraints.bounds - self.program.losses(self.inside)
+        self.bracket = Bracket(end, float(self.inside[-1]))
+        self.seen = [self.inside]
+        n_constraints = len(space.constraints)
+        self.bundle = Bundle(np.zeros(n_constraints), np.arange(n_constraints) == n_constraints - 1)
+        self.bundle.cut(self.bracket.high, -np.ones(n_constraints))
+        self.ceiling = self.bracket.high  # no multipliers in use promise more
+
+    def run(self, tol: float) -> Reach:
+        """Look until the end of the range is known to ``tol``."""
+        guess = np.zeros(len(self.margins))
+        guess[-1] = _FIRST_GUESS * self.bracket.high
+        multipliers: Floats | None = guess
+        while self.bracket.gap > tol and self.program.oracle_calls < _MOST_CALLS:
+            if multipliers is not None:
+                self.look(multipliers)
+            level = ((np.sqrt(self.bracket.low) + np.sqrt(min(self.bracket.high, self.ceiling))) / 2) ** 2
+            multipliers, shares = self.bundle.at_level(level)
+            if multipliers is None:
+                self.ceiling = min(self.ceiling, level)
+            if shares.any():  # may take another multiplier into use, and lift the ceiling again
+                self.consider(shares @ np.array(self.seen))
+            if self.ceiling - self.bracket.low < 1e-14:
+                break
+        return self.bracket.reach(self.program.oracle_calls)
+
+    def look(self, multipliers: Floats) -> None:
+        """One oracle call: a cut, a lower bound, and a regressor that may help to reach further."""
+        found: Candidate = self.program.call(multipliers / self.margins, 1.0, self.end)
+        height = float((found.predictions[-1] - self.end) ** 2)
+        slopes = (found.losses - self.program.space.constraints.bounds) / self.margins
+        value = height + float(slopes @ multipliers)
+        if value > self.bracket.low:
+            self.bundle.centre = multipliers
+        scale = height + float((found.losses + self.program.space.constraints.bounds) / self.margins @ multipliers)
+        self.bracket.nothing_below(value, scale)
+        self.bundle.cut(height, slopes)
+        self.seen.append(found.predictions)
+        self.consider(found.predictions)
+
+    def consider(self, predictions: Floats) -> None:
+        """Move an average of regressors inwards until it is plausible; take the constraint in its way into use."""
+        share = self.program.share_needed(predictions, self.inside)
+        self.bracket.found(float((1.0 - share) * predictions[-1] + share * self.inside[-1]))
+        broken = (self.program.losses(predictions) - self.program.space.constraints.bounds) / self.margins
+        worst = int(np.argmax(broken))
+        if broken[worst] > 0.0 and not self.bundle.in_use[worst]:
+            self.bundle.in_use[worst] = True
+            self.ceiling = self.bracket.high

@@ -1,0 +1,116 @@
+"""Ranges by multiplicative weights: Algorithm 2 of the paper, ``multiplicative-weights``.
+
+Bisection on the squared distance c between the end of the scale and the nearest plausible cost. Whether c can be had is
+a question of feasibility: each constraint, and (g(row) - end)^2 <= c among them, has a weight; the oracle finds the
+regressor that is best for the weighted sum; weights of broken constraints grow. If even that regressor breaks the
+weighted sum, c is too small; if the average of the regressors met so far is plausible, c is large enough.
+
+The paper lets it run for T = ln(i + 1) (8 kappa^2 / Delta)^2 / tol^4 steps. That is the cap here, reached in runs of
+growing length, each with the step size of its length, that stop as soon as one of the two answers is certain. The
+widths by which steps are measured, kappa in the proof, are the largest violations met so far, which are smaller.
+"""
+
+import math
+
+import numpy as np
+
+from coalface.models.exact.engine import ConvexRanges
+from coalface.models.exact.oracles import Floats, Regressor
+from coalface.models.exact.program import Bracket, Program, Reach
+from coalface.models.exact.schedule import KAPPA
+from coalface.models.exact.version_space import VersionSpace
+
+_MOST_CALLS = 200_000  # a range that takes more is given as far as it is certified
+_SHORTEST_RUN = 16
+_LARGEST_STEP = 0.5
+
+
+def theoretical_cap(n_constraints: int, slack: float, tol: float) -> float:
+    """The number of steps after which the proof knows that c can be had (nearly); ``slack`` is an average.
+
+    >>> f"{theoretical_cap(100, slack=0.1, tol=0.1):.1e}"
+    '2.4e+10'
+    """
+    return math.log(n_constraints + 1) * (8 * KAPPA**2 / min(slack, 1.0)) ** 2 / tol**4
+
+
+class MultiplicativeWeights(ConvexRanges):
+    """Ranges over a convex class as the paper computes them; for small problems and wide tolerances.
+
+    >>> from coalface.models.exact.version_space import Answers
+    >>> from coalface.models.exact.oracles import BallOracle
+    >>> space = VersionSpace(Answers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
+    >>> engine = MultiplicativeWeights(space.with_constraint(2, slack=0.04))
+    >>> high = engine.reach(np.array([1.0]), end=1.0, tol=0.1)
+    >>> 0.7 <= high.limit <= 0.8
+    True
+    """
+
+    def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
+        """One end of one range."""
+        return _Search(self.space, middle, row, end).run(tol)
+
+
+class _Search:
+    """The search for one end of one range; constraint 0 is that of the distance."""
+
+    def __init__(self, space: VersionSpace, middle: Regressor, row: Floats, end: float) -> None:
+        self.program, self.end = Program(space, row), end
+        self.inside = self.program.candidate(middle).predictions
+        self.bracket = Bracket(end, float(self.inside[-1]))
+        constraints = space.constraints
+        self.divisors = constraints.divisors
+        self.bounds = np.append(0.0, constraints.bounds / self.divisors)
+        self.widths = np.append(1.0, constraints.slacks / self.divisors)
+        self.weights = np.ones(len(self.bounds))
+        self.latest_slack = float(constraints.slacks[-1] / self.divisors[-1])
+
+    def run(self, tol: float) -> Reach:
+        """Bisect until the end is known to ``tol``."""
+        cap = theoretical_cap(len(self.divisors), self.latest_slack, tol)
+        low, high = self.bracket.low, self.bracket.high
+        while self.bracket.gap > tol and high - low > tol**2 / 2 and self.program.oracle_calls < _MOST_CALLS:
+            distance = (low + high) / 2
+            self.decide(distance, cap)
+            low = max(low, self.bracket.low)
+            high = min(distance, self.bracket.high) if self.bracket.low < distance else self.bracket.high
+            low = min(low, high)
+        return self.bracket.reach(self.program.oracle_calls)
+
+    def decide(self, distance: float, cap: float) -> None:
+        """Find out whether this squared distance can be had: in runs of growing length, up to the cap."""
+        length = _SHORTEST_RUN
+        self.bounds[0] = distance
+        while self.bracket.low < distance < self.bracket.high and self.program.oracle_calls < _MOST_CALLS:
+            self.play(int(min(length, cap)), distance)
+            if length >= cap:
+                return  # the proof's own run: the distance can be had, as nearly as matters
+            length *= 4
+
+    def play(self, length: int, distance: float) -> None:
+        """One run, from the weights that the last one left."""
+        step = min(math.sqrt(math.log(len(self.weights)) / length), _LARGEST_STEP)
+        total = np.zeros_like(self.inside)
+        for turn in range(1, length + 1):
+            weights = self.weights / self.weights.sum()
+            found = self.program.call(weights[1:] / self.divisors, float(weights[0]), self.end)
+            risks = np.append((found.predictions[-1] - self.end) ** 2, found.losses / self.divisors)
+            self.note_bound(weights, risks)
+            total += found.predictions
+            self.consider(total / turn)
+            if not self.bracket.low < distance < self.bracket.high or self.program.oracle_calls >= _MOST_CALLS:
+                return
+            room = self.bounds - risks
+            self.widths = np.maximum(self.widths, np.abs(room))
+            self.weights = weights * (1.0 - step * room / self.widths)
+
+    def note_bound(self, weights: Floats, risks: Floats) -> None:
+        """No plausible regressor is below the weighted sum's least value, whatever the weights."""
+        pull, others = weights[0], weights[1:]
+        value = risks[0] + others @ (risks[1:] - self.bounds[1:]) / pull
+        self.bracket.nothing_below(float(value), float(risks[0] + others @ (risks[1:] + self.bounds[1:]) / pull))
+
+    def consider(self, average: Floats) -> None:
+        """Move the average inwards until it is plausible."""
+        share = self.program.share_needed(average, self.inside)
+        self.bracket.found(float((1.0 - share) * average[-1] + share * self.inside[-1]))

@@ -1,0 +1,242 @@
+"""Ridge regression: one linear regressor per label, the exact least-squares solution after every cost.
+
+Beside its weights a label keeps how certain they are in every direction, in 2 x features^2 bytes. The numbers are
+``kernels.ridge``'s; here they are made, grown with the features that appear, and asked for predictions and ranges, a
+block of rows at a time. Costs are in [0, 1] here.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.numbers import AUTO, auto_or, number
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError, InputError
+from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
+from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
+from coalface.models.available_memory import available_bytes
+from coalface.models.contract import Costs
+from coalface.models.ranged import RangedRegressors
+
+_BLOCK = 1024  # rows at a time, which bounds the memory at work
+_PANEL = 128  # columns of a label in a matrix product
+_TOGETHER = 2**21  # numbers of all labels in a matrix product: small ones would be lost in the start of threads
+_FEW = 4  # rows up to which reading each column once per row beats matrix products
+_ONE_ROW = 1.0  # a penalty that weighs as much as an example, where rows have length 1
+_NO_UNIT = 0.0  # no row was learned yet
+_GIGABYTE = 1e9
+
+
+class RidgeRegressors(RangedRegressors):
+    """The state of all labels' regressors; the intercept is the first column, feature i is column i + 1.
+
+    ``regularization`` is the penalty on squared weights. Without one, rows are measured in units of the length of the
+    first that is learned, and the penalty is 1 on that scale: it weighs as much as an example, whatever their unit.
+
+    >>> regressors = RidgeRegressors(n_labels=100, regularization=1.0)
+    >>> regressors.bytes_for(n_features=384) // 1_000_000
+    33
+    """
+
+    def __init__(self, n_labels: int, regularization: float | None = None, *, intercept: bool = True) -> None:
+        super().__init__(n_labels)
+        self.regularization = regularization
+        self.penalty = _ONE_ROW if regularization is None else regularization
+        self.unit = np.full(1, _NO_UNIT if regularization is None else 1.0, np.float32)
+        self.intercept = intercept
+        self.factors = np.zeros((n_labels, 0), np.float32)
+        self.variances = np.zeros((n_labels, 0))
+        self.weights = np.zeros((n_labels, 0))
+        self._make_room(0)
+
+    # -- predictions and ranges ------------------------------------------------------------------
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predicted costs, (n, K)."""
+        predicted = np.empty((len(rows), self.n_labels), np.float32)
+        for span, table, _ in self._blocks(rows):
+            predicted[span] = self._predicted(table)
+        return predicted
+
+    def bound(self, rows: Rows, settings: Settings, first_round: int) -> tuple[Costs, Costs, Costs]:
+        """Predicted, lowest and highest costs, (n, K) each.
+
+        All regressors whose loss, penalty included, exceeds the least one by at most the slack lie in an ellipsoid;
+        their predictions differ from the best one's by at most the root of slack x spread.
+        """
+        predicted, reach = (np.empty((len(rows), self.n_labels), np.float32) for _ in range(2))
+        for span, table, unseen in self._blocks(rows):
+            predicted[span] = self._predicted(table)
+            slack = self._slack(settings, first_round + np.arange(span.start, span.stop))
+            reach[span] = np.sqrt(slack * (self._spread(table) + unseen[:, None]))
+        inside = np.clip(predicted, 0.0, 1.0)
+        return predicted, np.maximum(inside - reach, np.float32(0.0)), np.minimum(inside + reach, np.float32(1.0))
+
+    def _predicted(self, table: NDArray[np.float32]) -> Costs:
+        if len(table) <= _FEW:  # without the threads of a matrix product, which would take longer than the work
+            return np.asarray(np.einsum("rc,kc->rk", table, self.weights), np.float32)
+        return (table.astype(np.float64) @ self.weights.T).astype(np.float32)
+
+    def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The loss that a plausible regressor may have in excess of the best one, per row and label."""
+        slack = settings.mellowness * np.log(self.n_labels * np.maximum(rounds - 1.0, 1.0))
+        if settings.slack != NOISE_SCALED:
+            return np.broadcast_to(slack[:, None], (len(rounds), self.n_labels))
+        squared, answered = self.model.squared_residuals[: self.n_labels], self.model.answered[: self.n_labels]
+        return np.outer(slack, (1.0 + squared) / (1.0 + answered))
+
+    def _spread(self, table: NDArray[np.float32]) -> Costs:
+        """How uncertain the predictions are, (n, K): rows times the inverse of their label's matrix times rows."""
+        spread = np.zeros((len(table), self.n_labels), np.float32)
+        if len(table) <= _FEW:
+            spread_of(self.factors, self.variances, self._starts, table, spread)
+            return spread
+        for first in range(0, self._n_columns, _PANEL):
+            stop = min(first + _PANEL, self._n_columns)  # columns up to here are no taller than this
+            together = max(_TOGETHER // ((stop - first) * stop), 1)
+            for label in range(0, self.n_labels, together):
+                labels = slice(label, min(label + together, self.n_labels))
+                panels = np.empty((labels.stop - label, stop - first, stop), np.float32)
+                fill_panels(self.factors[labels], self.variances[labels], self._starts, first, panels)
+                along = (table[:, :stop] @ panels.reshape(-1, stop).T).reshape(len(table), *panels.shape[:2])
+                spread[:, labels] += np.einsum("rkc,rkc->rk", along, along)
+        return spread
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learn(self, rows: Rows, costs: Costs, settings: Settings, first_round: int) -> None:  # noqa: ARG002
+        """Learn the known costs, (n, K); the same bits come out however the rows are split over calls."""
+        taught = np.flatnonzero(~np.isnan(costs).all(axis=1))
+        rows, costs = rows.take(taught), costs[taught]
+        self._make_room(int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1)
+        self._measure(rows)
+        residuals = self.model.squared_residuals
+        for span, table, _ in self._blocks(rows):
+            learn_costs(self.factors, self.variances, self.weights, self._starts, table, costs[span], residuals)
+        self.model.answered[: self.n_labels] += (~np.isnan(costs)).sum(axis=0)
+
+    def _measure(self, rows: Rows) -> None:
+        self.unit[0] = self._unit_with(rows)
+
+    def _unit_with(self, rows: Rows) -> np.float32:
+        """The unit or, where there is none yet, the length of the first row that has one."""
+        if self.unit[0] != _NO_UNIT or not rows.values.any():
+            return np.float32(self.unit[0])
+        first = np.searchsorted(rows.indptr, np.argmax(rows.values != 0.0), side="right") - 1
+        return np.float32(np.linalg.norm(rows.row(int(first))[1].astype(np.float64)))
+
+    def check(self, rows: Rows) -> None:
+        """Raise an InputError if the rows are too wide for this machine's memory, or their values out of all bounds."""
+        largest, unit = np.abs(rows.values).max(initial=0.0), self._unit_with(rows) or np.float32(1.0)
+        if largest > LARGEST_VALUE:
+            raise InputError(f"X must lie within {LARGEST_VALUE:g} of 0, got {largest:g}. Scale the features.")
+        if largest > LARGEST_VALUE * unit:
+            raise InputError(
+                f"X must lie within {LARGEST_VALUE * unit:g} of 0, in proportion to the first row learned, which has "
+                f"the length {unit:g}, got {largest:g}. Pass regularization=, or begin with another row."
+            )
+        needed, available = self.bytes_for(rows.width), available_bytes()
+        if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
+            raise InputError(
+                f"X must have few enough features for 2 x labels x features^2 bytes to fit into memory, got "
+                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB where "
+                f"{available / _GIGABYTE:,.1f} GB are free. Project X to fewer features, or use CoalClassifier."
+            )
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the regressors occupy."""
+        return self.factors.nbytes + self.variances.nbytes + self.weights.nbytes
+
+    def bytes_for(self, n_features: int) -> int:
+        """Bytes that the regressors of so many features occupy."""
+        vectors = _columns_for(n_features) // WIDE
+        return self.n_labels * WIDE * (4 * WIDE * vectors * (vectors + 1) // 2 + 16 * vectors)
+
+    @property
+    def _n_columns(self) -> int:
+        return self.weights.shape[1]
+
+    def _make_room(self, n_features: int) -> None:
+        """Add the columns that are missing; a feature that was zero so far has told nothing."""
+        n_columns, before = _columns_for(n_features), self._n_columns
+        if n_columns <= before:
+            return
+        starts = starts_of(n_columns)
+        factors = np.zeros((self.n_labels, starts[-1]), np.float32)
+        factors[:, : self.factors.shape[1]] = self.factors
+        added = np.arange(before, n_columns)
+        factors[:, starts[added] + added] = 1.0
+        wider = ((0, 0), (0, len(added)))
+        self.factors, self._starts = factors, starts
+        self.variances = np.pad(self.variances, wider, constant_values=1.0 / self.penalty)
+        self.weights = np.pad(self.weights, wider)
+
+    def _blocks(self, rows: Rows) -> Iterator[tuple[slice, NDArray[np.float32], NDArray[np.float64]]]:
+        """The rows as tables, a block at a time, and the spread that comes from features never learned."""
+        unit = self.unit[0] or np.float32(1.0)
+        for first in range(0, len(rows), _BLOCK):
+            span = slice(first, min(first + _BLOCK, len(rows)))
+            part = rows.indptr[first : span.stop + 1]
+            places = slice(part[0], part[-1])
+            of_row = np.repeat(np.arange(len(part) - 1), np.diff(part))
+            columns = rows.columns[places].astype(np.int64) + 1
+            values = (rows.values[places] / np.float64(unit)).clip(-LARGEST_VALUE, LARGEST_VALUE).astype(np.float32)
+            seen = columns < self._n_columns
+            table = np.zeros((len(part) - 1, self._n_columns), np.float32)
+            table[:, 0] = self.intercept
+            table[of_row[seen], columns[seen]] = values[seen]
+            squares = np.where(seen, 0.0, values.astype(np.float64) ** 2) / self.penalty
+            yield span, table, np.bincount(of_row, squares, len(table)).astype(np.float64)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything as named arrays, for a file."""
+        tally = {f"tally_{name}": array for name, array in self.model._asdict().items()}
+        own = {"unit": self.unit, "factors": self.factors, "variances": self.variances, "weights": self.weights}
+        return {**own, **tally}
+
+    @classmethod
+    def from_arrays(
+        cls, n_labels: int, arrays: Mapping[str, NDArray[Any]], params: Mapping[str, Any]
+    ) -> "RidgeRegressors":
+        """The regressors whose ``arrays`` were saved by a learner with these parameters."""
+        regressors = cls(n_labels, regularization_of(params), intercept=bool(params["fit_intercept"]))
+        saved = arrays.get("weights", np.zeros((0, 0)))
+        if saved.ndim == 2 and 0 < saved.shape[1] <= np.iinfo(np.int32).max:
+            regressors._make_room(saved.shape[1] - 1)
+        for name, array in regressors.arrays().items():
+            given = arrays.get(name)
+            if given is None or given.dtype != array.dtype or given.shape != array.shape:
+                raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
+            array[...] = given
+        return regressors
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:  # copies: a row learned meanwhile would change the arrays under the reader
+            arrays = {name: array.copy() for name, array in self.arrays().items()}
+        regularization = AUTO if self.regularization is None else self.regularization
+        params = {"regularization": regularization, "fit_intercept": self.intercept}
+        return {"n_labels": self.n_labels, "arrays": arrays, "params": params}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(RidgeRegressors.from_arrays(**state).__dict__)
+
+
+def _columns_for(n_features: int) -> int:
+    """Columns for features and intercept, in whole vectors."""
+    return -(-(n_features + 1) // WIDE) * WIDE
+
+
+def regularization_of(params: Mapping[str, Any]) -> float | None:
+    """The penalty of ridge regression; None where the learner chooses it.
+
+    >>> regularization_of({"regularization": 1}), regularization_of({"regularization": "auto"})
+    (1.0, None)
+    """
+    return auto_or(params, "regularization", None, lambda given: number(given, "regularization", 1e-12, 1e12))

@@ -1,0 +1,56 @@
+"""A ledger in a file: one JSON object per line, the header first. See ``coalface.files.journal`` for what survives."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from coalface.errors import FileFormatError
+from coalface.files.journal import Journal
+from coalface.rounds.entry import Entry
+from coalface.rounds.ledger import Header, refuse_second_header, require_header
+
+VERSION = 1
+
+
+class JsonLinesLedger:
+    """The ledger at ``path``; the file is made by ``begin`` and read back by opening it again.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = JsonLinesLedger(Path(folder, "answers.jsonl"))
+    ...     ledger.begin({"classes": ["a", "b"]})
+    ...     ledger.append([Entry(1, False, 3, (), (), ())])
+    ...     [entry.round for entry in JsonLinesLedger(ledger.path)]
+    [1]
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._journal = Journal(path, "ledger", VERSION)
+        for _ in self:  # damage shows on opening, not in the middle of a replay
+            pass
+
+    @property
+    def header(self) -> Header | None:
+        """The learner's settings and labels; None before ``begin``."""
+        return self._journal.header
+
+    def begin(self, header: Header) -> None:
+        """Write the header, once."""
+        refuse_second_header(self.header)
+        self._journal.begin(header)
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write entries; when this comes back, they are on disk."""
+        require_header(self.header)
+        self._journal.append(entry.to_json() for entry in entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        for number, line in self._journal:
+            try:
+                yield Entry.from_json(line)
+            except FileFormatError as problem:
+                raise self._journal.damaged(number, problem) from None
+
+    def __len__(self) -> int:
+        return self._journal.length

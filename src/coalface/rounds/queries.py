@@ -1,0 +1,151 @@
+"""The questions about a batch of examples: what is asked, what is not, and why."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.kernels.state import (
+    ABSTAINING_IS_CHEAPER,
+    ANSWERED,
+    ASKED_BEFORE,
+    AUDIT,
+    CANNOT_BE_BEST,
+    KNOWN_WELL,
+    NOT_A_CANDIDATE,
+    ONLY_CONTENDER,
+    OVER_BUDGET,
+    OVER_LIMIT,
+    SETTLED,
+    UNCERTAIN,
+    WARM_UP,
+    WITH_THE_REST,
+)
+from coalface.rounds.asked import Asked
+from coalface.rounds.cost_ranges import CostRanges
+
+REASONS = {
+    UNCERTAIN: "could be best and is uncertain",
+    WARM_UP: "warm-up",
+    WITH_THE_REST: "the rule asks for every label",
+    AUDIT: "audit, drawn at random",
+    CANNOT_BE_BEST: "cannot be best",
+    KNOWN_WELL: "already known well enough",
+    ONLY_CONTENDER: "only contender",
+    NOT_A_CANDIDATE: "not a candidate",
+    OVER_LIMIT: "over max_costs",
+    SETTLED: "settled by the answers",
+    ANSWERED: "asked already",
+    ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
+    OVER_BUDGET: "over the budget, or ahead of its plan",
+    ASKED_BEFORE: "asked about a like example of the batch",
+}
+
+
+@dataclass(frozen=True)
+class Queries:
+    """For each example and label: asked or not, why, and the range of the cost; all arrays are (n, K).
+
+    ``next`` marks the questions to put first, the most promising label of each example; its answer may settle the
+    rest (``learner.ask(X, known=answers)`` says what is left). Without ``in_turn`` it equals ``mask``.
+
+    >>> from coalface import CoalClassifier
+    >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0], [0.0, 1.0]])
+    >>> queries.mask.tolist(), queries.labels(0).tolist(), queries.reasons[1, 0].item()
+    ([[True, True], [True, True]], ['walk', 'fly'], 'warm-up')
+    """
+
+    mask: NDArray[np.bool_]
+    next: NDArray[np.bool_]
+    ranges: CostRanges
+    predicted: NDArray[np.float64]
+    reason_codes: NDArray[np.int8]
+    propensity: NDArray[np.float64]
+    classes: NDArray[Any]
+    first_round: int
+    abstain_cost: float | None = None  # of one example, where abstaining is an answer
+    outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.stopping; None where chances are not known
+
+    @property
+    def reasons(self) -> NDArray[np.str_]:
+        """The reason for each label as text."""
+        return np.array([REASONS[code] for code in range(len(REASONS))])[self.reason_codes]
+
+    @property
+    def audit(self) -> NDArray[np.bool_]:
+        """Asked at random, to see what the rule would never see."""
+        return np.asarray(self.mask & (self.reason_codes == AUDIT))
+
+    @property
+    def asked(self) -> Asked:
+        """The questions as ``tell`` and a ledger take them."""
+        return Asked(self.mask, self.audit, self.propensity, self.outlook)
+
+    @property
+    def costs_asked(self) -> int:
+        """Single costs in question."""
+        return int(self.mask.sum())
+
+    @property
+    def examples_asked(self) -> int:
+        """Examples with at least one cost in question."""
+        return int(self.mask.any(axis=1).sum())
+
+    def labels(self, i: int) -> NDArray[Any]:
+        """The labels whose cost is asked for on example ``i``."""
+        return np.asarray(self.classes[self.mask[i]])
+
+    def reason(self, i: int) -> str:
+        """Example ``i`` in words, a line per label, the least predicted cost first."""
+        order = np.argsort(self.predicted[i], kind="stable")
+        names = [str(name) for name in self.classes]
+        wide = max(len(name) for name in names)
+        lines = [f"round {self.first_round + i}: asks for {self.mask[i].sum()} of {len(names)} costs"]
+        lines += [
+            f"  {'ask ' if self.mask[i, k] else '    '}{names[k]:<{wide}}  predicted {self.predicted[i, k]:7.3f}"
+            f"  range {self.ranges.lowest[i, k]:.3f} to {self.ranges.highest[i, k]:.3f}"
+            f"  {REASONS[int(self.reason_codes[i, k])]}"
+            for k in order
+        ]
+        return "\n".join(lines + self._about_abstaining(i))
+
+    def _about_abstaining(self, i: int) -> list[str]:
+        if self.abstain_cost is None:
+            return []
+        candidate = self.reason_codes[i] != NOT_A_CANDIDATE
+        if (self.ranges.highest[i, candidate] <= self.abstain_cost).any():
+            role = "cannot be best"
+        else:
+            could = (self.ranges.lowest[i, candidate] <= self.abstain_cost).any()
+            role = "could be best" if could else "is best"
+        return [f"  abstaining costs {self.abstain_cost:.3f}: {role}"]
+
+    def limited_to(self, max_costs: int) -> "Queries":
+        """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals.
+
+        Audits come first, lest a recorded chance lie. That of a dropped question is not known: such a round is no
+        basis for an estimate of what more asking could save.
+        """
+        surplus = self.costs_asked - max_costs
+        if surplus <= 0:
+            return self
+        asked = np.flatnonzero(self.mask)
+        order = np.lexsort((-self.ranges.width.ravel()[asked], ~self.audit.ravel()[asked]))
+        dropped = np.unravel_index(asked[order][max_costs:], self.mask.shape)
+        mask, codes, propensity = self.mask.copy(), self.reason_codes.copy(), self.propensity.copy()
+        mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
+        return replace(self, mask=mask, next=self.next & mask, reason_codes=codes, propensity=propensity, outlook=None)
+
+    def put(self, asked: NDArray[np.bool_]) -> "Queries | NDArray[np.bool_]":
+        """These questions as far as they were put; the bare mask if the learner would have put others."""
+        as_decided = not (self.next & ~asked).any() and not (asked & ~self.mask).any()
+        return replace(self, mask=asked, next=self.next) if as_decided else asked
+
+    def __len__(self) -> int:
+        return len(self.mask)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.costs_asked} of {self.mask.size} costs asked for, on {self.examples_asked} of {len(self)} examples"
+        )

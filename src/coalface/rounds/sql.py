@@ -1,0 +1,76 @@
+"""A ledger in a database: SQLite in a file, or PostgreSQL."""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from coalface.errors import FileFormatError
+from coalface.rounds.database import Database
+from coalface.rounds.entry import Entry
+from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.ledger import Header, refuse_second_header, require_header
+from coalface.rounds.sql_engines import without_password
+
+_BEGUN, _TOLD = "begun", "told"  # kinds of events
+
+
+class SqlLedger:
+    """The ledger in the database at ``url``, such as ``sqlite:///answers.db``; a database holds one.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = SqlLedger(f"sqlite:///{folder}/answers.db")
+    ...     ledger.begin({"classes": ["a", "b"]})
+    ...     ledger.append([Entry(1, False, 3, (), (), ())])
+    ...     [entry.round for entry in ledger]
+    ...     ledger.close()
+    [1]
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._log = EventLog(Database(url))
+        self._last = self._log.last()  # event that whoever writes here knows of
+
+    @property
+    def header(self) -> Header | None:
+        """The learner's settings and labels; None before ``begin``."""
+        begun = self._log.named(_BEGUN)
+        return None if begun is None else begun.body
+
+    def begin(self, header: Header) -> None:
+        """Write the header, once."""
+        refuse_second_header(self.header)
+        self._write([Event(_BEGUN, time.time(), ref=_BEGUN, body=header)])
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write entries; when this comes back, they are on disk."""
+        require_header(self.header)
+        now = time.time()
+        self._write([Event(_TOLD, now, body=entry.to_json()) for entry in entries])
+
+    def _write(self, events: list[Event]) -> None:
+        """Write behind what was there when the ledger was opened or last written: two learners must not mix."""
+        with self._log.database.writing() as connection:
+            if self._log.last(connection) != self._last:
+                raise FileFormatError(
+                    f"{without_password(self.url)} has changed since it was opened; open it again and go on from there."
+                )
+            self._log.extend(connection, events)
+            last = self._log.last(connection)
+        self._last = last
+
+    def __iter__(self) -> Iterator[Entry]:
+        for event in self._log.read(kinds=[_TOLD]):
+            try:
+                yield Entry.from_json(event.body)
+            except FileFormatError as problem:
+                raise FileFormatError(
+                    f"Event {event.id} of {without_password(self.url)} is damaged: {problem}. Restore a copy."
+                ) from None
+
+    def __len__(self) -> int:
+        return self._log.count(_TOLD)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._log.database.close()

@@ -1,0 +1,174 @@
+"""Dependency parsing as a search: arc-hybrid moves with labels, the dynamic oracle as the reference."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from coalface.data.formats.conllu import Tree
+from coalface.errors import InputError
+from coalface.search.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, arcs_lost, check_tree, projective
+from coalface.search.parsing.parse_features import parse_features
+from coalface.search.task import Action, SearchTask
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A partial tree of a sentence, the true one where it is known, and what is lost so far."""
+
+    tree: Tree
+    parse: Parse
+    heads: tuple[int, ...] | None  # the true ones without crossings, by word, place 0 for the root
+    lost: float = 0.0
+
+
+class ParsingTask(SearchTask[Tree, Parsed]):
+    """A dependency tree by arc-hybrid moves: "shift", "left:LABEL" and "right:LABEL".
+
+    A word with a wrong head loses 1, one with the right head and a wrong label ``wrong_label``. The roll-out of a move
+    needs no completion: the dynamic oracle says what the move puts out of reach. True trees with crossings are learned
+    without them.
+
+    >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
+    >>> task = ParsingTask.of([tree])
+    >>> task.actions
+    ['shift', 'left:nsubj', 'right:nsubj', 'right:root']
+    >>> after_shift = task.step(task.start(tree), "shift")
+    >>> task.reference(after_shift), task.rollout(after_shift, "shift")
+    ('left:nsubj', 2.0)
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        root_labels: Sequence[str] = ("root",),
+        wrong_label: float = 0.5,
+        scale: float = 2.0,
+    ) -> None:
+        self.scale, self.wrong_label = scale, wrong_label
+        lefts, rights = ([f"{move}:{label}" for label in labels] for move in (LEFT, RIGHT))
+        roots = [f"{RIGHT}:{label}" for label in root_labels]
+        actions = list(dict.fromkeys([SHIFT, *lefts, *rights, *roots]))
+        self.actions = actions
+        self._of_move = {SHIFT: [SHIFT], LEFT: lefts, RIGHT: rights, "root": roots}
+        self._parts: dict[Action, tuple[str, str]] = {action: _parts_of(action) for action in actions}
+
+    @classmethod
+    def of(cls, trees: Iterable[Tree], wrong_label: float = 0.5, scale: float = 2.0) -> "ParsingTask":
+        """The task with the labels of a treebank."""
+        labels: set[str] = set()
+        root_labels: set[str] = set()
+        for number, tree in enumerate(trees):
+            try:
+                check_tree(tree)
+            except InputError as problem:
+                raise InputError(f"Tree {number}: {problem}") from None
+            for head, label in zip(tree.heads, tree.labels, strict=True):
+                (labels if head else root_labels).add(label)
+        if not root_labels:
+            raise InputError("trees must hold at least one tree, got none.")
+        return cls(sorted(labels), sorted(root_labels), wrong_label, scale)
+
+    def start(self, example: Tree) -> Parsed:
+        """No word has a head yet."""
+        if not len(example) or len(example.tags) != len(example):
+            n_tags = len(example.tags)
+            raise InputError(f"a sentence must have words and as many tags, got {len(example)} and {n_tags}.")
+        heads = None
+        if example.heads or example.labels:
+            check_tree(example)
+            heads = tuple(projective((NO_WORD, *example.heads)))
+        return Parsed(example, Parse.of(len(example)), heads)
+
+    def finished(self, state: Parsed) -> bool:
+        """Every word has a head."""
+        return state.parse.done
+
+    def allowed(self, state: Parsed) -> list[str]:
+        """What the stack and the words that wait allow."""
+        found: list[str] = []
+        for move in state.parse.moves():
+            on_root = move == RIGHT and state.parse.stack[-2] == 0
+            found += self._of_move["root" if on_root else move]
+        return found
+
+    def step(self, state: Parsed, action: Action) -> Parsed:
+        """The partial tree after a move."""
+        lost = state.lost if state.heads is None else self.rollout(state, action)
+        return replace(state, parse=state.parse.after(*self._parts[action]), lost=lost)
+
+    def features(self, state: Parsed) -> dict[str, float]:
+        """Words and tags around the top of the stack and the next word, and what hangs there already."""
+        return dict.fromkeys(parse_features(state.tree, state.parse), 1.0)
+
+    def reference(self, state: Parsed) -> str:
+        """A move that loses nothing, with its true label."""
+        heads = _true_heads(state)
+        losses = {move: arcs_lost(state.parse, move, heads) for move in reversed(state.parse.moves())}
+        move = min(losses, key=losses.__getitem__)  # among equals, arcs before shifts
+        return SHIFT if move == SHIFT else self._with_label(state, move)
+
+    def loss(self, state: Parsed) -> float:
+        """Wrong heads, and wrong labels of right heads."""
+        _true_heads(state)
+        return state.lost
+
+    def rollout(self, state: Parsed, action: Action) -> float:
+        """What is lost after a move if nothing more is lost that can be had."""
+        heads, (move, label) = _true_heads(state), self._parts[action]
+        lost = float(arcs_lost(state.parse, move, heads))
+        if move != SHIFT:
+            head, word = state.parse.arc(move)
+            lost += self.wrong_label * (heads[word] == head and state.tree.labels[word - 1] != label)
+        return state.lost + lost
+
+    def reference_loss(self, state: Parsed) -> float:
+        """What is lost already: the reference loses nothing more."""
+        return state.lost
+
+    def output(self, state: Parsed) -> Tree:
+        """The sentence with its heads and labels."""
+        return replace(state.tree, heads=state.parse.heads[1:], labels=state.parse.labels[1:])
+
+    def _with_label(self, state: Parsed, move: str) -> str:
+        """The true label of the arc; where the arc is wrong already or the label unknown, any will do."""
+        head, word = state.parse.arc(move)
+        known = self._of_move["root" if head == 0 else move]
+        wanted = f"{move}:{state.tree.labels[word - 1]}"
+        return wanted if wanted in known else known[0]
+
+
+class Attachment(NamedTuple):
+    """The shares of words with the right head, and with the right head and label."""
+
+    unlabelled: float
+    labelled: float
+
+
+def attachment_scores(truth: Iterable[Tree], predicted: Iterable[Tree]) -> Attachment:
+    """UAS and LAS, punctuation included.
+
+    >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
+    >>> attachment_scores([tree], [replace(tree, labels=("obj", "root"))])
+    Attachment(unlabelled=1.0, labelled=0.5)
+    """
+    n_words = n_heads = n_both = 0
+    for wanted, got in zip(truth, predicted, strict=True):
+        right = [mine == theirs for mine, theirs in zip(wanted.heads, got.heads, strict=True)]
+        labels = zip(right, wanted.labels, got.labels, strict=True)
+        n_words += len(right)
+        n_heads += sum(right)
+        n_both += sum(head and mine == theirs for head, mine, theirs in labels)
+    if not n_words:
+        raise InputError("attachment scores need at least one word, got none.")
+    return Attachment(n_heads / n_words, n_both / n_words)
+
+
+def _parts_of(action: str) -> tuple[str, str]:
+    move, _, label = action.partition(":")
+    return move, label
+
+
+def _true_heads(state: Parsed) -> tuple[int, ...]:
+    if state.heads is None:
+        raise InputError("a tree must have heads to be learned or scored, got words alone.")
+    return state.heads

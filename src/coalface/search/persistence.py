@@ -1,0 +1,68 @@
+"""A search learner as one file: the policy's own file within it, and what the learner adds to that."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coalface.errors import FileFormatError, InputError
+from coalface.files.atomic import read_bundle, write_bundle
+from coalface.learner.coal import CoalClassifier
+from coalface.learner.estimator import CostClassifier
+from coalface.learner.oracle import OracleCoalClassifier
+from coalface.learner.ridge import RidgeCoalClassifier
+from coalface.search.columns import Columns
+
+_KIND = "search learner"
+_POLICIES: dict[str, type[CostClassifier]] = {
+    kind.__name__: kind for kind in (CoalClassifier, RidgeCoalClassifier, OracleCoalClassifier)
+}
+
+
+class Saved(NamedTuple):
+    """What is kept of a search learner; its task is code and is not."""
+
+    params: dict[str, Any]
+    policy: CostClassifier
+    columns: Columns
+    episodes: int
+    rollouts: int
+
+
+def write(path: str | os.PathLike[str], learner: Saved) -> None:
+    """Write everything to one file, atomically."""
+    kind = type(learner.policy)
+    if _POLICIES.get(kind.__name__) is not kind:
+        raise InputError(f"policy must be one of coalface's own learners to be saved, got {kind.__name__}.")
+    with TemporaryDirectory() as folder:
+        inner = Path(folder, "policy")
+        learner.policy.save(inner)
+        policy = np.frombuffer(inner.read_bytes(), np.uint8)
+    meta = {
+        "params": {name: np.asarray(value).item() for name, value in learner.params.items()},
+        "policy": type(learner.policy).__name__,
+        "features": list(learner.columns.of_name),
+        "width": learner.columns.width,
+        "episodes": learner.episodes,
+        "rollouts": learner.rollouts,
+    }
+    write_bundle(path, _KIND, meta, {"policy": policy})
+
+
+def read(path: str | os.PathLike[str]) -> Saved:
+    """What ``write`` wrote; a FileFormatError if the file is anything else."""
+    meta, arrays = read_bundle(path, _KIND)
+    try:
+        kind = _POLICIES.get(meta["policy"])
+        if kind is None:
+            raise FileFormatError(f"{path} holds a policy {meta['policy']!r}, which this coalface does not know.")
+        with TemporaryDirectory() as folder:
+            inner = Path(folder, "policy")
+            inner.write_bytes(arrays["policy"].tobytes())
+            policy = kind.load(inner)
+        columns = Columns(meta["features"], meta["width"])
+        return Saved(meta["params"], policy, columns, meta["episodes"], meta["rollouts"])
+    except (KeyError, TypeError) as problem:
+        raise FileFormatError(f"{path} was not saved by a search learner: {problem}.") from None

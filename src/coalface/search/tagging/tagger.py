@@ -1,0 +1,287 @@
+"""A sequence tagger that rolls out only the tags that can still matter (AggreVaTe with COAL), compiled end to end."""
+
+import os
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from coalface.data.labels import label_array
+from coalface.data.numbers import whole_number
+from coalface.errors import FileFormatError, InputError
+from coalface.files.atomic import read_bundle, write_bundle
+from coalface.kernels.tagging import Tagging
+from coalface.learner.coal import CoalClassifier
+from coalface.learner.estimator import NotFittedError
+from coalface.learner.settings import AS_PUBLISHED
+from coalface.search.tagging.runs import TaggingRun, tagged, tagging_of
+from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, split_like, tag_codes, tag_names
+from coalface.search.tagging.spans import check_scheme, span_f1
+from coalface.search.tagging.tag_costs import check_costs
+from coalface.search.tagging.tag_features import TokenRows, check_history, word_rows
+
+_OF_THE_POLICY = (
+    "rule",
+    "mellowness",
+    "width_scale",
+    "learning_rate",
+    "slack",
+    "in_turn",
+    "audit_rate",
+    "accumulator",
+    "sensitivity",
+    "fit_intercept",
+    "random_state",
+)
+Progress = Callable[[int, int, int], None]
+
+
+class SequenceTagger(BaseEstimator):  # type: ignore[misc]
+    """Tags for the words of sentences, learned from as few roll-outs as possible.
+
+    Each word is decided from its own features, those of ``window`` neighbours on each side and the last ``history``
+    predicted tags. The policy is a ``CoalClassifier`` and has its parameters; ``warm_up`` counts sentences here.
+    ``cost_matrix`` (row = truth, column = prediction, from 0 to 1) says which mistakes are worse. ``constraints``
+    "bio" or "bilou" keeps the tags of spans in order.
+
+    >>> sentences, tags = [["The", "cat", "sleeps"], ["A", "dog"]] * 30, [["D", "N", "V"], ["D", "N"]] * 30
+    >>> tagger = SequenceTagger().fit(sentences, tags)
+    >>> tagger.predict([["The", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    >>> tagger.rollouts_ < 3 * 5 * 30
+    True
+    """
+
+    classes_: NDArray[np.str_]
+    policy_: CoalClassifier
+    sentences_ = 0  # learned from so far, each as often as it was gone over
+
+    def __init__(
+        self,
+        classes: Any = None,
+        cost_matrix: Any = None,
+        rule: str = "coal",
+        mellowness: float = 0.12,
+        width_scale: float = 0.5,
+        learning_rate: float | str = "auto",
+        warm_up: int = 10,
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
+        accumulator: str = "adax",
+        sensitivity: str = "shadow",
+        fit_intercept: bool = True,
+        random_state: int = 0,
+        passes: int = 1,
+        window: int = 2,
+        history: int = 2,
+        constraints: str | None = None,
+        roll_out: str = "reference",
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.rule = rule
+        self.mellowness = mellowness
+        self.width_scale = width_scale
+        self.learning_rate = learning_rate
+        self.warm_up = warm_up
+        self.slack = slack
+        self.in_turn = in_turn
+        self.audit_rate = audit_rate
+        self.accumulator = accumulator
+        self.sensitivity = sensitivity
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.passes = passes
+        self.window = window
+        self.history = history
+        self.constraints = constraints
+        self.roll_out = roll_out
+
+    @classmethod
+    def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
+        """The tagger with the paper's policy, but a warm-up of 10 sentences; ``others`` override.
+
+        >>> SequenceTagger.as_published().slack
+        'published'
+        """
+        own = {name: value for name, value in AS_PUBLISHED.items() if name in _OF_THE_POLICY}
+        return cls(**{**own, "mellowness": mellowness, "learning_rate": learning_rate, **others})
+
+    # -- learning ------------------------------------------------------------------------------
+
+    def fit(self, sentences: Any, tags: Any, progress: Progress | None = None) -> Self:
+        """Forget everything, then go over the sentences ``passes`` times.
+
+        ``progress(words_done, words_in_all, rollouts)`` is called now and then.
+        """
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._learn(sentences, tags, whole_number("passes", self.passes, least=1), progress)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # only once nothing can go wrong any more
+        self.__dict__.update(vars(fresh))
+        return self
+
+    def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
+        """Learn from more sentences, once; ``classes`` names all tags there will be on the first call.
+
+        Whoever stops it, by Ctrl-C or an error in ``progress``, keeps what was learned up to there; ``sentences_``
+        counts the sentences that were learned to their end.
+
+        >>> tagger = SequenceTagger(warm_up=1).partial_fit([["The", "cat"]], [["D", "N"]], classes=["D", "N", "V"])
+        >>> tagger.partial_fit([["It", "sleeps"]], [["N", "V"]]).sentences_
+        2
+        """
+        known = getattr(self, "classes_", None)
+        if classes is not None and known is not None and tag_names(classes).tolist() != known.tolist():
+            raise InputError(f"classes must stay as on the first call, {known.tolist()}, got {classes!r}.")
+        return self._learn(sentences, tags, 1, progress, classes)
+
+    def _learn(self, sentences: Any, tags: Any, passes: int, progress: Progress | None, classes: Any = None) -> Self:
+        """Check everything, then learn: bad input leaves no trace."""
+        words, given = check_tagged(sentences, tags)
+        known = self._known_tags(given, classes)
+        truth, tagging = tag_codes(given, known), self._tagging(known)
+        check_legal(truth, given, tagging.allowed, self.constraints)
+        policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(known)
+        tokens = self._tokens(words, len(known))
+        order, before = np.tile(np.arange(len(words)), passes), self.sentences_
+        run = TaggingRun(policy, tokens, tagging, truth, order, whole_number("warm_up", self.warm_up), before)
+        self.classes_, self.policy_ = known, policy
+        try:
+            while not run.finished:
+                run.play()
+                if progress is not None:
+                    progress(run.done, len(run.order), self.rollouts_)
+        finally:
+            self.sentences_ = before + run.sentences_done
+        return self
+
+    def _known_tags(self, given: list[list[str]], classes: Any) -> NDArray[np.str_]:
+        """All tags there will be: in the order given by name, or else those of the data in alphabetical order."""
+        if hasattr(self, "classes_"):
+            return self.classes_
+        named = self.classes if classes is None else classes
+        return np.unique([tag for sentence in given for tag in sentence]) if named is None else tag_names(named)
+
+    @property
+    def costs_queried_(self) -> int:
+        """Costs of tags asked for so far."""
+        return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
+
+    @property
+    def rollouts_(self) -> int:
+        """Roll-outs run so far: one per cost, as the loss of the reference's own output is known without one."""
+        return self.costs_queried_
+
+    # -- using what was learned ----------------------------------------------------------------
+
+    def predict(self, sentences: Any) -> list[list[str]]:
+        """The tags of every sentence."""
+        self._check_fitted()
+        words = check_words(sentences)
+        tokens = self._tokens(words, len(self.classes_))
+        codes = tagged(self.policy_, tokens, self._tagging(self.classes_).allowed)
+        return split_like(words, self.classes_[codes].tolist())
+
+    def score(self, sentences: Any, tags: Any) -> float:
+        """The share of words whose tag is right.
+
+        >>> tagger = SequenceTagger().fit([["The", "cat"]] * 9, [["D", "N"]] * 9)
+        >>> tagger.score([["The", "cat"], ["The"]], [["D", "V"], ["D"]])
+        0.6666666666666666
+        """
+        words, given = check_tagged(sentences, tags)
+        right = [
+            got == wanted
+            for predicted, sentence in zip(self.predict(words), given, strict=True)
+            for got, wanted in zip(predicted, sentence, strict=True)
+        ]
+        return float(np.mean(right))
+
+    def span_f1(self, sentences: Any, tags: Any) -> float:
+        """How well spans are found: see ``coalface.search.tagging.spans.span_f1``.
+
+        >>> tagger = SequenceTagger(constraints="bio").fit([["Ada", "sleeps"]] * 9, [["B-PER", "O"]] * 9)
+        >>> tagger.span_f1([["Ada", "sleeps"]], [["B-PER", "O"]])
+        1.0
+        """
+        words, given = check_tagged(sentences, tags)
+        return span_f1(given, self.predict(words))
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
+        self._check_fitted()
+        params = {
+            name: None if value is None else np.asarray(value).tolist() for name, value in self.get_params().items()
+        }
+        meta = {"params": params, "policy": self.policy_._plain_params(), "sentences": self.sentences_}
+        with self.policy_.regressors_.lock:
+            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.regressors_.arrays()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The tagger that ``save`` wrote."""
+        meta, arrays = read_bundle(path, "tagger")
+        try:
+            tagger, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
+            tagger.sentences_ = int(meta["sentences"])
+            tagger.classes_ = policy.classes_ = label_array(arrays.pop("classes_"))
+            policy.regressors_ = policy._saved_regressors(len(tagger.classes_), arrays)
+        except (KeyError, TypeError, InputError) as problem:
+            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
+        tagger.policy_ = policy
+        return tagger
+
+    def start_run(
+        self, classes: NDArray[np.str_], tokens: TokenRows, truth: NDArray[np.int32], sentences: NDArray[np.int64]
+    ) -> TaggingRun:
+        """The run of a new policy over words that lie ready, for trials and benchmarks; the tagger stays as it is."""
+        policy, warm_up = self._new_policy(classes), whole_number("warm_up", self.warm_up)
+        return TaggingRun(policy, tokens, self._tagging(classes), truth, sentences, warm_up)
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
+        policy = CoalClassifier(classes=classes, warm_up=0, **{name: getattr(self, name) for name in _OF_THE_POLICY})
+        policy._ready()
+        policy._settings()
+        return policy
+
+    def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
+        lengths = [len(sentence) for sentence in words]
+        return TokenRows.of(word_rows(words, self._window), lengths, self._history(n_tags), n_tags)
+
+    def _tagging(self, classes: NDArray[np.str_]) -> Tagging:
+        self._check_choices()
+        return tagging_of(classes, check_costs(self.cost_matrix, len(classes)), self.constraints)
+
+    def _check_choices(self) -> None:
+        if self.roll_out != "reference":
+            raise InputError(
+                f"roll_out must be 'reference' for SequenceTagger, got {self.roll_out!r}. Use "
+                "coalface.search.SearchLearner for other roll-outs."
+            )
+        check_scheme(self.constraints)
+        whole_number("warm_up", self.warm_up)
+
+    @property
+    def _window(self) -> int:
+        return whole_number("window", self.window)
+
+    def _history(self, n_tags: int) -> int:
+        return check_history(self.history, n_tags)
+
+    def check(self, n_tags: int) -> None:
+        """Raise an InputError if a parameter cannot be, with so many tags; constraints depend on their names."""
+        self._new_policy(np.array([f"tag {number}" for number in range(n_tags)]))
+        self._check_choices()
+        self._history(n_tags)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "policy_"):
+            raise NotFittedError("This SequenceTagger is not fitted yet: call 'fit' or 'partial_fit' first.")

@@ -1,0 +1,183 @@
+"""Labelling by a program: several threads lease, ask the annotator, with patience, and answer."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from coalface.errors import InputError
+from coalface.service.annotators.programs import Annotator, AnnotatorError, reply_of
+from coalface.service.desk.desk import Desk
+from coalface.service.desk.messages import NoQuestion, Question, Receipt
+from coalface.service.desk.queue import MOST_HELD
+
+_POLL = 0.05  # seconds until somebody who found no question looks again
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What a program did: answers given, questions it failed on, why it stopped, and what that took."""
+
+    answers: int
+    failures: int
+    stopped: str
+    price: float
+
+
+class Labelling:
+    """One annotator at work on one project.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from coalface.service.project.project import Project
+    >>> with TemporaryDirectory() as folder:
+    ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}, {"text": "bye"}], labels=["a", "b"]))
+    ...     Labelling(desk, lambda question: dict.fromkeys(question["labels"], 0.5)).run().stopped
+    ...     desk.close()
+    'nothing-worth-asking'
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        annotator: Annotator,
+        name: str = "program",
+        *,
+        workers: int = 1,
+        retries: int = 3,
+        backoff: float = 1.0,
+        timeout: float = 60.0,
+        limit: int | None = None,
+        pause: Callable[[float], object] = time.sleep,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> None:
+        self.desk, self.annotator, self.name = desk, annotator, name
+        self.workers = min(max(1, workers), MOST_HELD)  # each holds a question
+        self.retries, self.backoff, self.limit = retries, backoff, limit
+        self.ttl = (timeout + backoff * 2.0**retries) * (retries + 1) + 60.0
+        self._pause, self._progress = pause, progress
+        self._lock = threading.Lock()
+        self._answers = self._failures = self._in_a_row = 0
+        self._busy = 0  # questions that are with the annotator now
+        self._stopped: str | None = None
+        self._problem: BaseException | None = None
+
+    def run(self) -> Labelled:
+        """Label until nothing is left to ask, the budget or the limit is reached, or the annotator fails for good."""
+        before = self.desk.progress().price
+        threads = [threading.Thread(target=self._guarded, daemon=True) for _ in range(self.workers)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            self._stopped = "interrupted"
+            for thread in threads:
+                thread.join()
+        if self._problem is not None:
+            raise self._problem
+        price = self.desk.progress().price - before
+        return Labelled(self._answers, self._failures, self._stopped or "", price)
+
+    def _guarded(self) -> None:
+        try:
+            self._work()
+        except BaseException as problem:  # what a thread raises nobody would see
+            self._problem, self._stopped = self._problem or problem, "failed"
+
+    def _work(self) -> None:
+        while self._stopped is None:
+            with self._lock:
+                question = self._next()
+                if isinstance(question, NoQuestion) and not self._may_wait(question.reason):
+                    self._stopped = self._stopped or question.reason
+            if isinstance(question, Question):
+                self._interview(question)
+            elif question.reason != "looking":
+                self._pause(_POLL)
+
+    def _next(self) -> Question | NoQuestion:
+        """A question, if one more may be answered; whoever calls holds the lock."""
+        if not self._may_begin():
+            return NoQuestion("limit")
+        question = self.desk.lease(self.name, self.ttl)
+        self._busy += isinstance(question, Question)
+        return question
+
+    def _may_begin(self) -> bool:
+        """Whether the limit has room for one more answer beside those that are on their way."""
+        return self.limit is None or self._answers + self._busy < self.limit
+
+    def _may_wait(self, reason: str) -> bool:
+        """Whether there may be a question later: a colleague is at work, or the pool is not looked through."""
+        return reason == "looking" or (reason in ("all-leased", "too-many-held", "limit") and self._busy > 0)
+
+    def _interview(self, first: Question) -> None:
+        """Ask on about one example; what can be asked no more is given back."""
+        question: Question | None = first
+        while question is not None:
+            started, receipt = time.monotonic(), None
+            try:
+                reply = self._patiently(question)
+                receipt = self._answer(question, reply, time.monotonic() - started)
+            except (AnnotatorError, InputError) as problem:
+                self._note_failure(question, problem)
+                return
+            finally:
+                with self._lock:
+                    self._busy -= 1
+                    if receipt is not None:
+                        question = self._note_answer(receipt)
+
+    def _note_answer(self, receipt: Receipt) -> Question | None:
+        """Count an answer; the question that follows, if it may be answered. Whoever calls holds the lock."""
+        self._answers, self._in_a_row = self._answers + 1, 0
+        self._progress(self._answers)
+        if receipt.follow_up is not None and not self._may_begin():
+            self.desk.release(receipt.follow_up.lease_id, self.name)
+            return None
+        self._busy += receipt.follow_up is not None
+        return receipt.follow_up
+
+    def _patiently(self, question: Question) -> dict[str, Any]:
+        """The reply, after as many attempts as it takes and is allowed."""
+        attempt = 0
+        while True:
+            try:
+                return reply_of(self.annotator(self._shown(question)))
+            except Exception as problem:
+                if attempt >= self.retries or self._stopped == "interrupted":
+                    raise AnnotatorError(f"The annotator failed {attempt + 1} times: {problem}") from None
+                self._pause(self.backoff * 2.0**attempt)
+                attempt += 1
+
+    def _shown(self, question: Question) -> dict[str, Any]:
+        project = self.desk.project
+        return {
+            "id": question.id,
+            "example_id": question.example_id,
+            "content": question.content,
+            "labels": question.labels,
+            "known": question.known,
+            "question": project.question,
+            "guidelines": project.guidelines,
+            "levels": [vars(level) for level in project.levels],
+            "cost_bounds": list(project.cost_bounds),
+            "true_label": project.true_label,
+        }
+
+    def _answer(self, question: Question, reply: dict[str, Any], seconds: float) -> Receipt:
+        key = f"{question.lease_id}:{question.id}"
+        rest: dict[str, Any] = {"seconds": seconds, "note": reply.get("note"), "price": reply.get("price")}
+        if "costs" in reply:
+            return self.desk.answer(self.name, question.id, question.lease_id, reply["costs"], key, **rest)
+        return self.desk.answer_truth(self.name, question.id, question.lease_id, reply["label"], key, **rest)
+
+    def _note_failure(self, question: Question, problem: Exception) -> None:
+        """Give the question back; an annotator that fails again and again is broken, and is asked no more."""
+        self.desk.release(question.lease_id, self.name)
+        with self._lock:
+            self._failures, self._in_a_row = self._failures + 1, self._in_a_row + 1
+            if self._in_a_row >= max(3, self.workers):
+                self._problem, self._stopped = self._problem or problem, "failed"

@@ -1,0 +1,1 @@
+"""The desk: leases, answers, undo, budget."""

@@ -1,0 +1,70 @@
+"""The model in a file now and then, so that whoever opens the project after a kill need not replay the whole log.
+
+The log says which files there are and up to which event each of them goes; a file that it does not name is not looked
+at. The newest two are kept.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+from coalface.service.desk.model import LiveModel
+
+_EVERY = 500  # examples asked about between two snapshots
+_KEPT = 2
+
+
+class Snapshots:
+    """The snapshots of a model; ``note`` writes an event of that kind."""
+
+    def __init__(self, folder: Path, model: LiveModel, note: Callable[[dict[str, Any]], None]) -> None:
+        self._folder, self._model, self._note = folder, model, note
+        self._last, self._examples = model.kept
+        self._writing = Lock()
+        self._writer: Thread | None = None
+
+    def consider(self) -> None:
+        """Begin one in the background if enough was learned since the last."""
+        examples = self._model.learner.examples_queried_
+        if examples - self._examples >= _EVERY and (self._writer is None or not self._writer.is_alive()):
+            self._examples = examples
+            self._writer = Thread(target=self._write_quietly, name="coalface-snapshot", daemon=True)
+            self._writer.start()
+
+    def write(self) -> Path | None:
+        """Write one now; None if nothing was learned since the last."""
+        with self._writing:
+            learner, last = self._model.settled()
+            if last == self._last:
+                return None
+            path = self._folder / f"snapshot-{last}-{secrets.token_hex(4)}.coalface"
+            learner.save(path)
+            self._note({"event": last, "round": learner.round_, "file": path.name})
+            self._last = last
+            self._remove_older(path)
+            return path
+
+    def close(self) -> None:
+        """Let one that is being written be done, and write the last."""
+        if self._writer is not None:
+            self._writer.join()
+        self._write_quietly()
+
+    def _write_quietly(self) -> None:
+        """A snapshot only saves time: without one, the log has it all."""
+        try:
+            self.write()
+        except Exception:
+            logging.getLogger("coalface").warning("no snapshot was written", exc_info=True)
+
+    def _remove_older(self, newest: Path) -> None:
+        def number(path: Path) -> int:
+            digits = path.stem.split("-")[1]
+            return int(digits) if digits.isdigit() else 0
+
+        files = sorted(self._folder.glob("snapshot-*.coalface"), key=lambda path: (path == newest, number(path)))
+        for path in files[:-_KEPT]:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""A labelling project on disk: settings, pool, archive, exports."""

@@ -1,0 +1,232 @@
+"""The examples of a project in files that are mapped, not read: a pool of a million takes little memory.
+
+``examples.jsonl`` has a line per example, and the other files are arrays: where the lines begin, the features, the
+order in which the examples are decided, and the ids by their hashes.
+"""
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from coalface.data.fields import Examples
+from coalface.errors import FileFormatError, InputError, UnknownIdError
+from coalface.service.project.features import featurize, width_of
+from coalface.service.project.sources import Given
+
+_BLOCK = 2000  # examples turned into features at a time
+_ARRAYS = {
+    "starts": "<i8",
+    "indptr": "<i8",
+    "columns": "<i4",
+    "values": "<f4",
+    "order": "<i4",
+    "id_hashes": "<u8",
+    "id_places": "<i4",
+}
+
+
+class Pool:
+    """The pool in a folder; ``place`` is the number of an example in it, from 0.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_pool(Path(folder), [Given("a", {"kind": "text", "text": "hello"})], None, seed=0)
+    ...     pool = Pool(Path(folder))
+    ...     len(pool), pool.example_id(0), pool.place("a"), pool.content(0)["text"]
+    (1, 'a', 0, 'hello')
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            meta = json.loads((folder / "pool.json").read_text(encoding="utf-8"))
+            self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
+            self._arrays = {name: _mapped(folder / name, dtype) for name, dtype in _ARRAYS.items()}
+            self._lines = np.memmap(folder / "examples.jsonl", np.uint8, "r")
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise FileFormatError(f"{folder} must be the pool of a project ({problem}). Restore it.") from None
+        self._refuse_cut_short(meta)
+        self.order = self._arrays["order"]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def rows(self, places: NDArray[np.int64]) -> Examples:
+        """The features of these examples."""
+        indptr = self._arrays["indptr"]
+        starts, lengths = indptr[places], indptr[places + 1] - indptr[places]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        cells = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+        X: Examples = csr_array(
+            (self._arrays["values"][cells], self._arrays["columns"][cells], ends), shape=(len(places), self.width)
+        )
+        return X
+
+    def example_id(self, place: int) -> str:
+        """The user's name of an example."""
+        return str(self._line(place)["id"])
+
+    def content(self, place: int) -> dict[str, Any]:
+        """What is shown of an example."""
+        return dict(self._line(place)["content"])
+
+    def place(self, example_id: str) -> int:
+        """Where the example of this id is."""
+        hashes = self._arrays["id_hashes"]
+        first = int(np.searchsorted(hashes, key := _hash(example_id)))
+        while first < len(hashes) and hashes[first] == key:
+            place = int(self._arrays["id_places"][first])
+            if self.example_id(place) == example_id:
+                return place
+            first += 1
+        raise UnknownIdError(f"There is no example {example_id!r} in the pool.")
+
+    def _refuse_cut_short(self, meta: dict[str, Any]) -> None:
+        """Pools of older versions do not say how large they are; their files then must fit each other."""
+        starts, indptr = self._arrays["starts"], self._arrays["indptr"]
+        n = int(meta.get("examples", len(starts) - 1))
+        cells = int(meta["cells"] if "cells" in meta else indptr[-1] if len(indptr) else 0)
+        size = int(meta["bytes"] if "bytes" in meta else starts[-1] if len(starts) else 0)
+        wanted = {"starts": n + 1, "indptr": n + 1, "columns": cells, "values": cells}
+        for name, found in self._arrays.items():
+            _refuse_size(self.folder / f"{name}.bin", wanted.get(name, n) * found.itemsize)
+        _refuse_size(self.folder / "examples.jsonl", size)
+
+    def _line(self, place: int) -> Any:
+        starts = self._arrays["starts"]
+        return json.loads(self._lines[starts[place] : starts[place + 1]].tobytes())
+
+
+def _mapped(path: Path, dtype: str) -> NDArray[Any]:
+    file, number = path.with_suffix(".bin"), np.dtype(dtype)
+    n = file.stat().st_size // number.itemsize
+    return np.memmap(file, number, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, number)
+
+
+def _refuse_size(path: Path, wanted: int) -> None:
+    found = path.stat().st_size
+    if found != wanted:
+        raise FileFormatError(f"{path} must have {wanted:,} bytes, it has {found:,}. Restore it from a copy.")
+
+
+def _hash(example_id: str) -> np.uint64:
+    return np.uint64(
+        int.from_bytes(blake2b(example_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    )
+
+
+def write_pool(folder: Path, examples: Iterable[Given], vectors: "Examples | None", seed: int) -> None:
+    """Write the examples and their features, made of their content unless ``vectors`` are given."""
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = _Writer(folder, vectors)
+    try:
+        for block in _blocks(examples):
+            writer.add(block)
+        writer.finish(seed)
+    finally:
+        writer.close()
+
+
+class _Writer:
+    def __init__(self, folder: Path, vectors: "Examples | None") -> None:
+        self.folder, self.vectors = folder, vectors
+        self.kind: str | None = None
+        self.n = self.filled = self.bytes = 0
+        self.hashes: list[NDArray[np.uint64]] = []
+        self.files: dict[str, BinaryIO] = {
+            name: (folder / f"{name}.bin").open("wb") for name in ("starts", "indptr", "columns", "values")
+        }
+        self.lines = (folder / "examples.jsonl").open("wb")
+        self._put("starts", [0])
+        self._put("indptr", [0])
+
+    def add(self, block: list[Given]) -> None:
+        self._check_kind(block)
+        for given in block:
+            if given.file is not None:
+                (self.folder / "images").mkdir(exist_ok=True)
+                shutil.copyfile(given.file, self.folder / "images" / given.content["file"])
+        X = self._features(block)
+        ends = []
+        for given in block:
+            line = json.dumps({"id": given.id, "content": given.content}, ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            )
+            self.bytes += self.lines.write(line + b"\n")
+            ends.append(self.bytes)
+        self._put("starts", ends)
+        self._put("indptr", X.indptr[1:].astype(np.int64) + self.filled)
+        self._put("columns", X.indices)
+        self._put("values", X.data)
+        self.hashes.append(np.array([_hash(given.id) for given in block], np.uint64))
+        self.filled += X.nnz
+        self.n += len(block)
+
+    def _features(self, block: list[Given]) -> Any:
+        if self.vectors is None:
+            X: Any = featurize([given.content for given in block], self.folder / "images")
+        else:
+            X = self.vectors[self.n : self.n + len(block)]
+            if X.shape[0] < len(block):
+                raise InputError(
+                    f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples."
+                )
+        X.sum_duplicates()
+        if not np.isfinite(X.data).all():
+            raise InputError("features must be finite 32-bit numbers. Impute or drop missing values first.")
+        return X
+
+    def _check_kind(self, block: list[Given]) -> None:
+        for given in block:
+            kind = given.content["kind"]
+            self.kind = self.kind or kind
+            if kind != self.kind:
+                raise InputError(f"All examples must be of one kind, {self.kind}, got {given.id!r} of kind {kind}.")
+
+    def finish(self, seed: int) -> None:
+        if not self.n:
+            raise InputError("There must be at least one example, got none. Check the file of the examples.")
+        if self.vectors is not None and self.vectors.shape[0] != self.n:
+            raise InputError(f"features must have a row per example, {self.n}, got {self.vectors.shape[0]}.")
+        hashes = np.concatenate(self.hashes)
+        places = np.argsort(hashes, kind="stable")
+        self._refuse_repeated(hashes[places], places)
+        order = np.random.Generator(np.random.PCG64(seed)).permutation(self.n)
+        for name, array in (("id_hashes", hashes[places]), ("id_places", places), ("order", order)):
+            (self.folder / f"{name}.bin").write_bytes(np.ascontiguousarray(array, _ARRAYS[name]).tobytes())
+        width = width_of(self.kind or "text") if self.vectors is None else self.vectors.shape[1]
+        sizes = {"examples": self.n, "cells": self.filled, "bytes": self.bytes}
+        meta = {"width": int(width), "kind": self.kind, "vectors": self.vectors is not None, **sizes}
+        (self.folder / "pool.json").write_text(json.dumps(meta), encoding="utf-8")
+
+    def _refuse_repeated(self, hashes: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
+        self.close()
+        for first in np.flatnonzero(hashes[1:] == hashes[:-1]).tolist():
+            names = [self._name(int(places[first + k])) for k in (0, 1)]
+            if names[0] == names[1]:
+                raise InputError(f"Ids must be distinct, got {names[0]!r} twice. Remove or rename one of the examples.")
+
+    def _name(self, place: int) -> Any:
+        with (self.folder / "examples.jsonl").open("rb") as file:
+            return json.loads(next(islice(file, place, None)))["id"]
+
+    def _put(self, name: str, numbers: Any) -> None:
+        self.files[name].write(np.ascontiguousarray(numbers, _ARRAYS[name]).tobytes())
+
+    def close(self) -> None:
+        for file in (self.lines, *self.files.values()):
+            file.close()
+
+
+def _blocks(examples: Iterable[Given]) -> Iterator[list[Given]]:
+    remaining = iter(examples)
+    while block := list(islice(remaining, _BLOCK)):
+        yield block

@@ -1,0 +1,313 @@
+"""A labelling project: a folder with its settings, its labels, what errors cost, and the pool of examples.
+
+``project.toml`` may be edited by hand; ``labels.txt`` has a label per line, and ``cost_matrix.csv``, where there is
+one, says what each label costs by the true one.
+"""
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.fields import Examples, checked_examples
+from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.labels import label_array
+from coalface.data.trees import tree_cost_matrix
+from coalface.errors import CoalfaceError, FileFormatError, InputError
+from coalface.files.new_folder import new_folder, refuse_used
+from coalface.learner.coal import CoalClassifier
+from coalface.service.desk.store import Store
+from coalface.service.project.features import read_features
+from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_unmade
+from coalface.service.project.pool import Pool, write_pool
+from coalface.service.project.scale import Scale
+from coalface.service.project.settings_file import SETTINGS, read_settings, write_settings
+from coalface.service.project.sources import read_examples
+from coalface.service.project.spending import Limits
+from coalface.service.project.texts import whole_text
+
+import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+
+LABELS, MATRIX, POOL = "labels.txt", "cost_matrix.csv", "pool"
+
+DATABASE = "sqlite:///project.db"
+NONE = "none"  # a setting that is off
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """What a desk needs to know; made by ``create``, opened by ``open``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> examples = [{"id": "1", "text": "Where is my parcel?"}, {"id": "2", "text": "I want my money back"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     project = Project.create(f"{folder}/mail", examples, labels=["delivery", "refund"])
+    ...     project.name, project.labels, len(project.pool), project.true_label
+    ('mail', ['delivery', 'refund'], 2, False)
+    """
+
+    id: str
+    folder: Path
+    name: str
+    title: str
+    question: str
+    guidelines: str
+    labels: list[str]
+    scale: Scale
+    true_label: bool
+    matrix: NDArray[np.float64] | None  # (K, K), row = truth
+    limits: Limits
+    overlap: int
+    seed: int
+    database: str = field(repr=False)  # the address may hold a password
+    pool: Pool = field(repr=False)
+    learner: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | os.PathLike[str],
+        examples: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+        labels: str | os.PathLike[str] | Sequence[str],
+        *,
+        tree: Any = None,
+        cost_matrix: Any = None,
+        features: Any = None,
+        true_label: bool | None = None,
+        levels: Sequence[Mapping[str, Any]] = (),
+        cost_bounds: tuple[float, float] | None = None,
+        budget: Mapping[str, float] | None = None,
+        overlap: int = 1,
+        seed: int = 0,
+        title: str | None = None,
+        question: str | None = None,
+        guidelines: str = "",
+        database: str = DATABASE,
+        learner: Mapping[str, Any] | None = None,
+    ) -> "Project":
+        """Make a project in a new folder; after an error there is none.
+
+        ``tree`` (child -> parent, or a .json file of that) or ``cost_matrix`` (row = truth, or a file) say what errors
+        cost; then, unless told otherwise, annotators give the true label only.
+        """
+        target = Path(folder)
+        refuse_used(target)
+        names = read_labels(labels)
+        matrix = _matrix(names, tree, cost_matrix)
+        scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
+        if matrix is not None and not scale.bounds[0] <= matrix.min() <= matrix.max() <= scale.bounds[1]:
+            raise InputError(
+                f"The costs of errors must lie within the scale, {scale.bounds[0]:g} to {scale.bounds[1]:g}, got "
+                f"{matrix.min():g} to {matrix.max():g}. Pass wider cost_bounds."
+            )
+        one_label = matrix is not None if true_label is None else bool(true_label)
+        usual = "Which label is right?" if one_label else "How bad would each of these be?"
+        settings = {
+            "id": new_id(),
+            "title": title or target.name,
+            "question": usual if question is None else question,
+            "guidelines": guidelines,
+            "true_label": one_label,
+            "overlap": overlap,
+            "seed": seed,
+            "database": database,
+            "scale": scale.plain(),
+            "budget": Limits.of(budget or {}).plain(),
+            "learner": {name: _written(name, value) for name, value in (learner or {}).items()},
+        }
+        with new_folder(target) as part:
+            write_settings(part, settings)
+            (part / LABELS).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+            if matrix is not None:
+                _write_matrix(part / MATRIX, names, matrix)
+            vectors = None if features is None else _vectors(features)
+            write_pool(part / POOL, read_examples(examples), vectors, seed)
+            made = cls.open(part)
+            made.new_learner()  # what cannot be opened is not made
+            with made.new_store():
+                pass
+        return cls.open(target)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> "Project":
+        """The project in a folder."""
+        source = Path(folder)
+        settings = read_settings(source)
+        labels = read_labels(source / LABELS)
+        known = {"id", "title", "question", "guidelines", "true_label", "overlap", "seed", "database"}
+        _refuse_unknown(source, settings, known | {"scale", "budget", "learner"})
+        matrix = source / MATRIX
+        try:
+            return cls(
+                id=str(settings["id"]),
+                folder=source,
+                name=source.resolve().name,
+                title=str(settings.get("title", source.name)),
+                question=str(settings.get("question", "")),
+                guidelines=str(settings.get("guidelines", "")),
+                labels=labels,
+                scale=Scale.from_plain(settings.get("scale", {})),
+                true_label=bool(settings.get("true_label", False)),
+                matrix=read_cost_matrix(matrix, np.array(labels)) if matrix.exists() else None,
+                limits=Limits.of(settings.get("budget", {})),
+                overlap=_overlap(settings.get("overlap", 1)),
+                seed=int(settings.get("seed", 0)),
+                database=str(settings.get("database", DATABASE)),
+                pool=Pool(source / POOL),
+                learner=dict(settings.get("learner", {})),
+            )
+        except (TypeError, ValueError) as problem:
+            if isinstance(problem, CoalfaceError):
+                raise
+            raise FileFormatError(f"{source / SETTINGS} holds a wrong value ({problem}). Correct it.") from None
+
+    @property
+    def cost_bounds(self) -> tuple[float, float]:
+        """The least and the largest cost."""
+        return self.scale.bounds
+
+    @property
+    def levels(self) -> list[Any]:
+        """The named levels of the scale; none where costs are free numbers."""
+        return list(self.scale.levels)
+
+    def new_learner(self) -> CoalClassifier:
+        """A learner that has seen nothing."""
+        given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, **self.learner}
+        if given.get("alike") == NONE:
+            given["alike"] = None
+        try:
+            learner = CoalClassifier(classes=np.array(self.labels), **given)
+        except TypeError as problem:
+            raise InputError(f"[learner] must hold parameters of CoalClassifier ({problem}). Remove it.") from None
+        learner._ready()
+        learner._settings()  # a wrong parameter is found here, not at the first question
+        return learner
+
+    def costs_of_truth(self, label: str) -> NDArray[np.float64]:
+        """What each label costs where this one is true."""
+        code = self.labels.index(label)
+        low, high = self.cost_bounds
+        if self.matrix is None:
+            return np.where(np.arange(len(self.labels)) == code, low, high)
+        return np.asarray(self.matrix[code])
+
+    def file_of(self, example_id: str) -> Path:
+        """The file of an image."""
+        content = self.pool.content(self.pool.place(example_id))
+        if content["kind"] != "image":
+            raise InputError(f"Only images have files, {example_id!r} is of kind {content['kind']}.")
+        return self.folder / POOL / "images" / Path(content["file"]).name
+
+    def open_store(self, *, alone: bool = False) -> Store:
+        """The database of the project, which nobody else may write if ``alone``."""
+        with opening(self.address):
+            refuse_unmade(self.address)
+            store = Store(self.address, alone=alone)
+            try:
+                with store.database.writing() as connection:
+                    claim(connection, self.id, self._rests_on())
+            except BaseException:
+                store.close()
+                raise
+        return store
+
+    @contextmanager
+    def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
+        """A database that was empty, in the transaction that makes it the project's."""
+        with closing(Store(self.address)) as store, store.database.writing() as connection:
+            claim_empty(connection, self.id, self._rests_on())
+            yield store, connection
+
+    def _rests_on(self) -> dict[str, Any]:
+        """What no answer can be understood without."""
+        return {"bounds of the scale": self.cost_bounds, "list of labels": self.labels, "seed": self.seed}
+
+    @property
+    def address(self) -> str:
+        """Where the database is; one of SQLite lies in the folder."""
+        url, local = self.database, "sqlite:///"
+        if url.startswith(local) and not url.startswith(f"{local}/"):
+            return f"{local}{self.folder.resolve() / url.removeprefix(local)}"
+        return url
+
+
+def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
+    """At least two distinct labels, from a list or a file with one per line.
+
+    >>> read_labels(["refund", "delivery"])
+    ['refund', 'delivery']
+    """
+    if isinstance(labels, str | os.PathLike):
+        path = Path(labels)
+        if not path.is_file():
+            raise FileFormatError(f"There is no file {path}. Write a label per line there.")
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as problem:
+            raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
+        names = [line.strip() for line in lines if line.strip()]
+    else:
+        names = [whole_text("A label", str(label)) for label in labels]
+    if len(names) < 2:
+        raise InputError(f"There must be at least two labels, got {names!r}.")
+    label_array(np.array(names), "labels")
+    return names
+
+
+def _written(name: str, value: Any) -> Any:
+    """A parameter of the learner as the settings have it; that no examples are alike has to be a word there."""
+    return NONE if name == "alike" and value is None else value
+
+
+def _vectors(features: Any) -> Examples:
+    return read_features(Path(features)) if isinstance(features, str | os.PathLike) else checked_examples(features)
+
+
+def _matrix(labels: list[str], tree: Any, cost_matrix: Any) -> NDArray[np.float64] | None:
+    if tree is not None and cost_matrix is not None:
+        raise InputError("Costs come from a tree or from a cost matrix, got both. Leave one out.")
+    if cost_matrix is not None:
+        matrix = read_cost_matrix(cost_matrix, np.array(labels))
+        if (matrix < 0).any():
+            raise InputError(f"A cost matrix must hold costs from 0 on, got {matrix.min():g}. Add a constant to it.")
+        return matrix
+    if tree is None:
+        return None
+    if isinstance(tree, str | os.PathLike):
+        try:
+            tree = json.loads(Path(tree).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as problem:
+            raise FileFormatError(f"{tree} must be a JSON object of child: parent ({problem}). Correct it.") from None
+    parents = tree.get("parent") if isinstance(tree, dict) and isinstance(tree.get("parent"), dict) else tree
+    if not isinstance(parents, Mapping):
+        raise InputError(f"A tree must be a mapping of child: parent, got {tree!r:.60}.")
+    return tree_cost_matrix(parents, labels)
+
+
+def _write_matrix(path: Path, labels: list[str], matrix: NDArray[np.float64]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["", *labels])
+        writer.writerows([label, *map(repr, row)] for label, row in zip(labels, matrix.tolist(), strict=True))
+
+
+def _refuse_unknown(source: Path, settings: Mapping[str, Any], known: set[str]) -> None:
+    for name in settings:
+        if name not in known:
+            raise FileFormatError(
+                f"{source / SETTINGS} has no setting {name!r}; possible are {', '.join(sorted(known))}."
+            )
+
+
+def _overlap(value: Any) -> int:
+    if not isinstance(value, int) or not 1 <= value <= 100:
+        raise InputError(f"overlap must be a whole number from 1 to 100, got {value!r}.")
+    return value

@@ -1,0 +1,168 @@
+"""Where examples come from: JSON lines, CSV, Parquet, or a folder of images; what is shown of each, and its id."""
+
+import csv
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coalface.errors import FileFormatError, InputError
+from coalface.service.project.texts import whole_text
+
+_PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+_LONGEST_ID = 200
+_LARGEST = float(np.finfo(np.float32).max)  # of a number: the model has 32 bits for it
+
+
+class Given(NamedTuple):
+    """An example as it was given; ``file`` is that of an image."""
+
+    id: str
+    content: dict[str, Any]
+    file: Path | None = None
+
+
+def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterator[Given]:
+    """The examples of a .jsonl, .csv or .parquet file, of a folder of images, or of records at hand.
+
+    A record's "text" or "html" is what is shown, and its other fields are cells of a table. Its "id" names it;
+    without one it is named by a hash of its content.
+
+    >>> [given.id for given in read_examples([{"id": 7, "text": "hello"}, {"text": "hello"}, {"text": "hello"}])]
+    ['7', 'b6f9f3d151dfdaa1', 'b6f9f3d151dfdaa1-2']
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _named(content_of(record) for record in source)
+    path = Path(source)
+    if path.is_dir():
+        return _pictures(path)
+    if not path.is_file():
+        raise FileFormatError(f"There is no file {path}. Check the path of the examples.")
+    readers = {".jsonl": _json_lines, ".csv": _csv, ".parquet": _parquet}
+    if path.suffix not in readers:
+        raise InputError(f"Examples must be in a .jsonl, .csv or .parquet file or a folder of images, got {path}.")
+    return _named(content_of(record) for record in _in_utf8(path, readers[path.suffix](path)))
+
+
+def content_of(record: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The id of a record, if it has one, and what is shown of it.
+
+    >>> content_of({"id": "a", "size": 3})
+    ('a', {'kind': 'table', 'cells': {'size': 3}})
+    """
+    if not isinstance(record, Mapping):
+        raise InputError(f"An example must be an object with fields such as id and text, got {record!r:.60}.")
+    name = record.get("id")
+    rest = {str(field): value for field, value in record.items() if field not in ("id", "text", "html", "kind")}
+    kind = next((kind for kind in ("html", "text") if isinstance(record.get(kind), str)), "table")
+    content: dict[str, Any] = {"kind": kind} | ({} if kind == "table" else {kind: whole_text(kind, record[kind])})
+    if rest or kind == "table":
+        content["cells"] = {whole_text("A field", field): _cell(field, value) for field, value in rest.items()}
+    return None if name is None or name == "" else str(name), content
+
+
+def _cell(field: str, value: Any) -> Any:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    if isinstance(value, int | float):
+        if abs(value) > _LARGEST:
+            raise InputError(f"The number {field!r} must lie within +-{_LARGEST:.2g}, got {_short(value)}. Scale it.")
+        return value
+    return whole_text(f"The field {field!r}", value if isinstance(value, str) else json.dumps(value, default=str))
+
+
+def _short(number: float) -> str:
+    try:
+        return f"{number:.3g}"
+    except OverflowError:
+        return "one of hundreds of digits"
+
+
+def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Given]:
+    seen: dict[str, int] = {}
+    for name, content in contents:
+        if name is None:
+            plain = json.dumps(content, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            name = blake2b(plain, digest_size=8).hexdigest()
+            seen[name] = times = seen.get(name, 0) + 1
+            name = name if times == 1 else f"{name}-{times}"
+        if len(whole_text("An id", name)) > _LONGEST_ID:
+            raise InputError(f"An id must have at most {_LONGEST_ID} characters, got {name[:40]!r}... Shorten it.")
+        yield Given(name, content)
+
+
+def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    try:
+        yield from records
+    except UnicodeDecodeError as problem:
+        raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
+
+
+def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except ValueError as problem:
+                raise FileFormatError(
+                    f"{path}, line {number}: must be a JSON object ({problem}). Correct it."
+                ) from None
+            if not isinstance(record, dict):
+                raise FileFormatError(f"{path}, line {number}: must be a JSON object, got {line[:40]!r}. Correct it.")
+            yield record
+
+
+def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, restkey="")
+        for record in reader:
+            if "" in record or None in record.values():
+                raise FileFormatError(
+                    f"{path}, line {reader.line_num}: every line must have {len(reader.fieldnames or ())} cells as the "
+                    "header has. Look for a missing comma or quote."
+                )
+            yield {
+                field: cell if field in ("id", "text", "html") else _number_or_text(cell)
+                for field, cell in record.items()
+            }
+
+
+def _number_or_text(cell: str) -> float | str | None:
+    """What a cell holds; a whole number stays one, as it will be shown.
+
+    >>> [_number_or_text(cell) for cell in ("20", "2.50", "late", "")]
+    [20, 2.5, 'late', None]
+    """
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(cell)
+    return cell or None
+
+
+def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ModuleNotFoundError:
+        raise InputError("Parquet files need pyarrow. Run: pip install 'coalface[parquet]'") from None
+    with ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=4096):
+            yield from batch.to_pylist()
+
+
+def _pictures(folder: Path) -> Iterator[Given]:
+    """The images under a folder, named by their path in it."""
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _PICTURES and path.is_file())
+    if not found:
+        raise FileFormatError(f"{folder} must hold images ({', '.join(_PICTURES)}), got none. Check the path.")
+    for number, path in enumerate(found):
+        kept = f"{number:07d}{path.suffix.lower()}"
+        name = whole_text("The name of an image", path.relative_to(folder).as_posix())
+        yield Given(name, {"kind": "image", "file": kept}, path)

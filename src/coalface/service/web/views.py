@@ -1,0 +1,255 @@
+"""What goes over the wire, as the OpenAPI description has it. Times are ISO 8601 in UTC."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from fastapi import Query
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from coalface.service.desk.messages import Estimate, LabelRow, Progress, Question
+from coalface.service.web.tokens import Caller
+
+# A database cannot keep the character 0, and nobody needs ids or names without end.
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]+$")]
+Cost = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until a lease ends.")]
+Form = Literal["jsonl", "csv", "vw", "model"]
+Limit = Annotated[int, Query(ge=1, le=1000, description="How many items a page may have.")]
+Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the page before.")]
+NameCursor = Annotated[
+    str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the page before.")
+]
+Item = TypeVar("Item")
+
+
+class _View(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")  # a misspelt field must not be lost in silence
+
+
+class Page(_View, Generic[Item]):
+    """Part of a list; ``next_cursor`` asks for what follows, and is null at the end."""
+
+    items: list[Item]
+    next_cursor: str | None = None
+
+
+class LevelView(_View):
+    """One named level of the cost scale."""
+
+    name: str
+    cost: float
+    anchor: str
+
+
+class ProjectView(_View):
+    """What is asked, about which labels, on which scale."""
+
+    name: str
+    title: str
+    question: str
+    guidelines: str
+    labels: list[str]
+    levels: list[LevelView]
+    cost_bounds: tuple[float, float]
+    true_label: bool
+
+
+class QueryView(_View):
+    """One example and the labels whose cost is asked for; ranges and reason are for engineers."""
+
+    id: str
+    example_id: str
+    content: dict[str, Any]
+    labels: list[str]
+    known: dict[str, float | None]
+    lease_id: str
+    expires_at: datetime
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+
+
+class LeasedView(_View):
+    """Queries to answer; without any, ``reason`` says why."""
+
+    queries: list[QueryView]
+    reason: str | None = None
+
+
+class LeaseView(_View):
+    """When a lease ends."""
+
+    expires_at: datetime
+
+
+class ReceiptView(_View):
+    """An answer that is safe."""
+
+    answer_id: str
+    late: bool
+    learned: bool
+    follow_up: QueryView | None
+
+
+class AnsweredView(_View):
+    """An answer given before."""
+
+    answer_id: str
+    question_id: str
+    example_id: str
+    costs: dict[str, float | None]
+    at: datetime
+    late: bool
+    undone: bool
+    note: str | None
+
+
+class UndoneView(_View):
+    """The query that an undone answer belonged to, leased to its author again."""
+
+    query: QueryView | None
+
+
+class NamedView(_View):
+    """Something with a name."""
+
+    name: str
+
+
+Named = TypeVar("Named", bound=NamedView)
+
+
+class AnnotatorView(NamedView):
+    """One annotator's work."""
+
+    examples: int
+    costs: int
+    cant_tell: int
+    seconds: float | None
+    agreement: float | None
+    compared: int
+    last_seen: datetime | None
+
+
+class OverviewView(_View):
+    """Everything the dashboard shows."""
+
+    progress: Progress
+    pool: int
+    decided: int
+    passive_costs: int
+    test_cost: Estimate | None
+    saving: Estimate | None
+    contested: Estimate | None
+    stopped: str | None
+    rebuilding: bool
+    problem: str | None
+    model: int
+    annotators: list[AnnotatorView]
+    labels: list[LabelRow]
+    history: list[tuple[int, float]]
+
+
+class EventView(_View):
+    """One line of the log."""
+
+    id: int
+    at: datetime
+    kind: str
+    who: str | None
+    body: dict[str, Any]
+
+
+class ExampleView(_View):
+    """An example of the pool and where it stands; it is decided in its ``turn``."""
+
+    id: str
+    turn: int
+    state: Literal["undecided", "open", "closed", "passed"]
+
+
+class ComingView(_View):
+    """A question that would be asked: ``labels`` at first, and perhaps those in ``later``."""
+
+    example_id: str
+    labels: list[str]
+    later: list[str]
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+
+
+class TokenView(NamedView):
+    """Whose token, not the token."""
+
+    role: str
+
+
+class NewTokenView(TokenView):
+    """A token, shown this once."""
+
+    token: str
+
+
+class LeaseBody(_Body):
+    """How many queries, and for how long."""
+
+    max_items: int = Field(1, ge=1, le=100, description="Of annotators: at most 10, for at most 3,600 seconds.")
+    ttl_s: Lifetime = 600.0
+
+
+class RenewBody(_Body):
+    """For how long."""
+
+    ttl_s: Lifetime = 600.0
+
+
+class AnswerBody(_Body):
+    """Costs by label (null or ``unsure``: can't tell), or in true-label mode the true ``label``."""
+
+    query_id: Identifier
+    lease_id: Identifier
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    unsure: list[Name] = Field(default_factory=list)
+    label: Name | None = None
+    lead_time_s: Seconds | None = None
+    note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
+
+
+class PredictBody(_Body):
+    """Examples as the project's pool has them."""
+
+    examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
+
+
+class TokenBody(_Body):
+    """Whom a new token is for."""
+
+    name: Name
+    role: Literal["annotator", "engineer"]
+
+
+def for_caller(question: Question, caller: Caller) -> Question:
+    """The question without what would sway an annotator."""
+    return question if caller.is_engineer else replace(question, ranges={}, reason="")
+
+
+def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
+    """The first ``limit`` of what was found; where more was found, something follows.
+
+    >>> page_of([3, 5, 8], 2, lambda number: number)
+    Page(items=[3, 5], next_cursor='5')
+    """
+    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
+
+
+def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
+    """Those whose names follow the cursor, by name."""
+    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
+    return page_of(rest, limit, lambda one: one.name)

@@ -1,0 +1,34 @@
+"""Studies: many simulated runs described by one TOML file, on one machine or a cluster, and what they show.
+
+A study becomes cells (one run each); a sweep runs the cells that are not finished yet; a report chooses learning
+rates, draws the curves and counts the savings.
+
+>>> from pathlib import Path
+>>> from tempfile import TemporaryDirectory
+>>> study = Study.from_toml('data = ["iris"]' + chr(10) + "permutations = 2" + chr(10) + "[lines.coal]")
+>>> with TemporaryDirectory() as folder:
+...     run_sweep(study, Path(folder)).finished
+...     write_report_of(folder).name
+2
+'report.html'
+"""
+
+import os
+from pathlib import Path
+
+from coalface.studies.collect_results import findings_of
+from coalface.studies.report.pages import write_report
+from coalface.studies.results import FILE, Results
+from coalface.studies.study import Study
+from coalface.studies.sweep import Outcome, run_sweep
+from coalface.studies.tables import write_tables
+
+__all__ = ["Outcome", "Study", "run_sweep", "write_report_of"]
+
+
+def write_report_of(folder: str | os.PathLike[str]) -> Path:
+    """Write the tables, figures and page of a sweep's folder, or of a folder of tables; the path of the page."""
+    place = Path(folder)
+    if (place / FILE).is_file():
+        write_tables(findings_of(Results(place)), place)
+    return write_report(place)

@@ -1,0 +1,169 @@
+"""Rivals that ask for true labels: pool-based active learning as people do it today, with a cost matrix at hand.
+
+The whole pool lies open; only labels are asked for, a batch at a time, and each answer counts as all K costs of
+that example. Which labels are asked depends on the strategy alone. What is then predicted from them is a parameter:
+
+- ``predictor="coal"``: our own regressors learn the labels' costs in one pass, in the order in which they were
+  asked for, so that only the choice of questions differs from the passive rule;
+- ``predictor="own"``: logistic regression on all labels so far, and the label of least expected cost, which is
+  what users of these strategies would do.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale, check_cost_matrix
+from coalface.data.dataset import CostDataset
+from coalface.data.numbers import whole_number
+from coalface.errors import InputError
+from coalface.studies.baselines import passive
+from coalface.studies.baselines.baseline import Played, Rival
+from coalface.studies.baselines.problem import Problem, Progress
+from coalface.studies.baselines.strategies import (
+    UNKNOWN,
+    CostEmbedding,
+    CostMargin,
+    ExpectedCost,
+    Margin,
+    Strategy,
+    logistic_regression,
+)
+
+_MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
+_PREDICTORS = ("coal", "own")
+_SCORES = {"margin": CostMargin, "expected-cost": ExpectedCost}
+_PARAMETERS = {"predictor": "coal", "warm_up": 10, "batch_size": 10, "max_labels": None, **passive.PARAMETERS}
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The problem as these strategies see it: standardised features, true labels, a cost matrix from 0 to 1."""
+
+    features: NDArray[np.float64]
+    test_features: NDArray[np.float64]
+    truth: NDArray[np.int64]
+    cost_matrix: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, problem: Problem, scale: CostScale) -> "Pool":
+        """The pool of a problem with one true label per example."""
+        from sklearn.preprocessing import StandardScaler
+
+        examples = problem.examples
+        if examples.truth is None or examples.cost_matrix is None:
+            raise InputError(
+                "A learner that asks for labels needs data with true labels and a cost matrix, got a table of costs. "
+                "Make it with CostDataset.from_labels, or choose a learner that asks for costs."
+            )
+        if examples.candidates is not None:
+            raise InputError("A learner that asks for labels cannot restrict them per example: drop candidates.")
+        scaler = StandardScaler().fit(_dense(examples))
+        return cls(
+            features=scaler.transform(_dense(examples)),
+            test_features=scaler.transform(_dense(problem.test)),
+            truth=examples.truth.astype(np.int64),
+            cost_matrix=np.asarray(scale.to_unit(check_cost_matrix(examples.cost_matrix)), np.float64),
+        )
+
+
+def asked_in_order(
+    strategy: Strategy,
+    truth: NDArray[np.int64],
+    warm_up: int,
+    batch_size: int,
+    max_labels: int,
+    progress: Callable[[int, int], None],
+) -> NDArray[np.int64]:
+    """The rows in the order in which their labels are asked for: the first ones, then the strategy's choice."""
+    labels = np.full(len(truth), UNKNOWN, np.int64)
+    rows = np.arange(min(warm_up, max_labels))
+    while True:
+        labels[rows] = truth[rows]
+        progress(len(rows), max_labels)
+        n_more = min(batch_size, max_labels - len(rows))
+        if not n_more:
+            return rows
+        rows = np.concatenate([rows, strategy.choose(labels, n_more)])
+
+
+def _play(problem: Problem, parameters: dict[str, Any], strategy_type: type[Strategy]) -> Played:
+    pool = Pool.of(problem, CostScale.of(parameters["cost_bounds"]))
+    rows = asked_in_order(
+        strategy_type(pool.features, pool.cost_matrix, problem.random_state),
+        pool.truth,
+        int(parameters["warm_up"]),
+        int(parameters["batch_size"]),
+        min(int(parameters["max_labels"] or len(pool.truth)), len(pool.truth)),
+        problem.progress,
+    )
+    everything = np.ones((len(rows), problem.n_labels), np.bool_)
+    looks = problem.looks(everything, pool_rows=rows)
+    if parameters["predictor"] == "own":
+        return Played(looks, [_own_cost(problem, pool, rows[:step]) for step in looks.steps])
+    learned = problem.examples.subset(rows)
+    test_costs = passive.costs_along(problem, parameters, learned, everything, looks.steps, _all_chosen(problem))
+    return Played(looks, test_costs)
+
+
+def _all_chosen(problem: Problem) -> Progress:
+    """Progress once the choice, which takes nearly all the time, is made."""
+    return lambda _done, total: problem.progress(total, total)
+
+
+def _own_cost(problem: Problem, pool: Pool, rows: NDArray[np.int64]) -> float:
+    """The test cost of the labels that logistic regression on these rows expects to cost least."""
+    truth = pool.truth[rows]
+    seen = np.unique(truth)
+    chances = np.zeros((len(pool.test_features), problem.n_labels))
+    if len(seen) == 1:
+        chances[:, seen] = 1.0  # there is nothing to tell apart yet
+    else:
+        chances[:, seen] = logistic_regression().fit(pool.features[rows], truth).predict_proba(pool.test_features)
+    return problem.test_cost((chances @ pool.cost_matrix).argmin(axis=1))
+
+
+def _dense(examples: CostDataset) -> NDArray[np.float64]:
+    n, n_features = examples.X.shape
+    if n * n_features > _MOST_NUMBERS:
+        raise InputError(
+            f"{examples!r} is too large for a learner that asks for labels: it needs a dense table of at most "
+            f"{_MOST_NUMBERS:,} numbers, this would have {n * n_features:,}."
+        )
+    return examples.X.toarray().astype(np.float64)
+
+
+def _check(parameters: dict[str, Any], n_labels: int) -> None:
+    for name, choices in (("predictor", _PREDICTORS), ("score", tuple(_SCORES))):
+        if name in parameters and parameters[name] not in choices:
+            raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {parameters[name]!r}.")
+    for name in ("warm_up", "batch_size", "max_labels"):
+        if parameters[name] is None and name == "max_labels":
+            continue
+        if whole_number(name, parameters[name]) < 1:
+            raise InputError(f"{name} must be a whole number from 1 on, got {parameters[name]!r}.")
+    passive.check_parameters(parameters, n_labels)
+
+
+def _rival(name: str, play: Callable[[Problem, dict[str, Any]], Played], **parameters: Any) -> Rival:
+    return Rival(
+        name=name,
+        asks="labels",
+        parameters={**_PARAMETERS, **parameters},
+        check_values=_check,
+        play=play,
+        package="scikit-activeml",
+        module="skactiveml",
+    )
+
+
+MARGIN = _rival("margin", lambda problem, given: _play(problem, given, Margin))
+COST_WEIGHTED = _rival(
+    "cost-weighted-uncertainty",
+    lambda problem, given: _play(problem, given, _SCORES[given["score"]]),
+    score="margin",
+)
+COST_EMBEDDING = _rival("cost-embedding", lambda problem, given: _play(problem, given, CostEmbedding))

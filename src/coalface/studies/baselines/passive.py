@@ -1,0 +1,56 @@
+"""Our own regressors without our own questions: whatever somebody else asked is learned in one pass."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale
+from coalface.data.dataset import CostDataset
+from coalface.learner.coal import CoalClassifier
+from coalface.learner.settings import settings_for
+from coalface.studies.baselines.problem import Problem, Progress
+
+PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
+_BLOCK = 4096  # rows told at a time
+
+
+def check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
+    """InputError if our learner could not have these parameters; those it does not know are passed over."""
+    defaults = CoalClassifier.as_published().get_params()
+    settings_for(n_labels, {**defaults, **{name: parameters[name] for name in parameters if name in defaults}})
+    CostScale.of(parameters["cost_bounds"])
+
+
+def costs_along(
+    problem: Problem,
+    parameters: dict[str, Any],
+    examples: CostDataset,
+    asked: NDArray[np.bool_],
+    steps: NDArray[np.int64],
+    progress: Progress,
+) -> list[float]:
+    """The test cost after each of these numbers of rows, when the ``asked`` costs of ``examples`` are learned."""
+    learner = _learner(parameters, problem.n_labels)
+    test_costs, done = [], 0
+    for step in steps.tolist():
+        while done < step:
+            block = slice(done, min(done + _BLOCK, step))
+            _tell(learner, examples.subset(block), asked[block])
+            done = block.stop
+            progress(done, len(examples))
+        test_costs.append(problem.test_cost(learner.predict(problem.test.X)))
+    return test_costs
+
+
+def _tell(learner: CoalClassifier, examples: CostDataset, asked: NDArray[np.bool_]) -> None:
+    """Tell what was asked; a row with no question teaches nothing and is left out."""
+    rows = np.flatnonzero(asked.any(axis=1))
+    some, mask = examples.subset(rows), asked[rows]
+    learner.tell(some.X, np.where(mask, some.cost, np.nan), asked=mask)
+
+
+def _learner(parameters: dict[str, Any], n_labels: int) -> CoalClassifier:
+    """A fresh learner that names labels by their columns; as published, so that it never changes with our defaults."""
+    own = {name: parameters[name] for name in PARAMETERS}
+    return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", **own)

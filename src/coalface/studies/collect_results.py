@@ -1,0 +1,99 @@
+"""What the results of a sweep add up to."""
+
+from pathlib import Path
+
+import numpy as np
+
+from coalface.errors import FileFormatError, InputError
+from coalface.studies import learners
+from coalface.studies.cells import Cell, Record, cells_of
+from coalface.studies.curve import Curve
+from coalface.studies.findings import Findings, Points, Run
+from coalface.studies.rates import as_rate
+from coalface.studies.report import number_format as wording
+from coalface.studies.results import Results, Session
+from coalface.studies.study import TUNED, Line, Study
+
+
+def findings_of(results: Results) -> Findings:
+    """What the finished cells of the last session's study say."""
+    session = results.last
+    if session is None:
+        raise _empty(results.folder)
+    study = session.study
+    fingerprints = {data.name: data.fingerprint for data in session.data}
+    lines = {line.name: line for line in study.lines}
+    runs: list[Run] = []
+    failures, missing = [], 0
+    for cell in cells_of(study, fingerprints, session.code):
+        if cell.key in results.finished:
+            runs.append(_run(cell, results.finished[cell.key], lines[cell.line]))
+        elif cell.key in results.failed:
+            settings = ", ".join(f"{name} {value}" for name, value in cell.settings)
+            where = f"{cell.data}, {cell.line} ({settings}), permutation {cell.permutation}"
+            failures.append(f"{where}: {results.failed[cell.key]}")
+        else:
+            missing += 1
+    if not runs:
+        raise _empty(results.folder)
+    return Findings(
+        name=study.name,
+        title=study.title,
+        text=study.text,
+        baseline=study.baseline,
+        lines=tuple(lines),
+        data=session.data,
+        runs=tuple(runs),
+        settings=_settings(study),
+        versions=session.versions,
+        timings=_timings(results.sessions, runs),
+        failures=tuple(failures),
+        missing=missing,
+    )
+
+
+def _empty(folder: Path) -> InputError:
+    return InputError(f"{folder} has no finished run yet. Run `coalface sweep` with this folder first.")
+
+
+def _run(cell: Cell, record: Record, line: Line) -> Run:
+    """The run of a cell; its names are the cell's, for another study may have called them otherwise."""
+    try:
+        curve = Curve.from_values(record["curve"])
+    except FileFormatError as problem:
+        raise FileFormatError(f"The record of the cell {record['key']} is damaged: {problem}") from None
+    spent = np.full(len(curve.test_cost), np.nan) if curve.spent is None else curve.spent
+    return Run(
+        data=cell.data,
+        line=line.name,
+        rule=line.rule,
+        learning_rate=as_rate(dict(cell.settings).get(TUNED, 0.0)),
+        permutation=cell.permutation,
+        asks=learners.asks_of(line.learner),
+        auc=curve.auc,
+        costs_queried=int(curve.costs_queried[-1]),
+        examples_queried=int(curve.examples_queried[-1]),
+        rounds=int(curve.rounds[-1]),
+        test_cost=float(curve.test_cost[-1]),
+        spent=float(spent[-1]),
+        seconds=float(record["seconds"]),
+        points=Points(curve.costs_queried, curve.examples_queried, curve.test_cost, spent),
+    )
+
+
+def _settings(study: Study) -> dict[str, str]:
+    seeds = f"{len(study.permutations)}, seeds {study.permutations[0]} to {study.permutations[-1]}"
+    shown = {"permutations": seeds, "checkpoints": str(study.budgets), "baseline": study.baseline}
+    for line in study.lines:
+        values = ", ".join(f"{name} {value}" for name, value in line.settings.items())
+        rates = ", ".join(map(wording.rate, line.rates))
+        shown[line.name] = "; ".join(filter(None, (f"learner {line.learner}", values, f"learning rates {rates}")))
+    return shown
+
+
+def _timings(sessions: list[Session], runs: list[Run]) -> dict[str, str]:
+    shown = {"sum over all runs": f"{sum(run.seconds for run in runs):,.0f} s in {len(runs):,} runs"}
+    for number, session in enumerate(sessions, start=1):
+        took = "cut off" if session.seconds is None else f"{session.seconds:,.0f} s for {session.cells:,} runs"
+        shown[f"start {number}"] = f"{took}, {session.workers} {session.executor}, {session.started}"
+    return shown

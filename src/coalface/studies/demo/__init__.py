@@ -1,0 +1,6 @@
+"""The main job on bundled data: the runs, and the page that shows them."""
+
+from coalface.studies.demo.page import demo_page
+from coalface.studies.demo.runs import Demo, run_demo
+
+__all__ = ["Demo", "demo_page", "run_demo"]

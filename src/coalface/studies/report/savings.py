@@ -1,0 +1,255 @@
+"""How much less each line asks for than the baseline until it is as good as the baseline ends up to be.
+
+The target is the baseline's final test cost, the median over permutations. What a line needs for it is where its
+median curve falls to the target for good; the saving is what the baseline itself needs for it, divided by that.
+Intervals come from resampling the permutations, the same ones for the line and the baseline.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.studies.findings import DataFacts, Findings, Run
+from coalface.studies.measures import Measure, applies, checkpoints, measures_for, start_of
+from coalface.studies.rates import Rate
+from coalface.studies.selection import Choice, choose_rates
+from coalface.studies.summary import common_axis, last_crossings, read_off
+
+DRAWS = 1000
+_SEED = 20_190_601
+_ENDS = (2.5, 97.5)  # percentiles
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where 95 % of the draws lie; NaN with a single permutation, which says nothing about others."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Saving:
+    """One line on one dataset, counted in one way.
+
+    ``needed`` is NaN and ``factor`` 0 where the target is never reached. ``reached`` is the share of draws that
+    reach it; ``draws`` are their factors, 0 for the others.
+    """
+
+    asked: float
+    needed: float
+    baseline_needed: float
+    factor: float
+    interval: Interval
+    reached: float
+    draws: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One line on one dataset at its chosen learning rate, beside the baseline on the same permutations.
+
+    ``excess`` is by how much it ends worse than the baseline: its median final test cost minus the baseline's.
+    ``savings`` has no price where a run of either does not say what it spent.
+    """
+
+    data: str
+    line: str
+    rule: str
+    rate: Rate
+    permutations: int
+    test_cost: float
+    baseline_test_cost: float
+    excess: float
+    excess_interval: Interval
+    costs_asked: float
+    examples_asked: float
+    spent: float
+    savings: Mapping[Measure, Saving]
+
+
+@dataclass(frozen=True)
+class MeanSaving:
+    """One line over all datasets: the geometric mean of its savings on those where it reaches the target.
+
+    ``median`` is over all ``n_data`` of them, a target never reached being a saving of 0 (the lower one of two).
+    """
+
+    line: str
+    rule: str
+    measure: Measure
+    mean: float
+    interval: Interval
+    median: float
+    n_reached: int
+    n_data: int
+
+
+def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tuple[Outcome, ...]:
+    """Every line on every dataset where the baseline has runs on the same permutations, in the order of the study."""
+    chosen = {(choice.data, choice.line): choice for choice in choices or choose_rates(findings)}
+    measures = measures_for(findings)
+    found = []
+    for place, facts in enumerate(findings.data):
+        baseline, needs = chosen.get((facts.name, findings.baseline)), _Needs(facts)
+        for line in findings.lines:
+            choice = chosen.get((facts.name, line))
+            if baseline is None or choice is None:
+                continue
+            ours, theirs = _paired(choice.runs, baseline.runs)
+            if ours:
+                pair = _Pair(ours, theirs, _draws(place, len(ours)), needs)
+                runs = (*choice.runs, *baseline.runs)
+                found.append(pair.outcome(choice, [one for one in measures if applies(one, facts, runs)]))
+    return tuple(found)
+
+
+def mean_savings(found: Sequence[Outcome], lines: Sequence[str]) -> tuple[MeanSaving, ...]:
+    """The mean over datasets for every line and measure; a draw is left out of its mean where it reaches nothing.
+
+    >>> mean_savings([], ["coal"])
+    ()
+    """
+    means = []
+    for line in lines:
+        mine = [outcome for outcome in found if outcome.line == line]
+        for measure in dict.fromkeys(measure for outcome in mine for measure in outcome.savings):
+            savings = [outcome.savings[measure] for outcome in mine if measure in outcome.savings]
+            factors = np.array([saving.factor for saving in savings])
+            draws = np.array([saving.draws for saving in savings])
+            single = any(np.isnan(saving.interval.low) for saving in savings)
+            means.append(
+                MeanSaving(
+                    line=line,
+                    rule=mine[0].rule,
+                    measure=measure,
+                    mean=float(geometric_means(factors[:, None])[0]),
+                    interval=_interval(geometric_means(draws), single=single),
+                    median=float(np.percentile(factors, 50, method="inverted_cdf")),
+                    n_reached=int((factors > 0).sum()),
+                    n_data=len(factors),
+                )
+            )
+    return tuple(means)
+
+
+def geometric_means(factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The geometric mean of each column's factors above 0; 0 for a column without any.
+
+    >>> geometric_means(np.array([[2.0, 0.0], [8.0, 0.0]])).round(9).tolist()
+    [4.0, 0.0]
+    """
+    counted = factors > 0
+    logs = np.log2(np.where(counted, factors, 1.0)).sum(axis=0)
+    n = counted.sum(axis=0)
+    return np.where(n > 0, 2 ** (logs / np.maximum(n, 1)), 0.0)
+
+
+def medians_of_draws(values: NDArray[np.float64], draws: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The median over each draw of rows (draws, runs), column by column: (draws, columns).
+
+    Equal to ``np.median(values[draws], axis=1)``, without making that array: each column is sorted once, and the
+    median of a draw is found by counting how often it drew each row.
+
+    >>> medians_of_draws(np.array([[1.0], [2.0], [9.0]]), np.array([[0, 0, 2], [1, 2, 2]])).tolist()
+    [[1.0], [9.0]]
+    """
+    n_draws, n = draws.shape
+    counts = np.zeros((n_draws, len(values)), np.int32 if n > 32_000 else np.int16)
+    np.add.at(counts, (np.arange(n_draws)[:, None], draws), 1)
+    medians = np.empty((n_draws, values.shape[1]))
+    for column, order in enumerate(np.argsort(values, axis=0, kind="stable").T):
+        below = np.cumsum(counts[:, order], axis=1, dtype=counts.dtype)
+        in_order = values[order, column]
+        middle = [in_order[np.argmax(below > rank, axis=1)] for rank in ((n - 1) // 2, n // 2)]
+        medians[:, column] = (middle[0] + middle[1]) / 2
+    return medians
+
+
+_Need = tuple[float, NDArray[np.float64]]  # what all runs need, and what each draw of them needs
+
+
+class _Needs:
+    """What runs on one dataset need for a target; the baseline's, which every line is compared with, is kept."""
+
+    def __init__(self, facts: DataFacts) -> None:
+        self.facts = facts
+        self.kept: dict[tuple[Measure, tuple[int, ...]], _Need] = {}
+
+    def of(self, pair: "_Pair", runs: Sequence[Run], measure: Measure) -> _Need:
+        points = checkpoints(runs, measure, self.facts)
+        asked = common_axis(points, measure.axis, start_of(points, measure))
+        values = read_off(points, measure.axis, asked)
+        every = last_crossings(asked, np.median(values, axis=0)[None, :], np.array([pair.target]))
+        return float(every[0]), last_crossings(asked, medians_of_draws(values, pair.draws), pair.drawn_target)
+
+    def of_baseline(self, pair: "_Pair", measure: Measure) -> _Need:
+        key = measure, tuple(run.permutation for run in pair.theirs)
+        if key not in self.kept:
+            self.kept[key] = self.of(pair, pair.theirs, measure)
+        return self.kept[key]
+
+
+class _Pair:
+    """A line and the baseline on the same permutations, and draws of these."""
+
+    def __init__(self, ours: Sequence[Run], theirs: Sequence[Run], draws: NDArray[np.int64], needs: _Needs) -> None:
+        self.ours, self.theirs, self.draws, self.needs = ours, theirs, draws, needs
+        finals = np.array([[run.test_cost for run in ours], [run.test_cost for run in theirs]]).T
+        self.test_cost, self.target = (float(median) for median in np.median(finals, axis=0))
+        drawn = medians_of_draws(finals, draws)
+        self.drawn_test_cost, self.drawn_target = drawn[:, 0], drawn[:, 1]
+
+    def outcome(self, choice: Choice, measures: Sequence[Measure]) -> Outcome:
+        return Outcome(
+            data=choice.data,
+            line=choice.line,
+            rule=choice.rule,
+            rate=choice.rate,
+            permutations=len(self.ours),
+            test_cost=self.test_cost,
+            baseline_test_cost=self.target,
+            excess=self.test_cost - self.target,
+            excess_interval=_interval(self.drawn_test_cost - self.drawn_target, single=len(self.ours) == 1),
+            costs_asked=float(np.median([run.costs_queried for run in self.ours])),
+            examples_asked=float(np.median([run.examples_queried for run in self.ours])),
+            spent=float(np.median([run.spent for run in self.ours])),
+            savings={measure: self._saving(measure) for measure in measures},
+        )
+
+    def _saving(self, measure: Measure) -> Saving:
+        needed, drawn = self.needs.of(self, self.ours, measure)
+        baseline_needed, baseline_drawn = self.needs.of_baseline(self, measure)
+        factors = np.nan_to_num(baseline_drawn / drawn, nan=0.0)
+        points = checkpoints(self.ours, measure, self.needs.facts)
+        return Saving(
+            asked=float(np.median([getattr(run, measure.axis)[-1] for run in points])),
+            needed=needed,
+            baseline_needed=baseline_needed,
+            factor=0.0 if np.isnan(needed) else baseline_needed / needed,
+            interval=_interval(factors, single=len(self.ours) == 1),
+            reached=float(np.mean(factors > 0)),
+            draws=factors,
+        )
+
+
+def _paired(ours: Sequence[Run], theirs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """The runs of two lines on the permutations that both have, in the same order."""
+    by_permutation = {run.permutation: run for run in theirs}
+    both = [run for run in ours if run.permutation in by_permutation]
+    return both, [by_permutation[run.permutation] for run in both]
+
+
+def _draws(place: int, n: int) -> NDArray[np.int64]:
+    """Draws of ``n`` permutations with replacement; other datasets have other draws, all lines of one the same."""
+    return np.random.default_rng([_SEED, place]).integers(n, size=(DRAWS, n))
+
+
+def _interval(draws: NDArray[np.float64], *, single: bool) -> Interval:
+    """The ends of the draws; each is one of them, as nothing lies between never (0) and the least factor."""
+    if single:
+        return Interval(np.nan, np.nan)
+    low, high = np.percentile(draws, _ENDS, method="inverted_cdf")
+    return Interval(float(low), float(high))

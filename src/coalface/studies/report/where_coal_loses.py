@@ -1,0 +1,115 @@
+"""Where COAL loses, in sentences computed from the numbers."""
+
+from collections.abc import Callable, Iterator
+
+from coalface.studies.measures import Measure
+from coalface.studies.report.analysis import OURS, Analysis
+from coalface.studies.report.number_format import excess, excess_interval, factor, listed, number
+from coalface.studies.report.savings import Outcome
+
+
+def losses(analysis: Analysis) -> list[str]:
+    """A sentence per way in which a coal line is beaten and who beats it; none if it never is.
+
+    It loses to the baseline by ending worse, so that it never reaches the baseline's final test cost, or by
+    needing more for it; to another line where that one needs less, or ends better, than the best coal line.
+    """
+    if not analysis.coal_lines or not analysis.outcomes:
+        return []
+    return [*_to_the_baseline(analysis), *_to_others(analysis)]
+
+
+def nothing_lost(analysis: Analysis) -> str:
+    """What to say if there are no losses."""
+    baseline = analysis.findings.baseline
+    if not analysis.outcomes:
+        return f"Nothing can be compared: {baseline} has no runs to compare with."
+    if not analysis.coal_lines and analysis.rules[baseline] == OURS:
+        if len(analysis.rules) == 1:
+            return f"The baseline, {baseline}, is the coal line itself, and there is nothing to compare it with."
+        return (
+            f"The baseline, {baseline}, is the only coal line: there is nothing to compare it with but the other "
+            "lines, whose savings above are counted against it."
+        )
+    if not analysis.coal_lines:
+        return "No line of this study uses the coal rule."
+    return (
+        f"Nowhere in this study: every coal line gets as good as {baseline} ends up on all data, "
+        "needs less for it, and no other line needs less, or ends better, than the best coal line."
+    )
+
+
+def _to_the_baseline(analysis: Analysis) -> Iterator[str]:
+    baseline = analysis.findings.baseline
+    for line in analysis.coal_lines:
+        mine = [outcome for outcome in analysis.outcomes if outcome.line == line]
+        worse = [outcome for outcome in mine if outcome.excess > 0]
+        if worse:
+            yield (
+                f"{line} ends worse than {baseline}, so that it never reaches its final test cost, "
+                f"{_where(analysis, worse, _ends_worse)}."
+            )
+        for measure in analysis.measures:
+            slower = [one for one in mine if measure in one.savings and 0 < one.savings[measure].factor < 1]
+            if slower:
+                yield (
+                    f"{line} needs {measure.more} than {baseline} for the same test cost, "
+                    f"{_where(analysis, slower, _saves(measure))}."
+                )
+
+
+def _to_others(analysis: Analysis) -> Iterator[str]:
+    others = [line for line in analysis.rules if line not in (*analysis.coal_lines, analysis.findings.baseline)]
+    for line in others:
+        for measure in analysis.measures:
+            ahead = []
+            for data in analysis.data_names:
+                rival, ours = analysis.best(data, [line], measure), analysis.best(data, analysis.coal_lines, measure)
+                if rival and ours and rival.savings[measure].factor > ours.savings[measure].factor:
+                    ahead.append((rival, ours))
+            if ahead:
+                against = {rival.data: ours for rival, ours in ahead}
+                told = _where(analysis, [rival for rival, _ in ahead], _needs(measure, against))
+                yield f"{line} needs {measure.less} than the best coal line to get as good, {told}."
+        better = [outcome for outcome in analysis.outcomes if outcome.line == line and _beats_all(analysis, outcome)]
+        if better:
+            yield f"{line} ends better than every coal line, {_where(analysis, better, _ends)}."
+
+
+def _where(analysis: Analysis, found: list[Outcome], told: Callable[[Outcome], str]) -> str:
+    """On which data, with a few words about each."""
+    each = listed([f"{outcome.data} ({told(outcome)})" for outcome in found])
+    if len(analysis.data_names) == 1:
+        return f"on {each}"
+    return f"on {len(found)} of {len(analysis.data_names)} datasets: {each}"
+
+
+def _ends_worse(outcome: Outcome) -> str:
+    low, high = outcome.excess_interval.low, outcome.excess_interval.high
+    told = f"{outcome.test_cost:.4g} against {outcome.baseline_test_cost:.4g}, {excess(outcome)}"
+    if interval := excess_interval(outcome):
+        told += f", 95 % interval {interval}" + (": this may be chance" if low <= 0 <= high else "")
+    return told
+
+
+def _saves(measure: Measure) -> Callable[[Outcome], str]:
+    return lambda outcome: factor(outcome.savings[measure].factor)
+
+
+def _needs(measure: Measure, against: dict[str, Outcome]) -> Callable[[Outcome], str]:
+    def told(outcome: Outcome) -> str:
+        ours = against[outcome.data]
+        needed = ours.savings[measure].needed
+        theirs = f"{number(needed)} of {ours.line}" if needed == needed else "no coal line gets there"
+        return f"{number(outcome.savings[measure].needed)} against {theirs}"
+
+    return told
+
+
+def _ends(outcome: Outcome) -> str:
+    return f"at {outcome.test_cost:.4g}"
+
+
+def _beats_all(analysis: Analysis, outcome: Outcome) -> bool:
+    ours = analysis.on(outcome.data, analysis.coal_lines)
+    return bool(ours) and all(outcome.test_cost < other.test_cost for other in ours)

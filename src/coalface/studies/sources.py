@@ -1,0 +1,111 @@
+"""Where a study's data comes from: known data by name, or files."""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from coalface.data.dataset import TrainTest
+from coalface.data.formats.readers import read_dataset
+from coalface.data.formats.splits import holds_train_test, read_train_test
+from coalface.data.known.catalogue import check_known, known_data, load_known
+from coalface.errors import FileFormatError, InputError, StudyError
+
+_FILE_KEYS = ("train", "test", "test_fraction", "format")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One dataset of a study: a known name, or a training file with its test data and reader options."""
+
+    name: str
+    known: str = ""
+    train: Path | None = None
+    test: Path | None = None
+    test_fraction: float = 0.2
+    format: str = "auto"
+    options: tuple[tuple[str, Any], ...] = ()
+    place: str = "study"  # where the study names it: its file and line
+
+    def load(self) -> TrainTest:
+        """Training and test data; both agree on their labels. An error names the place in the study."""
+        try:
+            return self._load()
+        except (InputError, FileFormatError) as problem:
+            raise StudyError(f"{self.place}, data {self.name!r}: {problem}") from None
+
+    def _load(self) -> TrainTest:
+        if self.train is None:
+            return load_known(self.known)
+        options = dict(self.options)
+        if self.test is None and not options and holds_train_test(self.train):
+            return read_train_test(self.train)
+        train = read_dataset(self.train, self.format, **options)
+        if self.test is None:
+            return train.split(self.test_fraction)
+        test = read_dataset(self.test, self.format, **options)
+        ours, theirs = train.classes.tolist(), test.classes.tolist()
+        if ours != theirs:
+            only = [label for label in [*ours, *theirs] if (label in ours) != (label in theirs)] or "another order"
+            raise InputError(
+                f"the labels of {self.train} and {self.test} must be the same, they differ in {only}. "
+                "Name them all with classes = [...]."
+            )
+        return TrainTest(train, test)
+
+
+def named_sources(names: Any) -> tuple[Source, ...]:
+    """Known data from a list of names, in which ``*`` stands for anything.
+
+    >>> [source.name for source in named_sources(["digits*"])]
+    ['digits', 'digits-distance']
+    """
+    if not isinstance(names, list):
+        raise InputError(f"data must be a list of names or tables [data.NAME], got {names!r}")
+    found = tuple(dict.fromkeys(name for pattern in names for name in _matching(pattern)))
+    return tuple(Source(name, known=name) for name in found)
+
+
+def _matching(pattern: Any) -> list[str]:
+    if not isinstance(pattern, str):
+        raise InputError(f"data must be a list of names, got {pattern!r} in it")
+    if "*" not in pattern:
+        check_known(pattern)
+        return [pattern]
+    names = [known.name for known in known_data() if fnmatchcase(known.name, pattern)]
+    if not names:
+        raise InputError(f"data has no known name like {pattern!r}; see `coalface data list`")
+    return names
+
+
+def table_source(name: str, table: Any, folder: Path) -> Source:
+    """The dataset of a table ``[data.NAME]``: files beside the study, or known data under another name."""
+    if not isinstance(table, dict):
+        raise InputError(f"{name} must be a table [data.{name}], got {table!r}")
+    options = {key: value for key, value in table.items() if key not in (*_FILE_KEYS, "known")}
+    if "train" not in table:
+        if set(table) - {"known"}:
+            raise InputError(f"{name} must say train = a file, or be a known name alone, got {sorted(table)}")
+        known = _text(name, table, "known", name)
+        check_known(known)
+        return Source(name, known=known)
+    fraction = table.get("test_fraction", 0.2)
+    if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction < 1:
+        raise InputError(f"test_fraction must be between 0 and 1 in [data.{name}], got {fraction!r}")
+    if isinstance(options.get("cost_matrix"), str):
+        options["cost_matrix"] = folder / options["cost_matrix"]
+    return Source(
+        name=name,
+        train=folder / _text(name, table, "train"),
+        test=folder / _text(name, table, "test") if "test" in table else None,
+        test_fraction=float(fraction),
+        format=_text(name, table, "format", "auto"),
+        options=tuple(options.items()),
+    )
+
+
+def _text(name: str, table: dict[str, Any], key: str, default: str = "") -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        raise InputError(f"{key} must be a text in [data.{name}], got {value!r}")
+    return value

@@ -1,0 +1,234 @@
+"""The findings of a sweep as files that anybody can read, and back.
+
+::
+
+    sweep.json     the study, its settings, versions, failures, and how many rows the tables have
+    data.csv       the size of every dataset
+    runs.csv       the end of every run
+    curves.csv     every checkpoint of the runs at the chosen learning rates
+    timings.csv    the seconds of every run         (these two differ from machine to machine and may be missing,
+    timings.json   the times of the whole sweep      the others are the same bytes for the same findings)
+
+A table may be kept packed, as ``runs.csv.gz``.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coalface.errors import FileFormatError, InputError
+from coalface.files.atomic import atomic_write
+from coalface.studies.csv_files import REMEDY, Parser, is_there, read_csv, write_csv
+from coalface.studies.findings import DataFacts, Findings, Points, Run
+from coalface.studies.rates import Rate, as_rate, by_size
+from coalface.studies.results import FILE as RESULTS
+from coalface.studies.selection import choose_rates
+
+FORMAT = 1
+_FILES = ("sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json")
+_BEGIN = "Run `coalface sweep STUDY.toml --out FOLDER`, which makes one"
+_KEY: dict[str, Parser] = {"data": str, "line": str, "learning_rate": as_rate, "permutation": int}
+_RUN_COLUMNS: dict[str, Parser] = {
+    "data": str,
+    "line": str,
+    "rule": str,
+    "learning_rate": as_rate,
+    "permutation": int,
+    "asks": str,
+    "auc": float,
+    "costs_queried": int,
+    "examples_queried": int,
+    "rounds": int,
+    "test_cost": float,
+    "spent": float,
+}
+_POINT_COLUMNS = {"costs_queried": int, "examples_queried": int, "test_cost": float, "spent": float}
+_DATA_COLUMNS: dict[str, Any] = {field.name: field.type for field in fields(DataFacts)}
+_TEXTS = {"name": str, "title": str, "text": str, "baseline": str, "missing": int}
+_MAPPINGS = ("settings", "versions")
+_LISTS = ("lines", "failures")
+_ASKS = ("costs", "labels")
+_Key = tuple[str, str, Rate, int]
+
+
+def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
+    """Write the findings into a folder, which is made if need be; each file appears whole or not at all.
+
+    Rows are sorted by dataset and line (in the order of the study), learning rate and permutation. Checkpoints
+    of learning rates that were not chosen are left out.
+    """
+    target, runs = Path(folder), _sorted_runs(findings)
+    target.mkdir(parents=True, exist_ok=True)
+    n_rows = {
+        "data.csv": write_csv(target / "data.csv", list(_DATA_COLUMNS), map(_values_of, findings.data)),
+        "runs.csv": write_csv(target / "runs.csv", list(_RUN_COLUMNS), ([*_cells(run)] for run in runs)),
+        "curves.csv": write_csv(target / "curves.csv", [*_KEY, *_POINT_COLUMNS], _checkpoint_rows(findings)),
+        "timings.csv": write_csv(target / "timings.csv", [*_KEY, "seconds"], ([*_key(r), r.seconds] for r in runs)),
+    }
+    _write_json(target / "timings.json", findings.timings)
+    kept = {name: getattr(findings, name) for name in (*_TEXTS, *_LISTS, *_MAPPINGS)}
+    _write_json(target / "sweep.json", {"format": FORMAT, **kept, "rows": n_rows})
+
+
+def read_tables(folder: str | os.PathLike[str]) -> Findings:
+    """The findings that ``write_tables`` wrote; a FileFormatError names the file and line that is damaged.
+
+    Without the files of times, these are not known: seconds are NaN, and there are no ``timings``. An InputError
+    says that the folder is none, or has nothing of a sweep in it.
+    """
+    source = Path(folder)
+    _check_folder(source)
+    sweep = _read_sweep(source / "sweep.json")
+    rows = sweep["rows"]
+    data = tuple(DataFacts(**values) for _, values in read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
+    runs = _read_runs(source / "runs.csv", rows["runs.csv"], {facts.name for facts in data}, set(sweep["lines"]))
+    if is_there(source / "timings.csv"):
+        _add_seconds(runs, source / "timings.csv", rows["timings.csv"])
+    _add_points(runs, source / "curves.csv", rows["curves.csv"])
+    timings = _read_json(source / "timings.json") if (source / "timings.json").exists() else {}
+    _check_texts(timings, source / "timings.json")
+    kept: dict[str, Any] = {name: sweep[name] for name in (*_TEXTS, *_MAPPINGS)}
+    kept |= {name: tuple(sweep[name]) for name in _LISTS}
+    return Findings(**kept, data=data, runs=tuple(runs.values()), timings=timings)
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder} must be the folder of a sweep, but there is no such folder. {_BEGIN}.")
+    if not any(is_there(folder / name) for name in (*_FILES, RESULTS)):
+        raise InputError(f"{folder} is no folder of a sweep: it has neither results nor tables. {_BEGIN}.")
+
+
+def _key(run: Run) -> _Key:
+    return run.data, run.line, run.learning_rate, run.permutation
+
+
+def _values_of(facts: DataFacts) -> list[Any]:
+    return [getattr(facts, name) for name in _DATA_COLUMNS]
+
+
+def _cells(run: Run) -> list[Any]:
+    return [getattr(run, name) for name in _RUN_COLUMNS]
+
+
+def _sorted_runs(findings: Findings) -> list[Run]:
+    """The runs in the order of the tables, once each, of known data and lines."""
+    data = {facts.name: place for place, facts in enumerate(findings.data)}
+    lines = {line: place for place, line in enumerate(findings.lines)}
+    seen: set[_Key] = set()
+    for run in findings.runs:
+        if run.data not in data or run.line not in lines:
+            raise InputError(f"A run must be of data and a line of the study, got {run.data!r} and {run.line!r}.")
+        if _key(run) in seen:
+            raise InputError(f"A run must be there once, got {_key(run)} twice.")
+        seen.add(_key(run))
+    return sorted(
+        findings.runs,
+        key=lambda run: (data[run.data], lines[run.line], by_size(run.learning_rate), run.permutation),
+    )
+
+
+def _checkpoint_rows(findings: Findings) -> Iterator[list[Any]]:
+    for choice in choose_rates(findings):
+        for run in choice.runs:
+            if run.points is not None:
+                columns = [getattr(run.points, name) for name in _POINT_COLUMNS]
+                yield from ([*_key(run), *values] for values in zip(*columns, strict=True))
+
+
+def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    with atomic_write(path) as file:
+        file.write((json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise FileFormatError(f"{path} is missing: a folder of tables has one. {REMEDY}.") from None
+    except ValueError as problem:
+        raise FileFormatError(f"{path} must be JSON: {problem}. {REMEDY}.") from None
+    if not isinstance(values, dict):
+        raise FileFormatError(f"{path} must hold an object, got {type(values).__name__}. {REMEDY}.")
+    return values
+
+
+def _read_sweep(path: Path) -> dict[str, Any]:
+    sweep = _read_json(path)
+    if not isinstance(sweep.get("format"), int) or sweep["format"] > FORMAT:
+        raise FileFormatError(
+            f"{path} must have a format from 1 to {FORMAT}, got {sweep.get('format')!r}. Upgrade coalface."
+        )
+    kinds = {**_TEXTS, **dict.fromkeys(_LISTS, list), **dict.fromkeys((*_MAPPINGS, "rows"), dict)}
+    for name, kind in kinds.items():
+        if not isinstance(sweep.get(name), kind):
+            found = sweep.get(name, "nothing")
+            raise FileFormatError(f"{path}: {name} must be of type {kind.__name__}, got {found!r}. {REMEDY}.")
+    for name in _MAPPINGS:
+        _check_texts(sweep[name], path)
+    for name in ("data.csv", "runs.csv", "curves.csv", "timings.csv"):
+        if not isinstance(sweep["rows"].get(name), int):
+            raise FileFormatError(f"{path}: rows must say how many {name} has. {REMEDY}.")
+    if sweep["baseline"] not in sweep["lines"]:
+        raise FileFormatError(f"{path}: baseline must be one of the lines, got {sweep['baseline']!r}. {REMEDY}.")
+    return sweep
+
+
+def _check_texts(values: Mapping[str, Any], path: Path) -> None:
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise FileFormatError(f"{path}: {name} must be a text, got {value!r}. {REMEDY}.")
+
+
+def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict[_Key, Run]:
+    runs: dict[_Key, Run] = {}
+    for line, values in read_csv(path, _RUN_COLUMNS, n_rows):
+        run = Run(**values, seconds=float("nan"), points=None)
+        for name, known in (("data", data), ("line", lines), ("asks", _ASKS)):
+            if (found := values[name]) not in known:
+                raise FileFormatError(f"{path}, line {line}: {name} {found!r} is not one of the study's. {REMEDY}.")
+        if _key(run) in runs:
+            raise FileFormatError(f"{path}, line {line}: this run is there twice. {REMEDY}.")
+        runs[_key(run)] = run
+    return runs
+
+
+def _add_seconds(runs: dict[_Key, Run], path: Path, n_rows: int) -> None:
+    for line, values in read_csv(path, {**_KEY, "seconds": float}, n_rows):
+        seconds = values.pop("seconds")
+        key = _known(values, runs, path, line)
+        runs[key] = replace(runs[key], seconds=seconds)
+
+
+def _add_points(runs: dict[_Key, Run], path: Path, n_rows: int) -> None:
+    points: dict[_Key, list[tuple[float, ...]]] = {}
+    for line, values in read_csv(path, {**_KEY, **_POINT_COLUMNS}, n_rows):
+        key = _known({name: values[name] for name in _KEY}, runs, path, line)
+        points.setdefault(key, []).append(tuple(values[name] for name in _POINT_COLUMNS))
+    for key, found in points.items():
+        run, last = runs[key], dict(zip(_POINT_COLUMNS, found[-1], strict=True))
+        if (last["costs_queried"], last["test_cost"]) != (run.costs_queried, run.test_cost):
+            raise FileFormatError(f"{path}: the last checkpoint of {key} must be its end in runs.csv. {REMEDY}.")
+        runs[key] = replace(run, points=_points(found))
+
+
+def _points(found: Iterable[tuple[float, ...]]) -> Points:
+    costs, examples, test_cost, spent = zip(*found, strict=True)
+    return Points(
+        np.array(costs, np.int64),
+        np.array(examples, np.int64),
+        np.array(test_cost, np.float64),
+        np.array(spent, np.float64),
+    )
+
+
+def _known(values: Mapping[str, Any], runs: Mapping[_Key, Run], path: Path, line: int) -> _Key:
+    key: _Key = (values["data"], values["line"], values["learning_rate"], values["permutation"])
+    if key not in runs:
+        raise FileFormatError(f"{path}, line {line}: the run {key} is not in runs.csv. {REMEDY}.")
+    return key

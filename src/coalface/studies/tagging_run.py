@@ -1,0 +1,81 @@
+"""A tagger's run over data whose rows are the words of sentences, looked at as ``simulate`` looks at a classifier's."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.dataset import CostDataset
+from coalface.errors import InputError
+from coalface.search.tagging.runs import tagged
+from coalface.search.tagging.tag_features import TokenRows
+from coalface.search.tagging.tagger import SequenceTagger
+from coalface.studies.checkpoints import Checkpoints, Look
+from coalface.studies.curve import Curve
+
+Progress = Callable[[int, int], None]
+
+
+def tagging_curve(
+    tagger: SequenceTagger,
+    train: CostDataset,
+    test: CostDataset,
+    *,
+    order: Any = None,
+    budgets: Any = "doubling",
+    progress: Progress | None = None,
+) -> Curve:
+    """The test cost of a word against roll-outs, in one pass over the sentences in this ``order``.
+
+    Words have the features of the data, in place of those that ``window`` says, and the last predicted tags. The tagger
+    itself is left as it is.
+
+    >>> X, y, sentence = np.tile(np.eye(2), (30, 1)), ["D", "N"] * 30, np.arange(60) // 2
+    >>> data = CostDataset(X, classes=["D", "N"], truth=[0, 1] * 30, cost_matrix=1 - np.eye(2), sequence=sentence)
+    >>> print(tagging_curve(SequenceTagger(rule="passive"), data, data))
+    120 costs on 60 of 60 examples, test cost 0.0000
+    """
+    words, held_out = (_words_of(part, tagger) for part in (train, test))
+    truth, test_truth, costs = train.truth, test.truth, train.cost_matrix
+    assert truth is not None
+    assert test_truth is not None
+    assert costs is not None
+    own = SequenceTagger(**{**tagger.get_params(), "classes": train.classes, "cost_matrix": costs})
+    sentences = np.arange(len(words.starts) - 1) if order is None else np.asarray(order, np.int64)
+    run = own.start_run(train.classes, words, np.ascontiguousarray(truth), sentences)
+    policy = run.policy
+
+    def look() -> Look:
+        found = tagged(policy, held_out, run.tagging.allowed)
+        paid = float(costs[test_truth, found].astype(np.float64).mean())
+        return Look(policy.costs_queried_, policy.examples_queried_, run.done, paid)
+
+    started = time.perf_counter()
+    checkpoints = Checkpoints(budgets, len(train.classes), len(run.order), look)
+    while True:
+        budget = checkpoints.pass_by(policy.costs_queried_)
+        if run.finished:
+            return checkpoints.curve(time.perf_counter() - started)
+        run.play(budget)
+        if progress is not None:
+            progress(run.done, len(run.order))
+
+
+def n_sequences(dataset: CostDataset) -> int:
+    """The number of sentences; an InputError if the data has none."""
+    return len(_lengths_of(dataset))
+
+
+def _words_of(dataset: CostDataset, tagger: SequenceTagger) -> TokenRows:
+    n_tags = len(dataset.classes)
+    return TokenRows.of(dataset.X, _lengths_of(dataset), tagger.history, n_tags)
+
+
+def _lengths_of(dataset: CostDataset) -> NDArray[np.int64]:
+    """How many words each sentence has."""
+    if dataset.sequence is None or dataset.truth is None:
+        raise InputError(f"{dataset!r} must consist of sequences with one true tag each. Read it from a CoNLL file.")
+    ends = np.flatnonzero(np.diff(dataset.sequence, append=dataset.sequence[-1:] + 1)) + 1
+    return np.diff(ends, prepend=0)

@@ -1,0 +1,152 @@
+"""Files: whole or not at all, with the permissions they had, and changed by one process at a time."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from coalface.files import atomic as files
+from coalface.files.atomic import FileBusyError, atomic_write, exclusive
+
+posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
+
+
+def write(path, content):
+    with atomic_write(path) as file:
+        file.write(content)
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(TypeError):
+        write(tmp_path / "a", "not bytes")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a", b"old")]
+
+
+@posix
+@pytest.mark.parametrize("kept", [0o600, 0o664, 0o444])
+def test_a_file_that_is_written_again_keeps_its_permissions(tmp_path, kept):
+    write(tmp_path / "a", b"old")
+    (tmp_path / "a").chmod(kept)
+    write(tmp_path / "a", b"new")
+    assert ((tmp_path / "a").read_bytes(), mode(tmp_path / "a")) == (b"new", kept)
+
+
+@posix
+def test_a_private_file_is_not_open_to_others_while_it_is_written(tmp_path):
+    write(tmp_path / "a", b"old")
+    (tmp_path / "a").chmod(0o600)
+    with atomic_write(tmp_path / "a"):
+        assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
+
+
+@posix
+def test_a_new_file_has_the_permissions_of_any_other_new_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", None)  # it belongs to the process: changing it would show in other threads
+    (tmp_path / "ordinary").touch()
+    write(tmp_path / "a", b"new")
+    assert mode(tmp_path / "a") == mode(tmp_path / "ordinary")
+
+
+@posix
+def test_a_link_stays_a_link_and_the_file_behind_it_is_written(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "file")
+    for content in (b"first", b"second"):
+        write(tmp_path / "link", content)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "there" / "file").read_bytes() == content
+
+
+def test_a_missing_folder_is_named_together_with_the_file(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        write(tmp_path / "lost" / "a", b"new")
+    assert caught.value.filename == str(tmp_path / "lost" / "a")
+    assert caught.value.strerror == f"There is no folder {tmp_path / 'lost'}"
+
+
+def test_a_folder_is_not_replaced_by_a_file(tmp_path):
+    with pytest.raises(IsADirectoryError) as caught:
+        write(tmp_path, b"new")
+    assert caught.value.filename == str(tmp_path)
+
+
+def test_a_file_that_cannot_be_made_is_called_by_its_own_name(tmp_path, monkeypatch):
+    def refuse(path, *_):
+        raise OSError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(PermissionError) as caught:
+        write(tmp_path / "a", b"new")
+    assert caught.value.filename == str(tmp_path / "a")
+
+
+# -- one at a time -------------------------------------------------------------------------------------------------
+
+HOLD = """
+import sys
+from coalface.files.atomic import exclusive
+with exclusive(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_file_held_by_another_process_is_busy_until_that_one_ends(tmp_path):
+    path = tmp_path / "m.coal"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(FileBusyError, match=r"m\.coal must be changed by one process at a time"),
+            exclusive(path, 0),
+        ):
+            pass
+        holder.kill()
+    with exclusive(path, patience=0):
+        assert path.with_name(".m.coal.lock").exists()
+
+
+def test_nobody_is_let_in_twice_and_nothing_is_left_behind(tmp_path):
+    inside, most = [], []
+
+    def enter(number):
+        for _ in range(20):
+            with exclusive(tmp_path / "a"):
+                inside.append(number)
+                most.append(len(inside))
+                inside.remove(number)
+
+    threads = [threading.Thread(target=enter, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 60
+    assert not (os.name == "posix" and list(tmp_path.iterdir()))
+
+
+@posix
+def test_a_link_and_its_file_are_the_same_thing_to_hold(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with exclusive(tmp_path / "file"), pytest.raises(FileBusyError), exclusive(tmp_path / "link", patience=0):
+        pass
+
+
+@posix
+def test_where_there_are_no_locks_a_warning_says_so_and_work_goes_on(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    with pytest.warns(UserWarning, match="cannot hold locks"), exclusive(tmp_path / "a"):
+        pass

@@ -1,0 +1,76 @@
+"""How far a cost may lie from its prediction: the root of a cubic."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coalface.kernels.ranges import pull_each
+
+unit = st.floats(0, 1, width=32)
+budgets = st.one_of(unit, st.floats(0, 2.0**-20, width=32), st.floats(0, 2.0**100, width=32))
+EPSILON = float(np.finfo(np.float32).eps)
+
+
+def pull(gap, budget):
+    gaps, budgets_, out = (np.array([number], np.float32) for number in (gap, budget, np.nan))
+    pull_each(gaps, budgets_, out)
+    return float(out[0])
+
+
+def exact(gap, budget):
+    """The root in double precision, by halving."""
+    if gap**3 <= budget:
+        return gap
+    below, above = 0.0, gap
+    for _ in range(200):
+        middle = (below + above) / 2
+        below, above = (middle, above) if middle**2 * (2 * gap - middle) <= budget else (below, middle)
+    return below
+
+
+@given(st.floats(2.0**-20, 1, width=32), st.floats(0, 1, width=32))
+def test_it_is_the_root_to_single_precision(gap, share):
+    budget = float(np.float32(gap**3 * share))
+    root = exact(gap, budget)
+    # Next to the end of the scale the cubic is steep enough, next to 0 the root itself is relative to its size.
+    assert abs(pull(gap, budget) - root) <= 8 * EPSILON * gap
+
+
+@given(unit, budgets)
+def test_it_lies_between_nothing_and_the_gap(gap, budget):
+    assert 0.0 <= pull(gap, budget) <= gap
+
+
+@given(unit, budgets)
+def test_it_is_the_whole_gap_where_the_slack_excuses_everything(gap, budget):
+    clearly = gap**3 * (1 + 4 * EPSILON) <= budget and (gap > 2.0**-30 or budget > 2.0**-90)
+    if clearly:
+        assert pull(gap, budget) == gap
+
+
+@given(unit, budgets, budgets)
+def test_a_larger_budget_never_pulls_less(gap, one, other):
+    less, more = sorted((one, other))
+    assert pull(gap, less) <= pull(gap, more) + 4 * EPSILON * gap
+
+
+@given(unit)
+def test_no_budget_no_pull_and_no_number_the_whole_gap(gap):
+    assert pull(gap, 0.0) == 0.0
+    assert pull(gap, np.inf) == gap
+    assert pull(gap, np.nan) == gap
+
+
+def test_a_whole_grid_agrees_with_halving_in_double_precision():
+    gap, share = np.meshgrid(np.linspace(1e-3, 1, 200), np.linspace(0, 1.2, 1000))
+    gap, share = gap.ravel().astype(np.float32), share.ravel()
+    budget = (gap.astype(np.float64) ** 3 * share).astype(np.float32)
+    out = np.empty_like(gap)
+    pull_each(gap, budget, out)
+    g, b = gap.astype(np.float64), budget.astype(np.float64)
+    below, above = np.zeros_like(g), g.copy()
+    for _ in range(50):
+        middle = (below + above) / 2
+        enough = middle**2 * (2 * g - middle) <= b
+        below, above = np.where(enough, middle, below), np.where(enough, above, middle)
+    assert np.max(np.abs(out - np.where(g**3 <= b, g, below)) / g) <= 8 * EPSILON

@@ -1,0 +1,284 @@
+"""A learner in a file: the same learner afterwards, or one clear error."""
+
+import copy
+import os
+import pickle
+import struct
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coalface import Budget, CoalClassifier, simulate
+from coalface.errors import FileFormatError
+from coalface.files.atomic import write_bundle
+
+from .problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The bytes of a saved learner, and a folder to put damaged ones into."""
+    folder = tmp_path_factory.mktemp("models")
+    learner, _ = trained(n=30)
+    learner.save(folder / "model.coal")
+    return (folder / "model.coal").read_bytes(), folder
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        DEFAULTS,
+        {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled", "rule": "all-or-none"},
+        {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
+        {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
+        {"abstain_cost": 0.25, "abstain_label": "nobody"},
+        {"budget": Budget(price=90.5, over=110, price_per_example=1.5, price_per_cost=0.5)},
+    ],
+    ids=str,
+)
+def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, params):
+    X, cost = sparse_problem(1, 4)
+    names = ["refund", "billing", "öther", ""]
+    whole = CoalClassifier.as_published(classes=names, **params)
+    simulate(whole, X, cost)
+    first = CoalClassifier.as_published(classes=names, **params)
+    simulate(first, X[:50], cost[:50])
+    first.save(tmp_path / "model")
+    second = CoalClassifier.load(tmp_path / "model")
+    assert state_of(second) == state_of(first)
+    ask_and_tell(second, X[50:], cost[50:])
+    assert state_of(second) == state_of(whole)
+    np.testing.assert_array_equal(second.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize(
+    "names", [["b", "a"], [3, 1], [True, False], [2.5, -1.0], np.array([1, 2], np.uint8), ["x" * 300, "y"]], ids=str
+)
+def test_labels_of_any_type_come_back(tmp_path, names):
+    learner = CoalClassifier(classes=names).tell([[1.0]], [[0.0, 1.0]])
+    learner.save(tmp_path / "model")
+    again = CoalClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.classes_, learner.classes_)
+    assert again.classes_.dtype == learner.classes_.dtype
+    assert again.predict([[1.0]])[0] == names[0]
+
+
+@pytest.mark.parametrize("names", [["2020-01-01", "2021-01-01"]])
+def test_labels_that_are_dates_come_back_or_are_refused_in_words(tmp_path, names):
+    learner = CoalClassifier(classes=np.array(names, "datetime64[D]")).tell([[1.0]], [[0.0, 1.0]])
+    with pytest.raises(ValueError, match="labels"):
+        learner.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_learner_that_has_seen_nothing_can_be_saved(tmp_path):
+    CoalClassifier(classes=["a", "b"]).save(tmp_path / "model")
+    again = CoalClassifier.load(tmp_path / "model")
+    assert again.round_ == 1
+    assert again.ask([[1.0]]).mask.all()
+
+
+def test_the_parameters_come_back(tmp_path):
+    params = {
+        "classes": ["a", "b"],
+        "cost_matrix": [[0.0, 1.0], [0.5, 0.0]],
+        "rule": "no-domination",
+        "mellowness": 0.5,
+        "width_scale": 0.25,
+        "learning_rate": 2.0,
+        "cost_bounds": (0.0, 2.0),
+        "warm_up": 3,
+        "slack": "noise-scaled",
+        "in_turn": True,
+        "audit_rate": 0.125,
+        "accumulator": "adagrad",
+        "sensitivity": "derivative",
+        "fit_intercept": False,
+        "random_state": 9,
+        "budget": {"over": 1000, "costs": 100.0},
+        "abstain_cost": 0.5,
+        "abstain_label": "ask a human",
+        "alike": 0.75,
+    }
+    assert set(params) == set(CoalClassifier().get_params())
+    CoalClassifier(**params).save(tmp_path / "model")
+    again = CoalClassifier.load(tmp_path / "model").get_params()
+    assert {**again, "cost_bounds": tuple(again["cost_bounds"])} == params
+
+
+def test_named_columns_come_back(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"height": [1.0, 2.0], "weight": [0.0, 1.0]})
+    CoalClassifier().fit(frame, ["a", "b"]).save(tmp_path / "model")
+    again = CoalClassifier.load(tmp_path / "model")
+    assert list(again.feature_names_in_) == ["height", "weight"]
+    with pytest.raises(ValueError, match="feature names"):
+        again.predict(frame[["weight", "height"]])
+
+
+def test_pickle_and_deepcopy_keep_everything_and_share_nothing():
+    learner, X = trained()
+    before = state_of(learner)
+    for other in (pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
+        assert state_of(other) == before
+        other.tell(X, np.zeros((len(X), 4)))
+        assert state_of(other) != before
+        assert state_of(learner) == before
+
+
+@pytest.mark.parametrize("twentieth", range(20))
+def test_a_truncated_file_is_refused(saved, twentieth):
+    content, folder = saved
+    path = folder / "truncated"
+    path.write_bytes(content[: len(content) * twentieth // 20])
+    with pytest.raises(FileFormatError, match="truncated"):  # the name of the file, if not the reason
+        CoalClassifier.load(path)
+
+
+@given(st.data())
+def test_a_flipped_bit_anywhere_is_noticed(saved, data):
+    content, folder = saved
+    place = data.draw(st.integers(0, len(content) - 1))
+    damaged = bytearray(content)
+    damaged[place] ^= 1 << data.draw(st.integers(0, 7))
+    path = folder / "flipped"
+    path.write_bytes(damaged)
+    with pytest.raises(FileFormatError, match="flipped"):
+        CoalClassifier.load(path)
+
+
+@given(st.binary(max_size=200))
+def test_a_foreign_file_is_refused(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "foreign"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="foreign is not a coalface model"):
+        CoalClassifier.load(path)
+
+
+def test_a_file_from_the_future_is_refused(saved):
+    content, folder = saved
+    path = folder / "future"
+    path.write_bytes(content[:8] + struct.pack("<I", 2) + content[12:])
+    with pytest.raises(FileFormatError, match=r"has format 2.*reads up to 1.*Upgrade"):
+        CoalClassifier.load(path)
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    write_bundle(tmp_path / "other", "dataset", {}, {"x": np.zeros(3)})
+    with pytest.raises(FileFormatError, match="holds a dataset, not a model"):
+        CoalClassifier.load(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"params": {"no_such": 1}},
+        {"params": {"mellowness": -1}},
+        {"params": None},
+        {"arrays": {"cells": np.zeros((2, 3, 8), np.float64)}},
+        {"arrays": {"cells": np.zeros((2, 3, 16), np.float32)}},
+        {"arrays": {"cells": np.zeros((1, 3, 8), np.float32)}},
+        {"arrays": {"units": np.zeros(99, np.float32)}},
+        {"arrays": {"counters": np.full(5, 10**6)}},
+        {"arrays": {"counters": np.full(5, -1)}},
+        {"arrays": {"classes_": np.array([1, 1, 2, 2])}},
+        {"arrays": {"classes_": np.arange(40)}},
+        {"arrays": {"features": None}},
+        {"arrays": {"classes_": None}},
+        {"width": "missing"},
+    ],
+    ids=str,
+)
+def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
+    learner, _ = trained()
+    arrays = {"classes_": learner.classes_, **learner.regressors_.arrays(), **change.get("arrays", {})}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    meta = {"params": change.get("params", {"warm_up": 2})}
+    if change.get("width") != "missing":
+        meta["width"] = 8
+    write_bundle(tmp_path / "model", "model", meta, arrays)
+    with pytest.raises(FileFormatError):
+        CoalClassifier.load(tmp_path / "model")
+
+
+def test_a_model_of_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
+    learner, X = trained(audit_rate=0.5, n=150)
+    assert learner.saving_ is not None
+    arrays = {"classes_": learner.classes_, **learner.regressors_.arrays()}
+    del arrays["saving"]
+    write_bundle(tmp_path / "model", "model", {"params": learner._plain_params(), "width": 8}, arrays)
+    again = CoalClassifier.load(tmp_path / "model")
+    assert again.saving_ is None
+    np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    learner, X = trained()
+    path = tmp_path / "model"
+    learner.save(path)
+    before = path.read_bytes()
+    learner.tell(X, np.zeros((len(X), 4)))
+
+    def no_space(handle):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space"):
+        learner.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_saving_while_another_thread_learns_gives_a_state_the_learner_was_in(tmp_path):
+    X, cost = sparse_problem(2, 8, 400, n_features=4000)
+    states, learner = {}, CoalClassifier(classes=range(8))
+    shadow = CoalClassifier(classes=range(8))
+    for i in range(400):
+        shadow.tell(X[i : i + 1], cost[i : i + 1])
+        states[shadow.round_] = state_of(shadow)
+
+    def learn():
+        for i in range(400):
+            learner.tell(X[i : i + 1], cost[i : i + 1])
+
+    learner.tell(X[:0], cost[:0])
+    thread = threading.Thread(target=learn)
+    thread.start()
+    seen = []
+    while thread.is_alive():
+        learner.save(tmp_path / "model")
+        for again in (CoalClassifier.load(tmp_path / "model"), copy.deepcopy(learner)):
+            again.n_features_in_ = 4000
+            seen.append(again.round_ == 1 or state_of(again) == states[again.round_])
+    thread.join()
+    assert all(seen)
+    assert state_of(learner) == states[401]
+
+
+def test_a_new_file_has_the_permissions_of_an_ordinary_one(tmp_path):
+    if os.name != "posix":
+        pytest.skip("permissions are posix")
+    learner, _ = trained()
+    learner.save(tmp_path / "model")
+    (tmp_path / "ordinary").write_bytes(b"")
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+def test_saved_twice_a_learner_gives_the_same_bytes(tmp_path):
+    learner, _ = trained()
+    learner.save(tmp_path / "one")
+    CoalClassifier.load(tmp_path / "one").save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_loaded_learner_predicts_the_same_on_rows_it_has_not_seen(tmp_path):
+    learner, X = trained()
+    learner.save(tmp_path / "model")
+    again = CoalClassifier.load(tmp_path / "model")
+    more, _ = dense_problem(99, 4)
+    np.testing.assert_array_equal(again.predict_cost(more), learner.predict_cost(more))
+    np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)

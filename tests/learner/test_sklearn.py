@@ -1,0 +1,155 @@
+"""The learner is a scikit-learn classifier."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from coalface import CoalClassifier, OracleCoalClassifier
+from coalface.learner.estimator import NotFittedError
+
+from .problems import dense_problem, state_of
+
+EXCEPTIONS = {
+    "check_classifiers_train": "a row wider than those seen is welcome here: new features appear all along. What else "
+    "this check asks for is checked below.",
+}
+
+
+@pytest.mark.filterwarnings("ignore::coalface.errors.EmptyVersionSpaceWarning")  # some checks teach pure noise
+@parametrize_with_checks(
+    [CoalClassifier(), OracleCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, xfail_strict=True
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_it_learns_to_tell_blobs_apart_and_refuses_narrower_rows():
+    X, y = make_blobs(n_samples=300, random_state=0)
+    X = StandardScaler().fit_transform(X)
+    learner = CoalClassifier().fit(X, y)
+    assert learner.predict(X).shape == (300,)
+    assert np.mean(learner.predict(X) == y) > 0.83
+    with pytest.raises(ValueError, match="X has 1 features, but CoalClassifier is expecting 2 features"):
+        learner.predict(X[:, :1])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["no", "yes"], [3, -1], [False, True], [0.0, 2.0], np.array(["a", "b"], object), np.array([1, 2], np.uint8)],
+    ids=str,
+)
+def test_labels_of_any_type_come_back_as_they_are(names):
+    y = np.asarray(names)[[0, 1] * 20]
+    X = np.array([[0.0], [1.0]] * 20)
+    learner = CoalClassifier().fit(X, y)
+    predicted = learner.predict(X)
+    assert np.mean(predicted == y) == 1.0
+    np.testing.assert_array_equal(learner.classes_, np.unique(y))
+    assert learner.classes_.dtype.kind == predicted.dtype.kind
+    streaming = CoalClassifier().partial_fit(X, y, classes=names)
+    assert np.all(streaming.predict(X) == y)
+
+
+def test_text_in_a_pipeline():
+    texts = ["the dog barks", "a dog", "dogs bark at dog", "cat sat", "the cat purrs", "a cat, a cat"] * 10
+    kinds = ["dog", "dog", "dog", "cat", "cat", "cat"] * 10
+    model = make_pipeline(TfidfVectorizer(), CoalClassifier()).fit(texts, kinds)
+    assert list(model.predict(["my dog", "her cat"])) == ["dog", "cat"]
+    assert model.score(texts, kinds) == 0.0  # minus the mean cost: nothing is wrong
+
+
+def test_a_grid_is_searched_by_cost_with_the_costs_routed():
+    X, cost = dense_problem(1, 3, 200)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = CoalClassifier().set_fit_request(cost=True).set_score_request(cost=True)
+        rates = [1e-6, 0.5]
+        search = GridSearchCV(learner, {"learning_rate": rates}, cv=KFold(4)).fit(X, cost=cost)
+        by_hand = []
+        for rate in rates:
+            scores = []
+            for train, test in KFold(4).split(X):
+                fitted = CoalClassifier(learning_rate=rate).fit(X[train], cost=cost[train])
+                paid = cost[test][np.arange(len(test)), fitted.predict(X[test])]
+                scores.append(-paid.astype(np.float64).mean())
+            by_hand.append(np.mean(scores))
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], by_hand)
+    assert search.best_params_ == {"learning_rate": rates[int(np.argmax(by_hand))]}
+
+
+def test_a_grid_is_searched_in_two_processes_and_the_winner_travels():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400] / 16, y[:400]
+    search = GridSearchCV(CoalClassifier(), {"learning_rate": [0.1, 0.5]}, cv=2, n_jobs=2).fit(X, y)
+    alone = GridSearchCV(CoalClassifier(), {"learning_rate": [0.1, 0.5]}, cv=2).fit(X, y)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    travelled = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert state_of(travelled) == state_of(alone.best_estimator_)
+
+
+def test_the_score_of_cross_validation_is_minus_the_error_rate_for_class_labels():
+    X, y = make_blobs(n_samples=200, random_state=1)
+    scores = cross_val_score(CoalClassifier(), X, y, cv=3)
+    accuracies = cross_val_score(CoalClassifier(), X, y, cv=3, scoring="accuracy")
+    np.testing.assert_allclose(scores, accuracies - 1)
+
+
+def test_a_clone_has_the_parameters_and_nothing_else():
+    learner = CoalClassifier(classes=["a", "b"], mellowness=0.5, cost_matrix=np.eye(2))
+    learner.tell([[1.0]], [[0.0, 1.0]])
+    other = clone(learner)
+    assert other.round_ == 1
+    assert not hasattr(other, "classes_")
+    assert other.get_params()["mellowness"] == 0.5
+    assert other.get_params()["classes"] == ["a", "b"]
+
+
+def test_parameters_set_later_count_from_then_on():
+    learner = CoalClassifier(classes=["a", "b"], rule="passive").tell([[1.0]], [[0.0, 1.0]])
+    assert learner.ask([[1.0]]).mask.all()
+    learner.set_params(rule="coal", mellowness=0.0, warm_up=0, width_scale=10.0)
+    assert not learner.ask([[1.0]]).mask.any()
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        learner.set_params(no_such=1)
+
+
+def test_named_columns_are_kept_and_must_stay_in_place():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"height": [0.0, 1.0] * 10, "weight": [1.0, 0.0] * 10})
+    learner = CoalClassifier().fit(frame, ["a", "b"] * 10)
+    assert list(learner.feature_names_in_) == ["height", "weight"]
+    assert learner.predict(frame[:2]).tolist() == ["a", "b"]
+    wider = frame.assign(age=0.0)
+    assert learner.predict(wider[:2]).tolist() == ["a", "b"]
+    learner.partial_fit(wider, ["a", "b"] * 10)
+    assert list(learner.feature_names_in_) == ["height", "weight", "age"]
+    for wrong in (wider[["weight", "height", "age"]], wider.rename(columns={"weight": "mass"})):
+        with pytest.raises(ValueError, match="feature names"):
+            learner.predict(wrong)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        learner.predict(wider[:2].to_numpy())
+
+
+def test_frames_of_any_number_type_are_rows():
+    pandas = pytest.importorskip("pandas")
+    columns = {"a": [0, 1] * 10, "b": [True, False] * 10, "c": pandas.array([1, 2] * 10, dtype="Int64")}
+    frame = pandas.DataFrame(columns)
+    plain = frame.astype(float).to_numpy()
+    one, other = CoalClassifier().fit(frame, [0, 1] * 10), CoalClassifier().fit(plain, [0, 1] * 10)
+    assert state_of(one) == state_of(other)
+
+
+def test_without_labels_there_is_nothing_to_predict_and_with_classes_there_is():
+    for call in ("predict", "predict_cost", "ask", "cost_range"):
+        with pytest.raises(NotFittedError, match=r"not fitted yet.*classes"):
+            getattr(CoalClassifier(), call)([[1.0]])
+        getattr(CoalClassifier(classes=["a"]), call)([[1.0]])
+    assert issubclass(NotFittedError, sklearn.exceptions.NotFittedError)

@@ -1,0 +1,38 @@
+"""How much memory there is: the machine's, or what a container may have of it."""
+
+import pytest
+
+from coalface.models import available_memory as memory
+
+
+@pytest.fixture
+def container(tmp_path, monkeypatch):
+    """Give a container a limit."""
+
+    def make(limit):
+        (tmp_path / "limit").write_text(f"{limit}\n")
+        monkeypatch.setattr(memory, "_LIMITS", (tmp_path / "limit", tmp_path / "none"))
+
+    return make
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
+    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
+
+
+def test_what_is_free_is_no_more_than_a_container_may_have(machine, container):
+    container(600_000)
+    assert memory.available_bytes() == 600_000
+    container(1_000_000_000)
+    assert memory.available_bytes() == 5_000 * 1024
+    container("max")
+    assert memory.available_bytes() == 5_000 * 1024
+
+
+def test_where_the_system_says_nothing_all_of_the_machines_memory_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(memory, "_LIMITS", ())
+    assert memory.available_bytes() > 100_000_000

@@ -1,0 +1,134 @@
+"""What every ledger does, run over each of them."""
+
+import pytest
+
+from coalface.errors import InputError
+from coalface.rounds.entry import Answer, Entry
+from coalface.rounds.jsonlines import JsonLinesLedger
+from coalface.rounds.ledger import MemoryLedger
+from coalface.rounds.sql import SqlLedger
+from tests.rounds import postgres
+
+HEADER = {"params": {"mellowness": 0.1}, "classes": ["a", "b"]}
+ENTRIES = [
+    Entry(1, False, 5, (0, 4), (1.0, -2.5), (Answer("a", 0.25), Answer("b", None))),
+    Entry(2, False, 5, (), (), ()),
+    Entry(3, False, 6, (5,), (1e-30,), (Answer("b", 1.0, asked=False),), candidates=("b",)),
+    Entry(3, True, 6, (5,), (0.1,), (Answer("a", 0.5),)),
+    Entry(4, False, 6, (1,), (1.0,), (Answer("b", 0.5, audit=True, propensity=0.125),), candidates=()),
+]
+
+
+class LedgerContract:
+    """Subclasses say how to make a ledger, ``new(folder)``, and how somebody else sees it, ``again(ledger)``."""
+
+    def test_it_is_empty_at_first(self, tmp_path):
+        ledger = self.new(tmp_path)
+        assert ledger.header is None
+        assert len(ledger) == 0
+        assert list(ledger) == []
+
+    def test_it_gives_back_header_and_entries_in_order(self, tmp_path):
+        ledger = self.new(tmp_path)
+        ledger.begin(HEADER)
+        ledger.append(ENTRIES[:2])
+        ledger.append([])
+        ledger.append(ENTRIES[2:])
+        for seen in (ledger, self.again(ledger)):
+            assert seen.header == HEADER
+            assert list(seen) == ENTRIES
+            assert len(seen) == len(ENTRIES)
+
+    def test_it_goes_on_after_it_was_looked_at_again(self, tmp_path):
+        ledger = self.new(tmp_path)
+        ledger.begin(HEADER)
+        ledger.append(ENTRIES[:3])
+        ledger = self.again(ledger)
+        ledger.append(ENTRIES[3:])
+        assert list(self.again(ledger)) == ENTRIES
+
+    def test_reading_twice_gives_the_same(self, tmp_path):
+        ledger = self.new(tmp_path)
+        ledger.begin(HEADER)
+        ledger.append(ENTRIES)
+        assert list(ledger) == list(ledger) == ENTRIES
+
+    def test_a_reader_in_the_middle_is_not_disturbed_by_a_writer(self, tmp_path):
+        ledger = self.new(tmp_path)
+        ledger.begin(HEADER)
+        ledger.append(ENTRIES[:2])
+        reader = iter(ledger)
+        first = next(reader)
+        ledger.append(ENTRIES[2:])
+        seen = [first, *reader]
+        assert seen == ENTRIES[: len(seen)]
+        assert len(seen) >= 2
+
+    def test_a_second_header_is_refused(self, tmp_path):
+        ledger = self.new(tmp_path)
+        ledger.begin(HEADER)
+        for seen in (ledger, self.again(ledger)):
+            with pytest.raises(InputError, match="has begun already"):
+                seen.begin(HEADER)
+        assert self.again(ledger).header == HEADER
+
+    def test_entries_without_a_header_are_refused(self, tmp_path):
+        ledger = self.new(tmp_path)
+        with pytest.raises(InputError, match="has not begun"):
+            ledger.append(ENTRIES)
+        assert len(ledger) == 0
+
+    def test_what_the_caller_does_to_the_header_later_changes_nothing(self, tmp_path):
+        ledger = self.new(tmp_path)
+        header = {"params": {}, "classes": ["a"]}
+        ledger.begin(header)
+        header["classes"] = ["z"]
+        assert ledger.header["classes"] == ["a"]
+
+
+class TestMemoryLedger(LedgerContract):
+    def new(self, folder):  # noqa: ARG002
+        return MemoryLedger()
+
+    def again(self, ledger):
+        return ledger
+
+
+class TestJsonLinesLedger(LedgerContract):
+    def new(self, folder):
+        return JsonLinesLedger(folder / "answers.jsonl")
+
+    def again(self, ledger):
+        return JsonLinesLedger(ledger.path)
+
+
+class SqlContract(LedgerContract):
+    """Subclasses say where the database is: ``self.url``."""
+
+    @pytest.fixture(autouse=True)
+    def _closed_at_the_end(self):
+        self.opened = []
+        yield
+        for ledger in self.opened:
+            ledger.close()
+
+    def open(self, url):
+        self.opened.append(SqlLedger(url))
+        return self.opened[-1]
+
+    def again(self, ledger):
+        return self.open(ledger.url)
+
+
+class TestSqliteLedger(SqlContract):
+    def new(self, folder):
+        return self.open(f"sqlite:///{folder}/answers.db")
+
+
+class TestPostgresLedger(SqlContract):
+    @pytest.fixture(autouse=True)
+    def _database(self, postgres_server):
+        self.url = postgres.fresh_database(postgres_server, "ledger")
+
+    def new(self, folder):  # noqa: ARG002
+        return self.open(self.url)

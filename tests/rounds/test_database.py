@@ -1,0 +1,132 @@
+"""Databases grow by steps that never change, show one moment, and keep passwords to themselves."""
+
+import pytest
+import sqlalchemy as sa
+
+from coalface.errors import FileFormatError, InputError
+from coalface.rounds import event_log as events
+from coalface.rounds.database import Database
+from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.sql import SqlLedger
+from coalface.rounds.sql_engines import without_password
+from coalface.service.desk import store
+from coalface.service.project import ownership
+from tests.rounds import postgres
+
+PARTS = {"events": events.STEPS, "desk": store.STEPS, "project": ownership.STEPS}
+TABLES = (events._events, store._questions, store._tokens)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new(request, tmp_path):
+    """Makes a new database."""
+    made = []
+
+    def make(name):
+        url = f"sqlite:///{tmp_path}/{name}.db"
+        if request.param == "postgresql":
+            url = postgres.fresh_database(request.getfixturevalue("postgres_server"), name)
+        made.append(Database(url))
+        return made[-1]
+
+    yield make
+    for database in made:
+        database.close()
+
+
+def _kind(database, type_):
+    """To SQLite all whole numbers are alike, and all others."""
+    alike = {"BIGINT": "INTEGER", "DOUBLE": "REAL"} if database.engine.dialect.name == "sqlite" else {}
+    return alike.get(str(type_), str(type_))
+
+
+def described(database):
+    """Columns, indexes and constraints of all tables."""
+    look = sa.inspect(database.engine)
+    return {
+        name: (
+            {
+                column["name"]: (_kind(database, column["type"]), column["nullable"])
+                for column in look.get_columns(name)
+            },
+            sorted((index["name"], tuple(index["column_names"])) for index in look.get_indexes(name)),
+            sorted(tuple(one["column_names"]) for one in look.get_unique_constraints(name)),
+            look.get_pk_constraint(name)["constrained_columns"],
+        )
+        for name in look.get_table_names()
+    }
+
+
+def test_an_old_database_comes_up_to_date(new):
+    fresh, old = new("fresh"), new("old")
+    for part, steps in PARTS.items():
+        fresh.bring_up_to_date(part, steps)
+        old.bring_up_to_date(part, steps[:1])
+    for part, steps in PARTS.items():
+        old.bring_up_to_date(part, steps)
+    assert described(old) == described(fresh)
+
+
+def test_the_steps_make_the_tables_that_the_program_knows(new):
+    stepped, known = new("stepped"), new("known")
+    for part, steps in PARTS.items():
+        stepped.bring_up_to_date(part, steps)
+    with known.writing() as connection:
+        for table in TABLES:
+            table.create(connection)
+    made = described(stepped)
+    for name, (columns, indexes, unique, key) in described(known).items():
+        assert made[name][0] == columns
+        assert made[name][2:] == (unique, key)
+        assert [index for index in made[name][1] if not index[0].endswith("_key")] == [
+            index for index in indexes if not index[0].endswith("_key")
+        ]
+
+
+def test_a_database_of_the_future_is_refused(new):
+    database = new("future")
+    database.bring_up_to_date("events", [lambda _: None] * 99)
+    with pytest.raises(FileFormatError, match="Upgrade"):
+        EventLog(database)
+
+
+def test_one_moment_stays_whoever_writes(new):
+    log = EventLog(new("moment"))
+
+    def write(kind):
+        with log.database.writing() as connection:
+            log.append(connection, Event(kind, 1.0))
+
+    write("one")
+    with log.database.one_moment():
+        assert log.last() == 1
+        write("two")
+        with log.database.one_moment():
+            assert [event.kind for event in log.read()] == ["one"]
+        assert log.last() == 1
+    assert log.last() == 2
+
+
+@pytest.mark.parametrize("url", ["postgresql:/ada:secret@h/x", "postgresql://a:secret@127.0.0.1:1/x?connect_timeout=1"])
+def test_no_message_holds_a_password(url):
+    with pytest.raises(InputError) as caught:
+        Database(url)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "secret" not in without_password(url)
+
+
+def test_two_learners_do_not_write_one_ledger(new):
+    database = new("two")
+    url = database.engine.url.render_as_string(hide_password=False)
+    first, second = SqlLedger(url), SqlLedger(url)
+    try:
+        first.begin({"classes": ["a"]})
+        with pytest.raises(InputError, match="has begun already"):
+            second.begin({"classes": ["b"]})
+        with pytest.raises(FileFormatError, match="has changed since it was opened"):
+            second.append([])
+        assert first.header == {"classes": ["a"]}
+    finally:
+        first.close()
+        second.close()

@@ -1,0 +1,65 @@
+"""Fresh desks, their clock, a service, and callers."""
+
+import pytest
+
+from coalface.service.desk.desk import Desk
+from tests.service.desks import open_desk
+from tests.service.interviewing import FOUR
+from tests.service.projects import Clock, small_project
+from tests.service.serving import client_of, served
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with open_desk(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def address(desk):
+    with served(desk) as found:
+        yield found
+
+
+@pytest.fixture
+def as_ann(address):
+    with client_of(address, "ann") as client:
+        yield client
+
+
+@pytest.fixture
+def as_bob(address):
+    with client_of(address, "bob") as client:
+        yield client
+
+
+@pytest.fixture
+def as_eve(address):
+    with client_of(address, "eve") as client:
+        yield client
+
+
+@pytest.fixture
+def stranger(address):
+    with client_of(address) as client:
+        yield client
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def desk_of(tmp_path, clock):
+    """Makes a desk that asks about one label at a time, closed at the end."""
+    desks = []
+
+    def make(**settings):
+        settings = {"learner": {"warm_up": 0}, "labels": FOUR} | settings
+        desks.append(Desk(small_project(tmp_path / f"mail-{len(desks)}", **settings), clock=clock))
+        return desks[-1]
+
+    yield make
+    for desk in desks:
+        desk.close()

@@ -1,0 +1,209 @@
+"""A person labels in a real browser, by keys, and an engineer watches."""
+
+import pytest
+
+from tests.service.desks import answers, desk_in_turn, open_desk
+from tests.service.serving import served
+from tests.service.visitor import Visitor
+from tests.studies.browser import find_browser
+
+pytestmark = pytest.mark.skipif(find_browser() is None, reason="no chromium here: no browser to label in")
+QUESTION = "document.querySelector('input[name=question_id]')?.value"
+CHOSEN = "[...document.querySelectorAll('fieldset.row input:checked')].map(one => one.value)"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Visitor(find_browser(), tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(browser):
+    browser.wear()
+    return browser
+
+
+def log_in(visitor, address, name):
+    visitor.open(f"{address}/login")
+    visitor.wait("document.activeElement.id == 'token'")
+    visitor.type(f"coal_{name}")
+    visitor.press("Enter")
+    visitor.wait("location.pathname != '/login' && document.readyState == 'complete'")
+
+
+def log_out(visitor):
+    visitor.see("document.querySelector('header.top button').click()")
+    visitor.wait("location.pathname == '/login' && document.readyState == 'complete'")
+
+
+def answer(visitor, *keys):
+    """Press keys and wait for the next question."""
+    before = visitor.see(QUESTION)
+    visitor.press(*keys)
+    visitor.wait(f"{QUESTION} != {before!r}")
+
+
+def answer_example(visitor, key):
+    """Give every row this key until the next example comes."""
+    example = visitor.text(".example .quiet")
+    while visitor.text(".example .quiet") == example:
+        answer(visitor, *[key] * visitor.see("rows().length"), "Enter")
+
+
+def test_ten_examples_by_keys_with_undo_cant_tell_and_a_reload(visitor, tmp_path):
+    with open_desk(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        for key in "3104213 ":
+            answer_example(visitor, key)
+        assert set(answers(desk)[-1][1].values()) == {None}  # the space bar: can't tell
+        visitor.press("2")
+        question, place = visitor.see(QUESTION), visitor.see("document.activeElement.name")
+        visitor.reload()  # in the middle of a question
+        assert (visitor.see(QUESTION), visitor.see(CHOSEN)) == (question, ["2.0"])
+        assert visitor.see("document.activeElement.name") == place
+        visitor.press("u")  # first what is not sent
+        assert visitor.see(CHOSEN) == []
+        answer_example(visitor, "4")
+        before = answers(desk)
+        answer(visitor, "u")  # then what was
+        assert visitor.text(".said") == "Taken back: give this answer again."
+        assert answers(desk) == before[:-1]
+        answer_example(visitor, "0")
+        assert set(answers(desk)[-1][1].values()) == {0.0}
+        answer_example(visitor, "1")
+        assert visitor.complaints() == []
+        n_costs = sum(len(costs) for _, costs in answers(desk))
+        log_out(visitor)
+        log_in(visitor, address, "eve")
+        assert (visitor.text("#examples"), visitor.text("#costs")) == ("10", str(n_costs))
+        assert visitor.complaints() == []
+
+
+def test_follow_up_labels_come_as_new_rows_of_the_same_example(visitor, tmp_path):
+    with desk_in_turn(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        example, first = visitor.text(".example .quiet"), visitor.text("fieldset.row legend")
+        answer(visitor, "4", "Enter")
+        assert visitor.text(".example .quiet") == example
+        assert visitor.text(".known").split() == [first, "disaster", "(4)"]
+        assert visitor.text("fieldset.row legend") != first
+
+
+def choose_label(visitor, label):
+    """Choose a label in the list that has the focus."""
+    visitor.see(f"document.activeElement.value = {label!r}")
+    visitor.see("document.activeElement.dispatchEvent(new Event('change', {bubbles: true}))")
+
+
+def test_costs_that_nobody_asked_for_are_told_and_survive_a_reload(visitor, tmp_path):
+    with desk_in_turn(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        asked = visitor.text("fieldset.row legend")
+        others = visitor.see("[...document.querySelectorAll('.extra option')].map(one => one.value).filter(Boolean)")
+        visitor.press("3", "+")
+        choose_label(visitor, others[0])
+        visitor.press("Enter")
+        assert "A row is open" in visitor.text("#status")
+        visitor.press("1", "+")
+        choose_label(visitor, others[1])
+        visitor.press(" ")
+        visitor.reload()
+        assert visitor.see(CHOSEN) == ["3.0", "1.0", "?"]
+        visitor.press("u")  # takes the last one away again
+        answer(visitor, "Enter")
+        assert answers(desk) == [("ann", {asked: 3.0, others[0]: 1.0})]
+        assert visitor.complaints() == []
+
+
+def test_a_draft_belongs_to_its_project(visitor, tmp_path):
+    keys = []
+    for name in ("one", "other"):
+        with open_desk(tmp_path / name) as desk, served(desk) as address:
+            log_in(visitor, address, "ann")
+            visitor.press("2")
+            keys.append(visitor.see("Object.keys(localStorage).join()"))
+    assert keys[0] not in keys[1].split(",")
+
+
+def test_who_waits_is_given_the_question_that_comes_free(visitor, tmp_path):
+    with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address:
+        question = desk.lease("bob")
+        log_in(visitor, address, "ann")
+        assert "is with somebody" in visitor.text("h1")
+        visitor.see("look()")
+        visitor.wait("main().dataset.again == '10'")
+        desk.release(question.lease_id, "bob")
+        visitor.see("look()")
+        visitor.wait(f"{QUESTION}")
+        assert visitor.complaints() == []
+
+
+def test_the_dashboard_moves_by_itself(visitor, tmp_path):
+    with open_desk(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "eve")
+        assert visitor.text("#costs") == "0"
+        question = desk.lease("ann")
+        desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
+        visitor.see("look()")  # what its clock does every ten seconds
+        visitor.wait("document.querySelector('#costs').textContent == '3'")
+
+
+def test_an_open_row_is_not_sent_and_a_lost_server_loses_no_answer(visitor, tmp_path):
+    with open_desk(tmp_path) as desk:
+        with served(desk) as address:
+            log_in(visitor, address, "ann")
+            visitor.press("3", "Enter")
+            assert "A row is open" in visitor.text("#status")
+        visitor.press("1", "0", "Enter")
+        visitor.wait("document.querySelector('#status').textContent.includes('Not sent')")
+        assert visitor.see(CHOSEN) == ["3.0", "1.0", "0.0"]
+        assert answers(desk) == []
+
+
+def test_free_numbers_are_typed_and_space_says_cant_tell(visitor, tmp_path):
+    with open_desk(tmp_path, levels=(), cost_bounds=(0.0, 10.0)) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        visitor.type("9")
+        visitor.press("u")  # no number has this letter
+        visitor.type("1.5")
+        visitor.press("Enter", " ")
+        visitor.type("7")
+        answer(visitor, "Enter")
+        assert [list(costs.values()) for _, costs in answers(desk)] == [[1.5, None, 7.0]]
+
+
+def test_the_true_label_is_found_among_many_and_given_by_one_key(visitor, tmp_path):
+    labels = [f"intent {i}" for i in range(30)]
+    with open_desk(tmp_path, labels=labels, true_label=True) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        visitor.press("/")
+        visitor.type("12")
+        visitor.press("Escape")
+        answer(visitor, "1")
+        answer(visitor, "2")
+        answer(visitor, " ")
+        truths = [[label for label, cost in costs.items() if cost == 0] for _, costs in answers(desk)]
+    assert truths == [["intent 12"], ["intent 1"], []]
+
+
+def test_pages_fit_a_phone_and_turn_dark(visitor, address):
+    log_in(visitor, address, "eve")
+    for path in ("/label", "/dashboard"):
+        visitor.open(address + path)
+        papers = set()
+        for dark in (False, True):
+            visitor.wear(dark=dark, width=390, height=800)
+            assert visitor.see("document.documentElement.scrollWidth") <= 390
+            papers.add(visitor.see("getComputedStyle(document.body).backgroundColor"))
+        assert len(papers) == 2
+
+
+def test_everything_that_can_be_pressed_has_a_name(visitor, address):
+    nameless = """[...document.querySelectorAll('button, a, input:not([type=hidden], [hidden]), textarea, img, svg')]
+      .filter(one => !(one.textContent.trim() || one.labels?.length || one.ariaLabel || one.alt || one.title))
+      .map(one => one.outerHTML)"""
+    log_in(visitor, address, "eve")
+    for path in ("/login", "/label", "/dashboard"):
+        visitor.open(address + path)
+        assert visitor.see(nameless) == []

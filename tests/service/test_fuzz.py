@@ -1,0 +1,39 @@
+"""Requests made up from the service's own description: whatever comes, it answers as it says it will."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+
+from coalface.service.desk.desk import Desk
+from coalface.service.web.service import service_of
+from tests.service.desks import make_project
+from tests.service.serving import give_tokens
+
+REQUESTS = int(os.environ.get("COALFACE_FUZZ", "25"))  # for each route and role
+FOLDER = TemporaryDirectory()  # tests are made from the description when they are collected
+DESK = Desk(make_project(Path(FOLDER.name), budget={}))
+give_tokens(DESK.store)
+SERVICE = service_of(DESK, per_minute=1e9)
+DESCRIPTION = schemathesis.openapi.from_asgi("/api/v1/openapi.json", SERVICE)
+CHECKS = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.negative_data_rejection,
+]
+
+
+@pytest.mark.parametrize("name", ["ann", "eve"])
+@DESCRIPTION.parametrize()
+@settings(max_examples=REQUESTS, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_service_keeps_to_its_description(case, name):
+    if "project" in case.path_parameters and len(case.path_parameters["project"]) % 2:
+        case.path_parameters["project"] = "tickets"  # half of them go past the door
+    case.call_and_validate(headers={"authorization": f"Bearer coal_{name}"}, checks=CHECKS)

@@ -1,0 +1,93 @@
+"""A model is made anew behind an undo, and whoever asks for it gets one that the log says, or none."""
+
+import time
+
+import pytest
+
+from coalface import CoalClassifier
+from coalface.errors import ConflictError
+from coalface.service.desk.desk import Desk
+from coalface.service.desk.model import LiveModel
+from coalface.service.project.project import Project
+from tests.service.projects import same_bits, small_project, work
+
+
+@pytest.fixture
+def desk(tmp_path):
+    found = Desk(small_project(tmp_path / "mail"))
+    work(found, n=12)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def broken(desk, monkeypatch):
+    """A desk whose log cannot be folded; ``monkeypatch.undo`` mends it."""
+    monkeypatch.setattr(Project, "new_learner", lambda _: 1 / 0)
+    desk.undo("ada", learned(desk)[0])
+    return desk
+
+
+def learned(desk):
+    """Answers with which examples began that the model has learned."""
+    project, closed = desk.project, desk.books.tally.closed
+    first = [answer for answer in desk.recent("ada", 1000) if answer.question_id.endswith(".0") and not answer.undone]
+    return [answer.answer_id for answer in first if project.pool.place(answer.example_id) in closed]
+
+
+def folded(desk):
+    return LiveModel(desk.project, desk.books.log).learner
+
+
+def test_a_rebuilding_that_fails_is_shown_and_nothing_stale_is_given(broken):
+    for _ in range(2):
+        with pytest.raises(ConflictError, match="division by zero"):
+            broken.settle()
+        with pytest.raises(ConflictError, match="taken back"):
+            broken.export("model")
+    overview = broken.overview()
+    assert overview.rebuilding
+    assert "division by zero" in overview.problem
+    broken.close()
+    assert list(broken.project.folder.glob("snapshot-*")) == []
+
+
+def test_it_is_tried_again_until_it_works(broken, monkeypatch):
+    with pytest.raises(ConflictError):
+        broken.settle()
+    monkeypatch.undo()
+    work(broken, who="bob", n=3)
+    deadline = time.monotonic() + 60
+    while broken.overview().rebuilding and time.monotonic() < deadline:
+        time.sleep(0.05)
+    overview = broken.overview()
+    assert (overview.rebuilding, overview.problem) == (False, None)
+    assert same_bits(broken.books.model.learner, folded(broken))
+
+
+def test_what_is_taken_back_while_the_log_is_folded_is_not_in_the_model(desk, monkeypatch):
+    first, second, third = learned(desk)[:3]
+    fold, more = LiveModel._fold, [second, third]
+
+    def folding(model, learner, last):
+        found = fold(model, learner, last)
+        if more:
+            desk.undo("ada", more.pop())
+        return found
+
+    monkeypatch.setattr(LiveModel, "_fold", folding)
+    desk.undo("ada", first)
+    desk.settle()
+    monkeypatch.undo()
+    assert more == []
+    assert same_bits(desk.books.model.learner, folded(desk))
+    assert not {first, second, third} & set(learned(desk))
+
+
+def test_an_exported_model_is_what_the_log_said(desk, tmp_path):
+    desk.undo("ada", learned(desk)[0])
+    pieces = desk.export("model")
+    wanted = folded(desk)
+    work(desk, who="bob", n=5)  # while the pieces are on their way
+    (tmp_path / "model.coalface").write_bytes(b"".join(pieces))
+    assert same_bits(CoalClassifier.load(tmp_path / "model.coalface"), wanted)

@@ -1,0 +1,94 @@
+"""Counts and model are what the log says, whatever went wrong on the way there."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from coalface.service.desk.desk import Desk
+from coalface.service.desk.project_state import Books
+from tests.service.projects import Clock, costs_for, same_bits, small_project, work
+
+
+@pytest.fixture
+def desk(tmp_path):
+    found = Desk(small_project(tmp_path / "mail"), clock=Clock())
+    work(found, n=3)
+    yield found
+    found.close()
+
+
+def answer(desk, question, key="again and again"):
+    return desk.answer("ada", question.id, question.lease_id, costs_for(question), key)
+
+
+def the_log_is_what_is_known(desk):
+    fresh = Books(desk.project, desk.store, desk.books.clock)
+    assert vars(fresh.tally.spent) == vars(desk.books.tally.spent)
+    assert fresh.tally.annotators() == desk.books.tally.annotators()
+    assert (fresh.tally.closed, fresh.tally.cursor) == (desk.books.tally.closed, desk.books.tally.cursor)
+    assert same_bits(fresh.model.learner, desk.books.model.learner)
+
+
+def lose_the_connection_after_the_commit(desk, monkeypatch):
+    """Once: what was written is safe, and nobody is told so."""
+    writing, database = desk.store.database.writing, desk.store.database
+
+    @contextmanager
+    def torn():
+        monkeypatch.setattr(database, "writing", writing)
+        with writing() as connection:
+            yield connection
+        raise ConnectionError("lost")
+
+    monkeypatch.setattr(database, "writing", torn)
+
+
+def test_a_commit_that_nobody_heard_of_counts_once(desk, monkeypatch):
+    question, before = desk.lease("ada"), desk.progress().examples
+    lose_the_connection_after_the_commit(desk, monkeypatch)
+    with pytest.raises(ConnectionError):
+        answer(desk, question)
+    assert desk.progress().examples == before + 1
+    the_log_is_what_is_known(desk)
+    assert answer(desk, question).learned
+    assert desk.progress().examples == before + 1
+    work(desk, n=3)
+    the_log_is_what_is_known(desk)
+
+
+def test_an_undo_that_nobody_heard_of_is_undone(desk, monkeypatch):
+    last = desk.recent("ada", 1)[0]
+    lose_the_connection_after_the_commit(desk, monkeypatch)
+    with pytest.raises(ConnectionError):
+        desk.undo("ada", last.answer_id)
+    assert desk.recent("ada", 1)[0].undone
+    desk.settle()
+    the_log_is_what_is_known(desk)
+
+
+def test_an_event_that_was_counted_by_half_is_counted_once(desk, monkeypatch):
+    question, tally = desk.lease("ada"), desk.books.tally
+    monkeypatch.setattr(tally, "_note_cost", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        answer(desk, question)
+    the_log_is_what_is_known(desk)
+    assert answer(desk, question).learned
+    the_log_is_what_is_known(desk)
+
+
+def test_an_answer_is_taken_although_the_model_cannot_learn_it(desk, monkeypatch):
+    question = desk.lease("ada")
+    monkeypatch.setattr("coalface.service.desk.model.lessons_in", lambda _: 1 / 0)
+    assert answer(desk, question).learned
+    monkeypatch.undo()
+    desk.settle()
+    the_log_is_what_is_known(desk)
+
+
+def test_what_is_refused_leaves_no_trace(desk):
+    question = desk.lease("ada")
+    with pytest.raises(TypeError), desk.books.recording() as record:
+        record.add("asked", {}, who="bob", seconds=record.add("asked", {"not": "JSON" / 1}))
+    assert "bob" not in desk.books.tally.workers
+    answer(desk, question)
+    the_log_is_what_is_known(desk)

@@ -1,0 +1,128 @@
+"""Webhooks: signed, in order, nothing lost, nothing told that is not asked for."""
+
+import base64
+import hashlib
+import hmac
+import json
+
+import pytest
+
+from coalface.errors import FileFormatError, InputError
+from coalface.service.web.webhooks import Messenger, new_secret
+from tests.service.desks import open_desk
+
+SECRET = new_secret()
+
+
+class Endpoint:
+    """Takes messages, or answers what it is told to."""
+
+    def __init__(self, *statuses):
+        self.statuses, self.taken = list(statuses), []
+
+    def __call__(self, _, body, headers):
+        status = self.statuses.pop(0) if self.statuses else 200
+        if status == 200:
+            self.taken.append((body, headers))
+        return status
+
+    def answers(self):
+        return [json.loads(body)["data"]["event"] for body, _ in self.taken]
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with open_desk(tmp_path) as found:
+        for i in range(3):
+            question = found.lease("ann")
+            found.answer("ann", question.id, question.lease_id, {"Billing": 1.0}, f"k{i}")
+        yield found
+
+
+def told(desk):
+    """What should be told, in order."""
+    return [event.id for event in desk.events(limit=1000) if event.kind == "answered"]
+
+
+def messenger(desk, endpoint, tmp_path):
+    return Messenger(desk, "https://hooks.example/coal", SECRET, tmp_path / "told", endpoint)
+
+
+def test_every_answer_is_told_in_order_and_signed(desk, tmp_path):
+    endpoint = Endpoint()
+    assert messenger(desk, endpoint, tmp_path).deliver()
+    assert endpoint.answers() == told(desk)
+    for body, headers in endpoint.taken:
+        text = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
+        key = base64.b64decode(SECRET.split("_")[1])
+        expected = base64.b64encode(hmac.digest(key, text, hashlib.sha256)).decode()
+        assert headers["webhook-signature"] == f"v1,{expected}"
+        assert json.loads(body)["type"] == "answer.created"
+    assert len({headers["webhook-id"] for _, headers in endpoint.taken}) == 3
+
+
+def test_what_is_told_names_the_event_whatever_its_body_holds(tmp_path):
+    with open_desk(tmp_path, budget={"examples": 1}) as desk:
+        question = desk.lease("ann")
+        desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
+        desk.lease("ann")
+        with desk.books.recording() as record:
+            record.add("snapshot", {"event": 1, "round": 2, "who": "nobody"})  # as the log has them
+        endpoint = Endpoint()
+        assert messenger(desk, endpoint, tmp_path).deliver()
+        events = [event for event in desk.events(limit=1000) if event.kind in ("answered", "stopped", "snapshot")]
+    sent = [json.loads(body) for body, _ in endpoint.taken]
+    assert [one["type"] for one in sent] == ["answer.created", "labelling.stopped", "model.updated"]
+    for one, event in zip(sent, events, strict=True):
+        assert one["data"] == {"project": "tickets", "event": event.id, "who": event.who, "body": event.body}
+    assert sent[1]["data"]["body"] == {"reason": "budget-spent"}
+
+
+def test_an_endpoint_that_fails_gets_everything_later_and_once(desk, tmp_path):
+    endpoint = Endpoint(200, 500, 0)
+    sender = messenger(desk, endpoint, tmp_path)
+    assert [sender.deliver() for _ in range(4)] == [False, False, True, True]
+    assert endpoint.answers() == told(desk)
+
+
+def test_after_a_restart_it_goes_on_where_it_stopped(desk, tmp_path):
+    messenger(desk, Endpoint(200, 500), tmp_path).deliver()
+    endpoint = Endpoint()
+    messenger(desk, endpoint, tmp_path).deliver()
+    assert endpoint.answers() == told(desk)[1:]
+
+
+def test_no_two_projects_send_the_same_id(desk, tmp_path):
+    endpoint = Endpoint()
+    with open_desk(tmp_path / "more") as other:
+        question = other.lease("ann")
+        other.answer("ann", question.id, question.lease_id, {"Billing": 1.0}, "k")
+        messenger(other, endpoint, tmp_path / "more").deliver()
+    messenger(desk, endpoint, tmp_path).deliver()
+    assert len({headers["webhook-id"] for _, headers in endpoint.taken}) == len(endpoint.taken) == 4
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", "\u00b2"], ids=["nothing", "a word", "negative", "no digit"])
+def test_a_spoilt_note_of_what_was_told_is_said_in_one_line(desk, tmp_path, text):
+    (tmp_path / "told").write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="told must hold the number of the last event") as caught:
+        messenger(desk, Endpoint(), tmp_path)
+    assert "\n" not in str(caught.value)
+    (tmp_path / "told").write_text(f"{told(desk)[1]}\n")  # as a person may write it
+    endpoint = Endpoint()
+    messenger(desk, endpoint, tmp_path).deliver()
+    assert endpoint.answers() == told(desk)[2:]
+
+
+def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):
+    assert messenger(desk, Endpoint(410), tmp_path).deliver() is None
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"),
+    [("ftp://x", SECRET), ("https://x", "secret"), ("https://x", "whsec_c2hvcnQ=")],
+    ids=["no web address", "no secret of this form", "too short"],
+)
+def test_an_address_or_secret_that_cannot_work_is_refused(desk, tmp_path, url, secret):
+    with pytest.raises(InputError):
+        Messenger(desk, url, secret, tmp_path / "told")

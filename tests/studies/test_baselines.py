@@ -1,0 +1,210 @@
+"""What every rival does, run over each of them; and the errors that they share."""
+
+import tempfile
+from functools import cache
+
+import numpy as np
+import pytest
+
+from coalface.data import CostDataset
+from coalface.errors import InputError
+from coalface.studies.baselines import RIVALS
+from coalface.studies.baselines import baseline as rival
+from coalface.studies.checkpoint_costs import budgets_for, last_doubling
+from coalface.studies.curve import Curve
+from coalface.studies.report.colours import RULES
+from tests.studies.baseline_problems import order_of, pets, priced
+
+FEW = {"max_labels": 29, "batch_size": 12, "warm_up": 5}
+BUDGETS = [10, 20, 40, 80, 5000]
+
+
+class RivalContract:
+    """Subclasses say which rival, and with which parameters."""
+
+    learner: str
+    parameters: dict
+
+    @pytest.fixture(autouse=True)
+    def installed(self):
+        for name in [RIVALS[self.learner].module] if RIVALS[self.learner].module else []:
+            pytest.importorskip(name)
+
+    @pytest.fixture
+    def curve(self):
+        """The run that most of the tests look at."""
+        return _usual_run(type(self))
+
+    def run(self, train=None, test=None, budgets=BUDGETS, progress=None, **parameters):
+        train, test = train or pets(), test or pets(40, seed=1)
+        given = {**self.parameters, **parameters}
+        return RIVALS[self.learner].run(given, train, test, order_of(train), budgets, 7, progress)
+
+    def test_a_checkpoint_is_where_a_budget_is_first_reached_and_the_last_one_is_the_end(self, curve):
+        costs = curve.costs_queried
+        reached = [budget for budget in BUDGETS if budget <= costs[-1]]
+        assert len(reached) >= 2
+        for budget in reached:
+            assert 0 <= costs[costs >= budget][0] - budget < 3  # an example has three costs
+        assert len(costs) in (len(reached), len(reached) + 1)
+        assert (np.diff(costs) >= 0).all()
+        assert (np.diff(curve.examples_queried) >= 0).all()
+        assert (np.diff(curve.rounds) >= 0).all()
+        assert curve.rounds[-1] == 70
+        assert (curve.examples_queried <= costs).all()
+        assert (costs <= 3 * curve.examples_queried).all()
+        assert len(costs) == len(curve.examples_queried) == len(curve.rounds) == len(curve.test_cost)
+        assert curve.seconds > 0
+        assert not curve.interrupted
+
+    def test_the_common_axis_has_the_test_cost_at_each_doubling_and_then_the_final_one(self, curve):
+        doublings = 30 * 2 ** np.arange(last_doubling(70) + 1)
+        fine = self.run(budgets=doublings)
+        assert curve.at_doublings.tolist() == fine.at_doublings.tolist()
+        reached = int((doublings <= fine.costs_queried[-1]).sum())
+        assert 1 <= reached < len(doublings)
+        assert fine.at_doublings[:reached].tolist() == fine.test_cost[:reached].tolist()
+        assert set(fine.at_doublings[reached:]) == {fine.test_cost[-1]}
+
+    def test_looking_more_often_changes_nothing_but_the_number_of_looks(self):
+        often, seldom = self.run(budgets=range(28, 34)), self.run(budgets=[30])
+        place = int(np.searchsorted(often.costs_queried, 30))
+        for name in ("costs_queried", "examples_queried", "rounds", "test_cost"):
+            assert getattr(often, name)[[place, -1]].tolist() == getattr(seldom, name).tolist()
+
+    def test_budgets_may_be_named(self):
+        assert self.run(budgets="doubling").budgets.tolist() == budgets_for("doubling", 3, 70).tolist()
+
+    def test_the_same_seed_gives_the_same_curve(self, curve):
+        assert _numbers(self.run()) == _numbers(curve)
+
+    def test_the_curve_can_be_kept(self, curve):
+        assert _numbers(Curve.from_json(curve.to_json())) == _numbers(curve)
+
+    def test_what_it_spent_is_the_price_of_what_it_asked(self, curve):
+        half = self.run(priced(pets(), np.full((70, 3), 0.5)))
+        assert half.spent.tolist() == (0.5 * curve.costs_queried).tolist()
+        assert half.spent.dtype == np.float64  # many small prices add up to a large sum
+        assert half.test_cost.tolist() == curve.test_cost.tolist()
+        assert curve.spent is None
+
+    def test_it_learns(self, curve):
+        constant = pets(40, seed=1).cost.mean(axis=0).min()
+        assert curve.test_cost[-1] < 0.8 * constant
+
+    def test_costs_eight_times_as_large_give_the_same_questions_and_eight_times_the_test_cost(self, curve):
+        large = self.run(pets(scale=8.0), pets(40, seed=1, scale=8.0), cost_bounds=[0.0, 8.0])
+        assert large.costs_queried.tolist() == curve.costs_queried.tolist()
+        assert large.test_cost == pytest.approx(8 * curve.test_cost)
+
+    def test_progress_grows_to_its_total(self):
+        seen = []
+        self.run(progress=lambda done, total: seen.append((done, total)))
+        assert seen[-1][0] == seen[-1][1] > 0
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+        assert len({total for _, total in seen}) == 1
+
+    def test_what_progress_raises_ends_the_run_and_leaves_nothing_behind(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+        def stop(_done, _total):
+            raise InterruptedError("enough")
+
+        with pytest.raises(InterruptedError, match=r"enough"):
+            self.run(progress=stop)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_costs_outside_their_bounds_are_refused(self):
+        with pytest.raises(InputError, match=r"must lie in \[0, 1\], got 8.0"):
+            self.run(pets(scale=8.0))
+
+    @pytest.mark.parametrize("name", ["learning_rate", "cost_bounds"])
+    def test_bad_values_are_refused_by_name(self, name):
+        with pytest.raises(InputError, match=rf"^{name} must be"):
+            RIVALS[self.learner].check({name: -1}, n_labels=3)
+
+    def test_unknown_parameters_are_refused_with_the_known_ones(self):
+        with pytest.raises(InputError, match=r"^patience is not a parameter of .*learning_rate"):
+            RIVALS[self.learner].check({"patience": 3}, n_labels=3)
+
+    def test_its_defaults_are_good_and_filled_in(self):
+        assert RIVALS[self.learner].check({}, n_labels=3) == dict(RIVALS[self.learner].parameters)
+
+    def test_a_missing_package_is_one_line_with_the_command(self, monkeypatch):
+        monkeypatch.setattr(rival, "find_spec", lambda _name: None)
+        package = RIVALS[self.learner].package
+        if not package:
+            RIVALS[self.learner].require()
+            return
+        with pytest.raises(InputError, match=rf"{package}.*pip install 'coalface\[compare\]'") as caught:
+            self.run()
+        assert "\n" not in str(caught.value)
+
+
+class TestRandomCosts(RivalContract):
+    learner, parameters = "random-costs", {"share": 0.6}
+
+
+class TestVowpalWabbit(RivalContract):
+    learner, parameters = "vw", {"mellowness": 0.05}
+
+
+class TestMargin(RivalContract):
+    learner, parameters = "margin", FEW
+
+
+class TestCostWeightedUncertaintyWithItsOwnPredictor(RivalContract):
+    learner, parameters = "cost-weighted-uncertainty", {**FEW, "predictor": "own"}
+
+
+class TestCostEmbedding(RivalContract):
+    learner, parameters = "cost-embedding", FEW
+
+
+def test_every_rival_keeps_the_contract():
+    covered = {contract.learner for contract in RivalContract.__subclasses__()}
+    assert covered == set(RIVALS)
+
+
+def test_those_that_ask_for_labels_say_so():
+    asks = {name: found.asks for name, found in RIVALS.items()}
+    assert [name for name in asks if asks[name] == "labels"] == [
+        "margin",
+        "cost-weighted-uncertainty",
+        "cost-embedding",
+    ]
+    assert [name for name in asks if asks[name] == "costs"] == ["random-costs", "vw"]
+
+
+@pytest.mark.parametrize("order", [[], [0, 70], [-1], [0.5], [[0, 1]]])
+def test_an_order_must_name_rows(order):
+    with pytest.raises(InputError, match=r"order must be row numbers below 70"):
+        RIVALS["random-costs"].run({}, pets(), pets(), order)
+
+
+def test_test_examples_must_be_like_the_training_examples_and_fully_known():
+    unlike = CostDataset(np.ones((3, 4)), np.zeros((3, 3)), ["bird", "cat", "cow"])
+    unknown = CostDataset(np.ones((3, 4)), np.full((3, 3), np.nan), ["bird", "cat", "dog"])
+    narrow = CostDataset(np.ones((3, 2)), np.zeros((3, 3)), ["bird", "cat", "dog"])
+    for test, complaint in [
+        (unlike, "labels and features"),
+        (narrow, "labels and features"),
+        (unknown, "must be known"),
+    ]:
+        with pytest.raises(InputError, match=complaint):
+            RIVALS["random-costs"].run({}, pets(), test, range(70))
+
+
+@cache
+def _usual_run(contract):
+    return contract().run()
+
+
+def _numbers(curve):
+    names = ("budgets", "costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings")
+    return [getattr(curve, name).tolist() for name in names]
+
+
+def test_every_rival_has_a_colour_of_its_own():
+    inks = [RULES[name] for name in RIVALS]
+    assert len(set(inks)) == len(inks)

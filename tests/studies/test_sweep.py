@@ -1,0 +1,298 @@
+"""A sweep: every cell once, whoever runs it, whatever happens on the way."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier, simulate
+from coalface.data.dataset import TrainTest
+from coalface.data.known.catalogue import load_known
+from coalface.errors import FileBusyError, InputError
+from coalface.files.atomic import exclusive
+from coalface.studies import sweep as sweeping
+from coalface.studies.cells import Stopped, cells_of
+from coalface.studies.collect_results import findings_of
+from coalface.studies.curve import Curve
+from coalface.studies.executors import BrokenCrewError, ProcessCrew, crew_for
+from coalface.studies.results import FILE, Results
+from coalface.studies.sweep import run_sweep
+
+from .studies import lines_of, numbers_of, small_study
+
+
+class AtOnce(Executor):
+    """The plainest executor there is: it runs a task when it gets it."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except BaseException as problem:
+            future.set_exception(problem)
+        return future
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What the small study gives on one thread."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    run_sweep(small_study(), folder, "threads", 1)
+    return numbers_of(folder)
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes", AtOnce()], ids=["threads", "processes", "any"])
+def test_every_executor_finds_the_same_numbers_and_each_cell_once(executor, undisturbed, tmp_path):
+    seen = []
+    outcome = run_sweep(small_study(), tmp_path, executor, 2, lambda *now: seen.append(now))
+    assert (outcome.cells, outcome.finished, outcome.failed, outcome.interrupted) == (12, 12, 0, False)
+    assert seen == [(done, 12, 0) for done in range(1, 13)]
+    assert numbers_of(tmp_path) == undisturbed
+    assert sorted(lines_of(tmp_path)) == sorted(undisturbed)
+
+
+def test_a_cell_is_the_run_that_simulate_makes(undisturbed):
+    record = next(record for record in undisturbed.values() if record["line"] == "coal 0.01")
+    train, test = load_known("iris")
+    expected = simulate(
+        CoalClassifier(classes=train.classes, random_state=record["permutation"], **record["settings"]),
+        train.X,
+        train.cost,
+        X_test=test.X,
+        cost_test=test.cost,
+        order=np.random.default_rng(record["permutation"]).permutation(len(train)),
+        budgets="quarter-doubling",
+    )
+    found = Curve.from_values({**record["curve"], "seconds": 0.0})
+    assert found.costs_queried.tolist() == expected.costs_queried.tolist()
+    assert found.test_cost.tolist() == expected.test_cost.tolist()
+    assert found.auc == expected.auc
+
+
+def test_a_second_sweep_runs_nothing_and_a_wider_study_only_what_is_new(undisturbed, tmp_path):
+    run_sweep(small_study(), tmp_path)
+    size = (tmp_path / FILE).stat().st_size
+    again = run_sweep(small_study(), tmp_path)
+    assert (again.finished_before, again.finished) == (12, 0)
+    assert (tmp_path / FILE).stat().st_size == size
+    wider = run_sweep(small_study(permutations=3), tmp_path)
+    assert (wider.finished_before, wider.finished, wider.cells) == (12, 6, 18)
+    assert undisturbed.items() <= numbers_of(tmp_path).items()
+
+
+def test_a_failing_cell_is_recorded_with_its_error_and_the_rest_goes_on(tmp_path):
+    study = small_study(lines="[lines.coal]\n[lines.narrow]\ncost_bounds = [0.0, 0.5]")
+    outcome = run_sweep(study, tmp_path)
+    assert (outcome.finished, outcome.failed) == (2, 2)
+    errors = set(Results(tmp_path).failed.values())
+    assert len(errors) == 1
+    assert "must lie in [0, 0.5], got 1" in errors.pop()
+    findings = findings_of(Results(tmp_path))
+    assert (len(findings.runs), len(findings.failures), findings.missing) == (2, 2, 0)
+    assert findings.failures[0].startswith("iris, narrow (cost_bounds")
+    assert run_sweep(study, tmp_path).failed == 2  # tried again
+
+
+def test_two_sweeps_cannot_write_into_one_folder(tmp_path):
+    with exclusive(tmp_path / FILE), pytest.raises(FileBusyError, match="one process at a time, another is at it"):
+        run_sweep(small_study(), tmp_path)
+    assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("executor", "workers", "rule"),
+    [
+        ("gpu", None, "executor must be threads, processes or dask://HOST:PORT, got 'gpu'"),
+        ("dask://", None, "executor must be"),
+        ("threads", 0, "workers must be at least 1, got 0"),
+        ("dask://127.0.0.1:1", None, "There is no Dask scheduler at 127.0.0.1:1"),
+    ],
+)
+def test_an_executor_that_cannot_be_is_one_line(executor, workers, rule, monkeypatch):
+    if executor.endswith(":1"):
+        monkeypatch.setattr("distributed.Client.__init__", _refusing)
+    with pytest.raises(InputError, match=rule) as caught:
+        crew_for(executor, workers)
+    assert "\n" not in str(caught.value)
+
+
+def _refusing(*_args, **_kwargs):
+    raise OSError("Timed out trying to connect")
+
+
+def test_ctrl_c_keeps_what_is_finished_and_the_next_sweep_goes_on(undisturbed, tmp_path):
+    def press(done, total, failed):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    outcome = run_sweep(small_study(), tmp_path, "threads", 1, press)
+    assert (outcome.interrupted, outcome.finished) == (True, 5)
+    assert len(numbers_of(tmp_path)) == 5
+    assert run_sweep(small_study(), tmp_path).finished == 7
+    assert numbers_of(tmp_path) == undisturbed
+
+
+def test_a_cell_under_way_stops_when_the_sweep_stops(tmp_path):
+    crew, study = crew_for("threads", 1), small_study(data='["digits"]', permutations=1, lines="[lines.coal]")
+    cell = next(cells_of(study, {"digits": "x"}, {"coal": "y"}))
+    digits = load_known("digits")
+    long = TrainTest(digits.train.subset(np.tile(np.arange(1297), 300)), digits.test)  # seconds of work
+    future = crew.submit(crew.share(long, tmp_path), cell)
+    while not future.running():
+        time.sleep(0.01)
+    crew.stop()
+    with pytest.raises(Stopped):
+        future.result(timeout=120)
+
+
+class Fragile(ProcessCrew):
+    """A crew one of whose processes is killed while it works."""
+
+    killed = ()
+
+    def submit(self, shared, cell):
+        future = super().submit(shared, cell)
+        if not self.killed:
+            type(self).killed = (self._one_of(future),)
+            os.kill(self.killed[0], signal.SIGKILL)
+        return future
+
+    def _one_of(self, future):
+        while not future.running():
+            time.sleep(0.01)
+        return next(iter(self._pool._processes))
+
+
+# Python's own thread may stumble over a process that is begun while another one is found dead; the pool goes anyway.
+@pytest.mark.filterwarnings(
+    "ignore:(?s).*dictionary changed size during iteration:pytest.PytestUnhandledThreadExceptionWarning"
+)
+def test_a_killed_process_costs_nothing_but_time(undisturbed, tmp_path, monkeypatch):
+    Fragile.killed = ()
+    monkeypatch.setattr(sweeping, "crew_for", lambda *_: Fragile(2))
+    outcome = run_sweep(small_study(), tmp_path)
+    assert len(Fragile.killed) == 1
+    assert (outcome.finished, outcome.failed) == (12, 0)
+    assert numbers_of(tmp_path) == undisturbed
+    assert len(lines_of(tmp_path)) == 12
+
+
+FRAGILE = """
+import sys
+from pathlib import Path
+if __name__ == "__main__":
+    sys.path.insert(0, {root!r})
+    from coalface.studies import sweep
+    from tests.studies.studies import small_study
+    from tests.studies.test_sweep import Fragile
+    sweep.crew_for = lambda *_: Fragile(2)
+    assert sweep.run_sweep(small_study(), Path({out!r})).finished == 12
+    assert Fragile.killed
+"""
+
+
+def test_a_program_whose_sweep_lost_a_process_comes_to_its_end(tmp_path):
+    code = FRAGILE.format(root=str(Path(__file__).parents[2]), out=str(tmp_path))
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+    assert len(lines_of(tmp_path)) == 12
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
+def test_workers_do_not_outlive_a_killed_sweep(tmp_path):
+    code = RUN.format(root=str(Path(__file__).parents[2]), out=str(tmp_path), executor="processes", permutations=2000)
+    process = subprocess.Popen([sys.executable, "-c", code])
+    _wait_for_lines(tmp_path, 1, process)
+    children = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}/stat").exists() for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert children
+    assert not [pid for pid in children if Path(f"/proc/{pid}/stat").exists()]
+
+
+def test_an_executor_of_the_caller_that_broke_is_one_line_and_keeps_what_is_finished(tmp_path):
+    class Broken(AtOnce):
+        left = 3
+
+        def submit(self, *task):
+            if not self.left:
+                raise BrokenExecutor("a process is gone")
+            self.left -= 1
+            return super().submit(*task)
+
+    with pytest.raises(BrokenCrewError, match=r"The Broken has lost a worker and takes no more \(a process is gone\)"):
+        run_sweep(small_study(), tmp_path, Broken(), 1)
+    assert run_sweep(small_study(), tmp_path).finished >= 9
+
+
+def test_what_waits_is_cancelled_when_the_sweep_ends_early(tmp_path):
+    class Waiting(Executor):
+        futures: ClassVar = []
+
+        def submit(self, function, /, *args):
+            future = AtOnce().submit(function, *args) if not self.futures else Future()
+            self.futures.append(future)
+            return future
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    assert run_sweep(small_study(), tmp_path, Waiting(), 2, press).interrupted
+    assert [future.cancelled() for future in Waiting.futures] == [False] + [True] * 5
+
+
+class Deadly(AtOnce):
+    """An executor whose workers die of one line."""
+
+    def submit(self, function, shared, cell):
+        if cell.line == "passive":
+            future = Future()
+            future.set_exception(RuntimeError("the worker died"))
+            return future
+        return super().submit(function, shared, cell)
+
+
+def test_a_cell_that_kills_its_workers_is_given_up_alone(tmp_path):
+    outcome = run_sweep(small_study(), tmp_path, Deadly(), 2)
+    assert (outcome.finished, outcome.failed) == (8, 4)
+    assert set(Results(tmp_path).failed.values()) == {"lost its worker 3 times: RuntimeError: the worker died"}
+
+
+RUN = """
+import sys
+from pathlib import Path
+if __name__ == "__main__":
+    sys.path.insert(0, {root!r})
+    from tests.studies.studies import small_study
+    from coalface.studies.sweep import run_sweep
+    run_sweep(small_study(permutations={permutations}), Path({out!r}), {executor!r}, 2)
+"""
+
+
+def test_kill_9_in_the_middle_changes_nothing(undisturbed, tmp_path):
+    code = RUN.format(root=str(Path(__file__).parents[2]), out=str(tmp_path), executor="threads", permutations=2)
+    for finished in (0, 1, 4, 7):  # how far the sweep has come when it is killed
+        process = subprocess.Popen([sys.executable, "-c", code])
+        _wait_for_lines(tmp_path, finished, process)
+        process.kill()
+        process.wait()
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert numbers_of(tmp_path) == undisturbed
+    assert len(lines_of(tmp_path)) == len(set(lines_of(tmp_path))) == 12
+
+
+def _wait_for_lines(folder, n_lines, process):
+    """Until so many cells are in the journal, or the process has ended."""
+    while process.poll() is None:
+        if (folder / FILE).exists() and (folder / FILE).read_bytes().count(b'"curve"') >= n_lines:
+            return
+        time.sleep(0.002)
