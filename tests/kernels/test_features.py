@@ -18,7 +18,7 @@ features = st.one_of(
 
 
 def table_of(learner):
-    model = learner.regressors_.model
+    model = learner.model_.state
     return model.table, model.features, int(model.counters[SLOTS_USED])
 
 
@@ -70,17 +70,17 @@ def test_memory_follows_the_features_seen_and_not_their_numbers(n_labels, n_feat
     learner = CoalClassifier(classes=range(n_labels)).tell(X, np.full((X.shape[0], n_labels), 0.5))
     lanes = -(-n_labels // 8) * 8
     assert table_of(learner)[2] == n_features + 2
-    assert learner.regressors_.nbytes <= 1.2 * 12 * n_features * lanes
+    assert learner.model_.nbytes <= 1.2 * 12 * n_features * lanes
 
 
 def test_looking_at_new_features_costs_no_memory():
     X = rows_with(5_000, 50, np.random.default_rng(1))
     learner = CoalClassifier(classes=["a", "b"], rule="passive").tell(X[:1], [[0.0, 1.0]])
-    before = learner.regressors_.nbytes
+    before = learner.model_.nbytes
     learner.ask(X)
     learner.predict(X)
     learner.tell(X, np.full((X.shape[0], 2), np.nan))
-    assert learner.regressors_.nbytes <= before + 50 * 200
+    assert learner.model_.nbytes <= before + 50 * 200
 
 
 def test_a_model_survives_growing_while_it_is_in_use():
@@ -89,7 +89,7 @@ def test_a_model_survives_growing_while_it_is_in_use():
     cost = random.random((X.shape[0], 5)).astype(np.float32)
     growing, roomy = CoalClassifier(classes=range(5)), CoalClassifier(classes=range(5))
     roomy.ask(X[:1])
-    roomy.regressors_.make_room(10_000)
+    roomy.model_.make_room(10_000)
     for i in range(X.shape[0]):
         growing.tell(X[i : i + 1], cost[i : i + 1])
     roomy.tell(X, cost)

@@ -41,8 +41,8 @@ def test_labels_do_not_know_of_each_other(accumulator, sensitivity):
 def test_a_prediction_that_is_exactly_right_changes_nothing():
     learner = CoalClassifier(classes=["a"])
     learner.tell([[1.0, 2.0]], [[0.0]])  # the prediction of a new learner is 0
-    assert learner.regressors_.arrays()["updates"][0] == 0
-    assert learner.regressors_.arrays()["cells"].shape[0] == 1
+    assert learner.model_.arrays()["updates"][0] == 0
+    assert learner.model_.arrays()["cells"].shape[0] == 1
     assert learner.round_ == 2
 
 
@@ -81,5 +81,5 @@ def test_no_value_however_large_or_small_makes_a_number_that_is_none(accumulator
         assert np.isfinite(queries.predicted).all()
         assert np.isfinite(queries.ranges.width).all()
         learner.tell(row, [[i % 2, 0.3]])
-    for name, array in learner.regressors_.arrays().items():
+    for name, array in learner.model_.arrays().items():
         assert np.isfinite(array).all(), name

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
+from coalface.models.contract import NO_WEIGHTS
 
 
 class Label:
@@ -20,7 +21,7 @@ class Label:
         self.residuals = np.zeros(n_labels)
 
     def learn(self, rows, costs, by=learn_costs):
-        by(self.factors, self.variances, self.weights, self.starts, rows, costs, self.residuals)
+        by(self.factors, self.variances, self.weights, self.starts, rows, costs, NO_WEIGHTS, self.residuals)
         return self
 
     def spread(self, rows):

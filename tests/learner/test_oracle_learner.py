@@ -50,7 +50,7 @@ def played(learner, X, cost):
 
 
 def state_of(learner):
-    return {name: array.copy() for name, array in learner.regressors_.arrays().items()}
+    return {name: array.copy() for name, array in learner.model_.arrays().items()}
 
 
 def assert_same_state(one, other):
@@ -189,7 +189,7 @@ def test_the_ellipsoid_is_that_of_the_second_order_learner():
 def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
     X, cost = problem(11, n=8)
     learner = learner_for("dual", slack="published", mellowness=0.5).tell(X, cost)
-    constraints = learner.regressors_.spaces[1].constraints
+    constraints = learner.model_.spaces[1].constraints
     assert constraints.divisors.tolist() == list(range(1, 9))
     np.testing.assert_allclose(constraints.slacks, [0.5 * np.log(3 * past) for past in range(1, 9)])
 
@@ -197,8 +197,8 @@ def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
 def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
     X, cost = problem(12)
     learner = learner_for("dual", mellowness=0.1).tell(X, cost)
-    rows = learner.regressors_._dense(check_rows(X))
-    found = [one for row in rows for one in learner.regressors_.certified(row, learner._settings(), 400)]
+    rows = learner.model_._dense(check_rows(X))
+    found = [one for row in rows for one in learner.model_.certified(row, learner.settings_for(), 400)]
     gaps = [end.reached - end.limit for one in found for end in (one.low, one.high)]
     assert np.abs(gaps).max() <= 1 / 80
 
@@ -206,7 +206,7 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
 def test_without_a_width_threshold_ranges_still_end():
     X, cost = problem(4, n=12)
     learner = learner_for("dual", width_scale=0.0).tell(X, cost)
-    regressors, settings = learner.regressors_, learner._settings()
+    regressors, settings = learner.model_, learner.settings_for()
     for row in regressors._dense(check_rows(X[:2])):
         for found in regressors.certified(row, settings, learner.round_):
             assert found.oracle_calls < 200
@@ -261,7 +261,7 @@ def test_bad_parameters_are_refused_in_one_line(params, message):
     with pytest.raises(InputError, match=message) as refused:
         learner.ask([[1.0]])
     assert "\n" not in str(refused.value)
-    assert not hasattr(learner, "regressors_")
+    assert not hasattr(learner, "model_")
 
 
 def test_foreign_oracles_cannot_be_kept(tmp_path):
@@ -286,10 +286,10 @@ def test_rows_outside_the_table_leave_no_trace():
 
 def test_a_damaged_file_is_refused(tmp_path):
     learner = learner_for("dual").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
-    arrays = learner.regressors_.arrays()
+    arrays = learner.model_.arrays()
     for name in ("answer_rows", "answer_costs", "constraint_bounds", "n_answers"):
         with pytest.raises(FileFormatError, match="no usable answers"):
-            learner._saved_regressors(3, {key: array for key, array in arrays.items() if key != name})
+            learner.model_.restore({key: array for key, array in arrays.items() if key != name})
 
 
 @pytest.mark.parametrize("name", SETUPS)

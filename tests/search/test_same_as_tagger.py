@@ -43,8 +43,8 @@ def same_model(examples, tags, policy, matrix, constraints, history=2, **others)
     assert learner.rollouts_ == tagger.rollouts_
     assert learner.costs_queried_ == tagger.costs_queried_
     assert learner.policy_.round_ == tagger.policy_.round_
-    for name, array in tagger.policy_.regressors_.arrays().items():
-        assert np.array_equal(array, learner.policy_.regressors_.arrays()[name]), name
+    for name, array in tagger.policy_.model_.arrays().items():
+        assert np.array_equal(array, learner.policy_.model_.arrays()[name]), name
     words = [words for words, _ in sentences(20, seed=1)]
     assert [list(marks) for marks in learner.predict(words)] == tagger.predict(words)
     return tagger
@@ -91,8 +91,8 @@ def test_the_seed_reaches_the_policy(seed):
     tagger = SequenceTagger(classes=TAGS, random_state=seed).fit(*zip(*examples, strict=True))
     learner = SearchLearner(SequenceTask(TAGS), random_state=seed).fit(examples)
     assert learner.policy_.random_state == seed
-    for name, array in tagger.policy_.regressors_.arrays().items():
-        assert np.array_equal(array, learner.policy_.regressors_.arrays()[name]), name
+    for name, array in tagger.policy_.model_.arrays().items():
+        assert np.array_equal(array, learner.policy_.model_.arrays()[name]), name
 
 
 def test_a_warm_up_ends_after_a_hundred_words_for_each_of_its_sentences():

@@ -113,7 +113,7 @@ def test_the_compiled_tagger_is_a_loop_over_the_classifier(
         loop.learn(words, truth, history)
     assert tagger.rollouts_ == loop.rollouts
     assert tagger.costs_queried_ == loop.policy.costs_queried_
-    ours, theirs = tagger.policy_.regressors_.arrays(), loop.policy.regressors_.arrays()
+    ours, theirs = tagger.policy_.model_.arrays(), loop.policy.model_.arrays()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
@@ -177,8 +177,8 @@ def test_it_does_not_matter_how_sentences_are_split_over_calls(tmp_path: Any) ->
     parts.partial_fit(sentences[:7], tags[:7]).save(tmp_path / "tagger.coal")
     parts = SequenceTagger.load(tmp_path / "tagger.coal").partial_fit(sentences[7:], tags[7:])
     assert (parts.sentences_, parts.rollouts_) == (whole.sentences_, whole.rollouts_)
-    for name, array in whole.policy_.regressors_.arrays().items():
-        np.testing.assert_array_equal(array, parts.policy_.regressors_.arrays()[name], err_msg=name)
+    for name, array in whole.policy_.model_.arrays().items():
+        np.testing.assert_array_equal(array, parts.policy_.model_.arrays()[name], err_msg=name)
     assert parts.predict(sentences) == whole.predict(sentences)
 
 

@@ -27,13 +27,13 @@ GOOD = [["The", "cat"]], [["D", "N"]]
 )
 def test_bad_sentences_are_refused_and_leave_no_trace(sentences: Any, tags: Any, message: str) -> None:
     tagger = SequenceTagger(classes=["D", "N"]).fit(*GOOD)
-    before = {name: array.copy() for name, array in tagger.policy_.regressors_.arrays().items()}
+    before = {name: array.copy() for name, array in tagger.policy_.model_.arrays().items()}
     for learn in (tagger.partial_fit, tagger.fit):
         with pytest.raises(InputError, match=message) as raised:
             learn(sentences, tags)
         assert "\n" not in str(raised.value)
     assert tagger.sentences_ == 1
-    for name, array in tagger.policy_.regressors_.arrays().items():
+    for name, array in tagger.policy_.model_.arrays().items():
         np.testing.assert_array_equal(array, before[name])
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from coalface.cli.answer_lines import AnswerLine
 from coalface.cli.models import Model
 from coalface.data.labels import label_texts
+from coalface.data.rows import check_rows
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import ANSWER, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE
-from coalface.rounds.asked import Asked
 
 _LARGEST_GAP = 1_000_000  # rounds; more is a mistyped number
 
@@ -45,9 +45,8 @@ def tell_answers(model: Model, answers: Sequence[AnswerLine], *, late: bool, fil
             answer = len(column) if label is None else _columns(line, [label], column)[0]
             outlook[i, [ANSWER, PREDICTED, CHANCE, REACHABLE]] = answer, *numbers
     X, names = _examples(model, told)
-    model.learner.tell(
-        X, cost, Asked(asked, outlook=outlook), late=late, candidates=None if candidates.all() else candidates
-    )
+    allowed = None if candidates.all() else candidates
+    model.learner._tell(X, check_rows(X), model.learner.classes_, cost, asked, allowed, outlook, late=late)
     model.feature_names = names
 
 

@@ -96,7 +96,7 @@ def simulate(
     elif test is None:
         train, held_out = train.split(test_fraction, seed)
     else:
-        model.learner._ready()
+        model.learner.begin()
         model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
         held_out = read_like(model, test, format, reading)
     model.learner.set_params(budget=budget_from(budget, over=len(train)))

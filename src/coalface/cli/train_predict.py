@@ -121,13 +121,13 @@ def _learn(current: "Model", data: Path | None, classes: str | None, format: str
     if classes is not None and new:
         learner.classes = labels_from_text(listed("--classes", classes))
     if data is None:
-        learner._ready()
+        learner.begin()
         return
     if new and learner.classes is None:
         dataset = read(data, format, reading)
         learner.classes = dataset.classes
     else:
-        learner._ready()
+        learner.begin()
         dataset = read_like(current, data, format, reading)
     learner.partial_fit(dataset.X, cost=dataset.cost, candidates=dataset.candidates)
     current.feature_names = dataset.feature_names or current.feature_names

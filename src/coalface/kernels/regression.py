@@ -189,8 +189,11 @@ def clipped(value: np.float32) -> np.float32:
 
 
 @inlined
-def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned: int) -> None:
-    """Update the labels listed in scratch, after ``scan`` (adax) or ``predict`` (adagrad)."""
+def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned: int, weighted: bool) -> None:
+    """Update the labels listed in scratch, after ``scan`` (adax) or ``predict`` (adagrad).
+
+    A weight acts as Vowpal Wabbit's importance weight: so many times the gradient, in one step that never overshoots.
+    """
     labels, predicted, costs, norm, reach = (
         scratch.labels,
         scratch.predicted,
@@ -199,6 +202,7 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         scratch.reach,
     )
     gradient, step, norm_sum, updates = scratch.gradient, scratch.step, model.norm_sum, model.updates
+    weights = scratch.weights
     for k in range(gradient.shape[0]):
         gradient[k] = _ZERO
         step[k] = _ZERO
@@ -207,16 +211,19 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         label = labels[i]
         difference = clipped(predicted[label]) - costs[label]
         gradient[label] = _ONE if adax else _FOUR * difference * difference
-    if not adax:
+        if weighted:
+            gradient[label] *= weights[label]
+    if not adax or weighted:
         measure(model, scratch, n)
     rate = rate_for(model, settings, n)
     for i in range(n_learned):
         label = labels[i]
         difference = costs[label] - clipped(predicted[label])
-        norm_sum[label] += np.float64(norm[label])
-        updates[label] += 1.0
+        weight = np.float64(weights[label]) if weighted else 1.0
+        norm_sum[label] += weight * np.float64(norm[label])
+        updates[label] += weight
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
-        step[label] = step_for(difference, reach[label] * average_norm, rate) * average_norm
+        step[label] = step_for(difference, reach[label] * average_norm, rate * weight) * average_norm
     if n_learned * 5 < gradient.shape[0]:  # where one by one is as fast as all at once, measured
         _apply_to_list(model, scratch, n, n_learned)
     else:

@@ -76,6 +76,7 @@ def _learn_block(
     starts: I64,
     rows: F32,
     costs: F32,
+    noise: F64,
     squared_residuals: float,
     gains: F32,
     spreads: F64,
@@ -84,7 +85,7 @@ def _learn_block(
     """Learn the rows, a block at most; the squared residuals with theirs, each from before its row was learned."""
     n_rows = rows.shape[0]
     for r in range(n_rows):
-        spreads[r] = 1.0
+        spreads[r] = noise[r]
         gains[r, :] = _ZERO
     for j in range(variances.shape[0]):
         column, variance = factor[starts[j] : starts[j + 1]], variances[j]
@@ -111,17 +112,30 @@ def _learn_block(
 
 @kernel
 def learn_costs(
-    factors: F32, variances: F64, weights: F64, starts: I64, rows: F32, costs: F32, squared_residuals: F64
+    factors: F32,
+    variances: F64,
+    weights: F64,
+    starts: I64,
+    rows: F32,
+    costs: F32,
+    importance: F32,
+    squared_residuals: F64,
 ) -> None:
-    """Learn the known costs (n, K), and add their squared residuals to those of the labels."""
+    """Learn the known costs (n, K), and add their squared residuals to those of the labels.
+
+    ``importance`` (n, K) says how much each cost counts; without rows, all count once.
+    """
     taken, answers = np.empty((BLOCK, rows.shape[1]), np.float32), np.empty(BLOCK, np.float32)
+    noise, weighted = np.ones(BLOCK), importance.shape[0] > 0
     gains, spreads, terms = np.empty_like(taken), np.empty(BLOCK), np.empty(rows.shape[1], np.float32)
     for k in range(costs.shape[1]):
         n_taken = 0
         for r in range(rows.shape[0]):
-            if not np.isnan(costs[r, k]):
+            if not np.isnan(costs[r, k]) and not (weighted and importance[r, k] == 0.0):
                 taken[n_taken] = rows[r]
                 answers[n_taken] = costs[r, k]
+                if weighted:
+                    noise[n_taken] = 1.0 / np.float64(importance[r, k])
                 n_taken += 1
             if n_taken == BLOCK or (n_taken > 0 and r == rows.shape[0] - 1):
                 squared_residuals[k] = _learn_block(
@@ -131,6 +145,7 @@ def learn_costs(
                     starts,
                     taken[:n_taken],
                     answers,
+                    noise,
                     squared_residuals[k],
                     gains,
                     spreads,

@@ -14,12 +14,11 @@ from coalface.kernels.state import (
     AUDIT,
     COAL,
     F32,
-    I8,
-    ROUND,
     SETTLED,
     UNCERTAIN,
     Bool,
-    Model,
+    Counted,
+    RoundArrays,
     Scratch,
     Settings,
 )
@@ -30,9 +29,9 @@ _NOTHING_KNOWN = np.float32(np.inf)
 
 
 @inlined
-def asks_in_turn(model: Model, settings: Settings, round_number: int) -> bool:
+def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool:
     """Whether an answer settles anything in this round."""
-    if not settings.in_turn or settings.rule != COAL or in_warm_up(model, settings, round_number):
+    if not settings.in_turn or settings.rule != COAL or in_warm_up(counts, settings, round_number):
         return False
     return uniform(settings.seed, round_number, _DRAW) >= _WHOLE_SHARE * settings.audit_rate
 
@@ -61,22 +60,30 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
 
 @kernel
 def answer_rows(
-    model: Model, settings: Settings, scratch: Scratch, costs: F32, reasons: I8, lowest: F32, predicted: F32, mask: Bool
+    counts: Counted,
+    settings: Settings,
+    scratch: Scratch,
+    first_round: int,
+    rounds: RoundArrays,
+    costs: F32,
+    asked: Bool,
 ) -> None:
-    """Put the questions about decided rows to a table of costs; ``mask`` says afterwards which of them were put.
+    """Answer the questions about decided rows from a table of costs; ``asked`` receives those that were put.
 
-    Nothing is learned meanwhile, so it does not matter that one row is done before the next one begins.
+    Nothing is learned meanwhile, so the rows may be answered one after the other.
     """
-    for row in range(mask.shape[0]):
-        if asks_in_turn(model, settings, model.counters[ROUND] + row):
+    for row in range(asked.shape[0]):
+        for k in range(settings.n_labels):
+            asked[row, k] = rounds.mask[row, k]
+        if asks_in_turn(counts, settings, first_round + row):
             for k in range(settings.n_labels):
-                scratch.mask[k] = mask[row, k]
-                scratch.reasons[k] = reasons[row, k]
-                scratch.lowest[k] = lowest[row, k]
-                scratch.predicted[k] = predicted[row, k]
+                scratch.mask[k] = rounds.mask[row, k]
+                scratch.reasons[k] = rounds.reasons[row, k]
+                scratch.lowest[k] = rounds.lowest[row, k]
+                scratch.predicted[k] = rounds.predicted[row, k]
             answer_in_turn(settings, scratch, costs[row])
             for k in range(settings.n_labels):
-                mask[row, k] = scratch.mask[k]
+                asked[row, k] = scratch.mask[k]
 
 
 @inlined

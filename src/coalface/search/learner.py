@@ -11,7 +11,8 @@ from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.learner.coal import CoalClassifier
-from coalface.learner.estimator import CostClassifier, NotFittedError
+from coalface.learner.estimator import CostClassifier
+from coalface.learner.state import NotFittedError
 from coalface.search import persistence as saving
 from coalface.search.checkpoint import Checkpoint
 from coalface.search.columns import Columns
@@ -203,7 +204,7 @@ def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: 
     if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
         raise InputError("policy must leave cost_bounds, cost_matrix and abstain_cost alone: the task has a scale.")
     policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0
-    policy._settings(len(task.actions))  # refuses parameters that cannot be
+    policy.begin()
     return policy
 
 

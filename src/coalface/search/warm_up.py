@@ -15,7 +15,7 @@ def warm_up_goes_on(policy: CostClassifier, warm_up: int, n_examples: int) -> bo
     >>> warm_up_goes_on(policy, warm_up=2, n_examples=2), policy.warm_up
     (False, 3)
     """
-    policy._ready()
+    policy.begin()
     most, n_states = _MOST_STATES * warm_up, policy.round_ - 1
     goes_on = n_examples < warm_up and n_states < most
     policy.warm_up = most if goes_on else min(policy.warm_up, n_states)

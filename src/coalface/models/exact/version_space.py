@@ -33,12 +33,13 @@ class Answers:
     oracle: Oracle
     rows: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     costs: Floats = field(default_factory=lambda: np.zeros(0))
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
 
-    def with_answer(self, row: Floats, cost: float) -> "Answers":
+    def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "Answers":
         """One answer more."""
         width = max(len(row), self.rows.shape[1])
         rows = np.vstack([widened(self.rows, width), widened(row[None, :], width)])
-        return Answers(self.oracle, rows, np.append(self.costs, cost))
+        return Answers(self.oracle, rows, np.append(self.costs, cost), np.append(self.weights, weight))
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -52,13 +53,17 @@ class Answers:
     def best(self) -> Regressor:
         """The regressor of least loss."""
         X, targets = self.examples(self.rows.shape[1])
-        return self.oracle.solve(X, targets, np.ones(len(X)))
+        return self.oracle.solve(X, targets, self.weights_after(len(X) - len(self)))
 
     @cached_property
     def least_loss(self) -> float:
         """The loss of the best regressor, summed; a prior counts."""
         X, targets = self.examples(self.rows.shape[1])
-        return float(((self.best.predict(X) - targets) ** 2).sum())
+        return float((self.weights_after(len(X) - len(self)) * (self.best.predict(X) - targets) ** 2).sum())
+
+    def weights_after(self, n_prior: int) -> Floats:
+        """What each of the ``examples`` counts, the prior's rows first."""
+        return np.concatenate([np.ones(n_prior), self.weights])
 
 
 @dataclass(frozen=True)
@@ -115,9 +120,9 @@ class VersionSpace:
     answers: Answers
     constraints: Constraints = field(default_factory=Constraints.none)
 
-    def with_answer(self, row: Floats, cost: float) -> "VersionSpace":
+    def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "VersionSpace":
         """One answer more, and no constraint about it yet."""
-        return replace(self, answers=self.answers.with_answer(row, cost))
+        return replace(self, answers=self.answers.with_answer(row, cost, weight))
 
     def with_constraint(self, round_number: int, slack: float) -> "VersionSpace":
         """Only regressors whose loss, before this round, is at most ``slack`` above the least one."""
@@ -140,13 +145,14 @@ class VersionSpace:
         """The loss that each constraint limits, (..., constraints), of predictions for the ``examples``."""
         n_prior = predictions.shape[-1] - len(self.answers)
         targets = np.concatenate([np.zeros(n_prior), self.answers.costs])
-        return np.asarray(np.cumsum((predictions - targets) ** 2, axis=-1)[..., self._ends(n_prior)])
+        squares = self.answers.weights_after(n_prior) * (predictions - targets) ** 2
+        return np.asarray(np.cumsum(squares, axis=-1)[..., self._ends(n_prior)])
 
     def weights(self, multipliers: Floats, n_prior: int) -> Floats:
         """What each of the ``examples`` weighs in the sum of the losses, each times its multiplier."""
         weights = np.zeros(n_prior + len(self.answers))
         weights[self._ends(n_prior)] = multipliers
-        return np.asarray(np.cumsum(weights[::-1])[::-1])
+        return np.asarray(np.cumsum(weights[::-1])[::-1]) * self.answers.weights_after(n_prior)
 
     def _ends(self, n_prior: int) -> NDArray[np.int64]:
         """Where among the ``examples`` the last one stands that each constraint is about."""

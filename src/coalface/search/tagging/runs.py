@@ -9,8 +9,8 @@ from coalface.kernels import tagging as kernels
 from coalface.kernels.state import COSTS_QUERIED
 from coalface.kernels.tagging import Tagging
 from coalface.learner.coal import CoalClassifier
-from coalface.learner.rounds import UNLIMITED
-from coalface.models.online import OnlineRegressors
+from coalface.learner.simulating import UNLIMITED
+from coalface.models.online import OnlineModel
 from coalface.search.tagging.spans import allowed_tags, reference_tags
 from coalface.search.tagging.tag_features import TokenRows
 from coalface.search.warm_up import warm_up_goes_on
@@ -31,13 +31,11 @@ def _tables(names: tuple[str, ...], scheme: str | None) -> tuple[NDArray[np.bool
 
 def tagged(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The tags of all words, as columns."""
-    regressors = _regressors_of(policy)
+    model = _model_of(policy)
     tags = np.zeros(len(tokens), np.int32)
-    with regressors.lock:
-        scratch = regressors.scratch_for(tokens.rows.longest)
-        kernels.tag_rows(
-            regressors.model, policy._settings(), scratch, tokens.rows.csr, tokens.sentences, allowed, tags
-        )
+    with model.lock:
+        scratch = model.scratch_for(tokens.rows.longest)
+        kernels.tag_rows(model.state, policy.settings_for(), scratch, tokens.rows.csr, tokens.sentences, allowed, tags)
     return tags
 
 
@@ -92,13 +90,13 @@ class TaggingRun:
             self._play_to(int(self._ends[last if begins else number]), budget)
 
     def _play_to(self, stop: int, budget: int) -> None:
-        regressors, tokens = _regressors_of(self.policy), self._tokens
-        with regressors.lock:
-            scratch = regressors.scratch_for(tokens.rows.longest)
+        model, tokens = _model_of(self.policy), self._tokens
+        with model.lock:
+            scratch = model.scratch_for(tokens.rows.longest)
             while True:
                 kernels.learn_tags(
-                    regressors.model,
-                    self.policy._settings(),
+                    model.state,
+                    self.policy.settings_for(),
                     scratch,
                     tokens.rows.csr,
                     tokens.sentences,
@@ -111,11 +109,11 @@ class TaggingRun:
                     self._costs,
                     self.tags,
                 )
-                if self.done == stop or regressors.model.counters[COSTS_QUERIED] >= budget:
+                if self.done == stop or model.state.counters[COSTS_QUERIED] >= budget:
                     return
-                regressors.make_room(int(scratch.unseen[0]))
+                model.make_room(int(scratch.unseen[0]))
 
 
-def _regressors_of(policy: CoalClassifier) -> OnlineRegressors:
-    assert isinstance(policy.regressors_, OnlineRegressors)
-    return policy.regressors_
+def _model_of(policy: CoalClassifier) -> OnlineModel:
+    assert isinstance(policy.model_, OnlineModel)
+    return policy.model_

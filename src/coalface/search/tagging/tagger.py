@@ -14,8 +14,8 @@ from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import read_bundle, write_bundle
 from coalface.kernels.tagging import Tagging
 from coalface.learner.coal import CoalClassifier
-from coalface.learner.estimator import NotFittedError
 from coalface.learner.settings import AS_PUBLISHED
+from coalface.learner.state import NotFittedError
 from coalface.search.tagging.runs import TaggingRun, tagged, tagging_of
 from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, split_like, tag_codes, tag_names
 from coalface.search.tagging.spans import check_scheme, span_f1
@@ -219,9 +219,9 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         params = {
             name: None if value is None else np.asarray(value).tolist() for name, value in self.get_params().items()
         }
-        meta = {"params": params, "policy": self.policy_._plain_params(), "sentences": self.sentences_}
-        with self.policy_.regressors_.lock:
-            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.regressors_.arrays()})
+        meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
+        with self.policy_.model_.lock:
+            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.model_.arrays()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -230,8 +230,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         try:
             tagger, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
             tagger.sentences_ = int(meta["sentences"])
-            tagger.classes_ = policy.classes_ = label_array(arrays.pop("classes_"))
-            policy.regressors_ = policy._saved_regressors(len(tagger.classes_), arrays)
+            tagger.classes_ = label_array(arrays.pop("classes_"))
+            policy.begin(tagger.classes_).model_.restore(arrays)
         except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
         tagger.policy_ = policy
@@ -248,9 +248,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
         policy = CoalClassifier(classes=classes, warm_up=0, **{name: getattr(self, name) for name in _OF_THE_POLICY})
-        policy._ready()
-        policy._settings()
-        return policy
+        return policy.begin()
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]

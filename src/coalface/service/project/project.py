@@ -187,8 +187,7 @@ class Project:
             learner = CoalClassifier(classes=np.array(self.labels), **given)
         except TypeError as problem:
             raise InputError(f"[learner] must hold parameters of CoalClassifier ({problem}). Remove it.") from None
-        learner._ready()
-        learner._settings()  # a wrong parameter is found here, not at the first question
+        learner.begin()  # a wrong parameter is found here, not at the first question
         return learner
 
     def costs_of_truth(self, label: str) -> NDArray[np.float64]:

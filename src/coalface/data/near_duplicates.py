@@ -1,4 +1,4 @@
-"""Examples of a batch that are alike: equal, or as good as equal."""
+"""Near-duplicates among the rows of a batch: equal, or similar beyond a limit."""
 
 from collections import Counter
 from hashlib import blake2b
@@ -10,32 +10,33 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.kernels.near_duplicates import NO_TWIN
+from coalface.kernels.near_duplicates import ALONE
 
 sparse: Any = scipy.sparse
 _BLOCK = 256  # rows compared at a time
 _DENSE = 0.1  # share of filled cells from which a product of dense rows is the faster one
 
 
-def twins_of(rows: Rows, alike: float = 1.0) -> NDArray[np.int64]:
-    """Per row a number that it shares with the rows that are alike, ``NO_TWIN`` where there is none.
+def near_duplicates(rows: Rows, alike: float = 1.0) -> NDArray[np.int64]:
+    """The group of near-duplicates of each row, numbered from 0; ``ALONE`` where there are none.
 
     The similarity of two rows is 2 ab / (aa + bb), with every feature in units of its largest value among the rows: 1
-    if they are equal, 0 if they share nothing. From ``alike`` on they count as one. Below 1, all pairs are compared.
+    if they are equal, 0 if they share nothing. Rows with a similarity of at least ``alike`` are near-duplicates. Below
+    1, all pairs are compared.
 
     >>> from coalface.data.rows import check_rows
     >>> rows = check_rows([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0], [1.0, 2.1]])
-    >>> twins_of(rows).tolist(), twins_of(rows, alike=0.99).tolist()
+    >>> near_duplicates(rows).tolist(), near_duplicates(rows, alike=0.99).tolist()
     ([0, -1, 0, -1], [0, -1, 0, 0])
     """
     keys = _contents(rows) if alike >= 1.0 else _leaders(rows, alike)
     repeated = (key for key, times in Counter(keys).items() if times > 1)
     number = {key: n for n, key in enumerate(repeated)}
-    return np.array([number.get(key, NO_TWIN) for key in keys], np.int64)
+    return np.array([number.get(key, ALONE) for key in keys], np.int64)
 
 
 def _contents(rows: Rows) -> list[bytes]:
-    """A short name of what each row holds."""
+    """A digest of the content of each row."""
     filled = rows.values != 0
     ends = np.concatenate([[0], np.cumsum(filled)])[rows.indptr].tolist()
     columns, values = rows.columns[filled], rows.values[filled]
@@ -46,7 +47,7 @@ def _contents(rows: Rows) -> list[bytes]:
 
 
 def _leaders(rows: Rows, alike: float) -> list[int]:
-    """For each row the first one like it that leads: one that is like no leader before it."""
+    """The leader of each row's group: the first row that is not similar to an earlier leader."""
     matrix = _in_own_units(rows)
     squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
     if matrix.nnz > _DENSE * matrix.shape[0] * matrix.shape[1]:

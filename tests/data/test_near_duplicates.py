@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from coalface.data.near_duplicates import _BLOCK, near_duplicates
 from coalface.data.rows import check_rows
-from coalface.learner.near_duplicates import _BLOCK, twins_of
 
 from ..problems import csr
 
@@ -45,7 +45,7 @@ def test_rows_share_a_number_if_they_are_like_the_same_leader(table, alike):
     X = np.array(table, float)
     expected = {group for group in groups(leaders(X, alike)) if len(group) > 1}
     for rows in (X, sparse.csr_array(X), np.hstack([X, np.zeros((len(X), 40))])):  # dense and sparse products
-        twins = twins_of(check_rows(rows), alike)
+        twins = near_duplicates(check_rows(rows), alike)
         assert groups(twins) == expected
         assert set(twins.tolist()) - {-1} == set(range(len(expected)))
 
@@ -54,7 +54,7 @@ def test_rows_share_a_number_if_they_are_like_the_same_leader(table, alike):
 def test_the_units_of_features_do_not_matter(table, alike, exponents):
     X = np.array(table, float)
     units = 2.0 ** np.array(exponents[: X.shape[1]])
-    np.testing.assert_array_equal(twins_of(check_rows(X), alike), twins_of(check_rows(X * units), alike))
+    np.testing.assert_array_equal(near_duplicates(check_rows(X), alike), near_duplicates(check_rows(X * units), alike))
 
 
 def test_many_rows_are_compared_across_blocks():
@@ -62,12 +62,12 @@ def test_many_rows_are_compared_across_blocks():
     X[-1] = X[3]
     X[-2, 3] = 1.0
     for alike in (1.0, 0.99):
-        twins = twins_of(check_rows(X), alike)
+        twins = near_duplicates(check_rows(X), alike)
         assert groups(twins) == {frozenset({3, _BLOCK + 49})}
-    assert groups(twins_of(check_rows(X), 0.6)) == {frozenset({3, _BLOCK + 48, _BLOCK + 49})}
+    assert groups(near_duplicates(check_rows(X), 0.6)) == {frozenset({3, _BLOCK + 48, _BLOCK + 49})}
 
 
 def test_a_stored_zero_is_no_difference():
     rows = csr([1.0, 0.0, 1.0], [0, 2, 0], indptr=[0, 2, 3])
     rows = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(2, 3))
-    assert twins_of(check_rows(rows)).tolist() == twins_of(check_rows(rows), 0.9).tolist() == [0, 0]
+    assert near_duplicates(check_rows(rows)).tolist() == near_duplicates(check_rows(rows), 0.9).tolist() == [0, 0]
