@@ -94,6 +94,7 @@ def test_a_run_that_nobody_made_is_unknown_in_training_and_drops_a_test_row(tmp_
         ("description.txt", "- runtime", "- speed", r"must be runtime or solution_quality, got 'speed'"),
         ("description.txt", "'100.0'", "'?'", r"algorithm_cutoff_time must be a number above 0, got '\?'"),
         ("description.txt", "[false]", "[true]", r"maximize must be false"),
+        ("description.txt", "[false]", "[false", r"description.txt must be YAML: .* line \d+"),
         ("cv.arff", "inst05,1,", "other,1,", r"a fold for every instance, 'inst05' has none"),
         ("algorithm_runs.arff", "score NUMERIC", "points NUMERIC", r"must have the attribute score, got instance_id"),
         ("algorithm_runs.arff", ",ok", ",fine", r"line \d+: runstatus must be one of crash, .*, got 'fine'"),
@@ -140,6 +141,12 @@ def test_all_spellings_of_a_list_are_understood(tmp_path, measures):
     )
     found = read_description(path)
     assert (found.measure, found.cutoff, found.maximize) == ("runtime", 1e8, False)
+
+
+def test_a_description_without_entries_is_refused(tmp_path):
+    (tmp_path / "description.txt").write_text("just a note")
+    with pytest.raises(FileFormatError, match=r"must consist of lines such as .*, got 'just a note'"):
+        read_description(tmp_path / "description.txt")
 
 
 @pytest.mark.parametrize(("scenario", "key"), [("TOY", "cost01"), ("GRAPHS-2015", "cost01_alt")])

@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch
 
 from coalface.data import load_known
-from coalface.data.known.fetchers import newsgroup_tree, rcv1_tree
 from coalface.data.known.fetching import FetchError, fetch
+from coalface.data.known.sklearn_downloads import newsgroup_tree, rcv1_tree
 from coalface.errors import InputError
 
 GROUPS = ["comp.sys.ibm", "comp.sys.mac", "misc.forsale", "rec.autos"]

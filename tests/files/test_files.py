@@ -9,8 +9,10 @@ import threading
 
 import pytest
 
-from coalface.files import atomic as files
-from coalface.files.atomic import FileBusyError, atomic_write, exclusive
+from coalface.errors import FileBusyError
+from coalface.files import locks
+from coalface.files.atomic import atomic_write
+from coalface.files.locks import exclusive
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
@@ -93,7 +95,7 @@ def test_a_file_that_cannot_be_made_is_called_by_its_own_name(tmp_path, monkeypa
 
 HOLD = """
 import sys
-from coalface.files.atomic import exclusive
+from coalface.files.locks import exclusive
 with exclusive(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -147,6 +149,6 @@ def test_where_there_are_no_locks_a_warning_says_so_and_work_goes_on(tmp_path, m
     def refuse(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(files.fcntl, "flock", refuse)
-    with pytest.warns(UserWarning, match="cannot hold locks"), exclusive(tmp_path / "a"):
+    monkeypatch.setattr(locks.fcntl, "flock", refuse)
+    with pytest.warns(UserWarning, match="does not support locks"), exclusive(tmp_path / "a"):
         pass

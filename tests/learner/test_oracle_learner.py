@@ -12,9 +12,9 @@ from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.models.exact.bounded_linear import BoundedLinearOracle
 from coalface.models.exact.engines import ENGINES
-from coalface.models.exact.foreign_oracles import FiniteOracle
 from coalface.models.exact.oracles import BallOracle, RidgeOracle
 from coalface.models.exact.schedule import TheorySchedule
+from coalface.models.exact.user_oracles import FiniteOracle
 
 TREE = DecisionTreeRegressor(max_depth=2)
 SETUPS = {
@@ -250,7 +250,7 @@ def test_an_emptied_version_space_is_warned_about_once_and_survived(name):
         ({"ranges": "ellipsoid", "oracle": BallOracle()}, "needs a RidgeOracle"),
         ({"schedule": "hopeful"}, "schedule must be one of 'practical', 'theory', got 'hopeful'"),
         ({"schedule": "theory", "horizon": 100}, "needs the horizon .* and the dimension"),
-        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number from 2 on, got 1"),
+        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number of at least 2, got 1"),
         ({"schedule": "theory", "horizon": 9, "dimension": 3, "failure_probability": 0.5}, "at most 1/e, got 0.5"),
         ({"oracle": 3}, "must be a scikit-learn regressor, got int"),
         ({"mellowness": -1}, "mellowness must be"),

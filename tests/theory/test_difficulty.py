@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from coalface.errors import InputError
 from coalface.theory import difficulty, every_combination
-from coalface.theory.examples import certain_best, confused_pair, loud_errors
+from coalface.theory.paper_examples import certain_best, confused_pair, loud_errors
 
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)  # sums of them are exact
 CLASSES = arrays(

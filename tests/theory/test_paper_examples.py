@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface.theory import Schedule
-from coalface.theory.examples import certain_best, confused_pair, loud_errors, run
+from coalface.theory.paper_examples import certain_best, confused_pair, loud_errors, run
 
 
 def slack_for(labels, members, n, constant):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.fields import (
+from coalface.data.dataset_fields import (
     Examples,
     checked_codes,
     checked_examples,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows

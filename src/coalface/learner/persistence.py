@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.labels import label_array
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import read_bundle, write_bundle
+from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND
 from coalface.learner.budget import Budget, Counts
 from coalface.learner.stopping import Saving, checked_saving, saves_less_than, saving_of

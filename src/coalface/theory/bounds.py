@@ -10,8 +10,8 @@ import numpy as np
 
 from coalface.errors import InputError
 from coalface.models.exact.schedule import KAPPA, Schedule, width_threshold
-from coalface.theory.inputs import Numbers, as_table, within
-from coalface.theory.noise import Tsybakov, checked
+from coalface.theory.inputs import Numbers, as_table, check_margin
+from coalface.theory.noise import Tsybakov, checked_tsybakov
 
 
 def excess_cost(schedule: Schedule, rounds: Any, *, horizon: Any = None, margins: Any = None) -> Numbers:
@@ -46,7 +46,7 @@ def excess_cost_massart(schedule: Schedule, rounds: Any, margin: float, *, horiz
     >>> float(excess_cost_massart(Schedule(n_labels=3, dimension=5, constant=1), 10**6, 0.3).round(3))
     0.034
     """
-    return np.asarray(_price(schedule, rounds, horizon) / within("margin", margin, 0.0, 1.0))
+    return np.asarray(_price(schedule, rounds, horizon) / check_margin(margin))
 
 
 def excess_cost_tsybakov(schedule: Schedule, rounds: Any, noise: Tsybakov, *, horizon: Any = None) -> Numbers:
@@ -59,7 +59,7 @@ def excess_cost_tsybakov(schedule: Schedule, rounds: Any, noise: Tsybakov, *, ho
     >>> float(excess_cost_tsybakov(schedule, 10**6, noise).round(3))
     0.118
     """
-    price, noise = _price(schedule, rounds, horizon), checked(noise)
+    price, noise = _price(schedule, rounds, horizon), checked_tsybakov(noise)
     zeta = np.minimum((price / noise.constant) ** (1.0 / (noise.exponent + 2.0)), noise.up_to)
     return np.asarray(noise.constant * zeta ** (noise.exponent + 1.0) + price / zeta)
 

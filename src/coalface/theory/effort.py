@@ -11,8 +11,8 @@ import numpy as np
 
 from coalface.errors import InputError
 from coalface.models.exact.schedule import KAPPA, Schedule, least_whole
-from coalface.theory.inputs import Numbers, within
-from coalface.theory.noise import Tsybakov, checked
+from coalface.theory.inputs import Numbers, check_margin
+from coalface.theory.noise import Tsybakov, checked_tsybakov
 
 
 class Effort(NamedTuple):
@@ -53,7 +53,7 @@ def effort_massart(
     >>> 3.5 < many / few < 4
     True
     """
-    within("margin", margin, 0.0, 1.0)
+    check_margin(margin)
     n, labels = np.asarray(n_rounds, np.float64), schedule.n_labels
     radii = 44.0 * labels * _total_slack(schedule, n) / margin
     doubt = _one_of(by_examples, by_labels, 8.0 / margin, 2.0 / margin)
@@ -77,7 +77,7 @@ def effort_tsybakov(
     >>> 1e2 < many / few < 2e2  # the square root of the rounds, and a logarithm
     True
     """
-    alpha, beta, up_to = checked(noise)
+    alpha, beta, up_to = checked_tsybakov(noise)
     n = np.asarray(n_rounds, np.float64)
     amount = 44.0 * schedule.n_labels * KAPPA * schedule.log_factor(n)
     # Summed radii of the version spaces: r_i is at most 2 beta^(1/(alpha+2)) (amount / (i-1))^((alpha+1)/(alpha+2)).
@@ -127,7 +127,7 @@ def begins_to_save_linear(schedule: Schedule, n_features: int, margin: float) ->
     >>> begins_to_save_linear(Schedule(n_labels=3, dimension=5), 5, 0.2) // 10**6
     65
     """
-    within("margin", margin, 0.0, 1.0)
+    check_margin(margin)
     return least_whole(lambda n: bool(n > 4 * KAPPA * schedule.log_factor(n) * n_features / margin**2))
 
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
-from coalface.theory.inputs import Numbers, within
+from coalface.theory.inputs import Numbers
 
 _MOST_DRAWS = 1000  # rows drawn per row kept before a margin counts as too large
 
@@ -39,8 +40,8 @@ class MassartProblem:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        within("n_features", self.n_features, 0, np.inf)
-        within("n_labels", self.n_labels, 1, np.inf)
+        finite_number("n_features", self.n_features, 0, above=True)
+        finite_number("n_labels", self.n_labels, 1, above=True)
         if not 0 <= self.noise < 0.5:
             raise InputError(f"noise must be at least 0 and below 0.5, got {self.noise!r}.")
         if not 0 <= self.margin < 1 - 2 * self.noise:

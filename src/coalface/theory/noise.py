@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
-from coalface.theory.inputs import Numbers, as_table, within
+from coalface.theory.inputs import Numbers, as_table
 
 _STEEPEST = 100.0  # exponents above say that there is a margin, not a power law
 
@@ -34,13 +35,13 @@ class Tsybakov(NamedTuple):
     up_to: float
 
 
-def checked(noise: Tsybakov) -> Tsybakov:
-    """The same condition, whose three numbers are above 0 and finite.
+def checked_tsybakov(noise: Tsybakov) -> Tsybakov:
+    """The same condition; its three numbers must be above 0 and finite.
 
-    >>> checked(Tsybakov(exponent=1.0, constant=2.0, up_to=0.5)).exponent
+    >>> checked_tsybakov(Tsybakov(exponent=1.0, constant=2.0, up_to=0.5)).exponent
     1.0
     """
-    return Tsybakov(*(within(name, value, 0.0, np.inf) for name, value in noise._asdict().items()))
+    return Tsybakov(*(finite_number(name, value, 0.0, above=True) for name, value in noise._asdict().items()))
 
 
 class TsybakovFit(NamedTuple):
@@ -75,9 +76,9 @@ def noise_level(expected: Any, zeta: float, *, off_by: float = 0.0, confidence: 
     >>> noise_level([[0.2, 0.9]] * 30 + [[0.5, 0.6]] * 10, zeta=0.2).value
     0.25
     """
-    zeta = _margin("zeta", zeta)
+    zeta = finite_number("zeta", zeta, 0.0)
     found = margins(expected)
-    spread, doubt = 2.0 * _margin("off_by", off_by), 1.0 - _share(confidence)
+    spread, doubt = 2.0 * finite_number("off_by", off_by, 0.0), 1.0 - _share(confidence)
     n, fewest, most = (len(found), *(int((found <= zeta + shift).sum()) for shift in (-spread, spread)))
     low = stats.beta.ppf(doubt / 2, fewest, n - fewest + 1) if fewest else 0.0
     high = stats.beta.ppf(1 - doubt / 2, most + 1, n - most) if most < n else 1.0
@@ -104,7 +105,8 @@ def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.
     found = margins(expected)
     doubt = 1.0 - _share(confidence)
     return MarginFound(
-        max(float(found.min()) - 2.0 * _margin("off_by", off_by), 0.0), float(1.0 - doubt ** (1.0 / len(found)))
+        max(float(found.min()) - 2.0 * finite_number("off_by", off_by, 0.0), 0.0),
+        float(1.0 - doubt ** (1.0 / len(found))),
     )
 
 
@@ -119,7 +121,7 @@ def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> 
     >>> fit.exponent.low < 2 < fit.exponent.high, fit.n_margins
     (True, 1014)
     """
-    within("up_to", up_to, 0.0, np.inf)
+    finite_number("up_to", up_to, 0.0, above=True)
     found = np.sort(margins(expected))
     small = found[found <= up_to]
     if len(small) == 0:
@@ -147,13 +149,3 @@ def _share(confidence: float) -> float:
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence must lie between 0 and 1, got {confidence!r}.")
     return confidence
-
-
-def _margin(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0.0 <= number < np.inf:
-        raise InputError(f"{name} must be at least 0 and finite, got {value!r}.")
-    return number

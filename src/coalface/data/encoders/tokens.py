@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import InputError
 
 WINDOW = 2  # neighbours looked at on each side

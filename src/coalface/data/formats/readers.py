@@ -11,8 +11,8 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.conll import read_conll
 from coalface.data.formats.csv_table import read_csv, write_csv
 from coalface.data.formats.npz import read_npz, write_npz
-from coalface.data.formats.splits import holds_train_test
 from coalface.data.formats.svmlight import read_svmlight
+from coalface.data.formats.train_test import holds_train_test
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import FileFormatError, InputError

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import FileFormatError
 
 _DAMAGE = (ValueError, EOFError, OSError, AttributeError, zipfile.BadZipFile, zlib.error)

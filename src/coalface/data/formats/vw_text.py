@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.data.formats.text_lines import TextLines
 from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError

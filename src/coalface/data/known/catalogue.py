@@ -9,14 +9,14 @@ from pathlib import Path
 from coalface.data.dataset import TrainTest
 from coalface.data.encoders.reduction import reduced
 from coalface.data.formats.conll import read_conll_parts
-from coalface.data.formats.splits import read_train_test
+from coalface.data.formats.train_test import read_train_test
 from coalface.data.known.aslib import aslib_sizes
 from coalface.data.known.aslib_folder import is_aslib_folder
-from coalface.data.known.bundled import load_digits, load_table
-from coalface.data.known.fetchers import FETCHERS
 from coalface.data.known.fetching import is_fetched, open_fetched
-from coalface.data.known.hierarchies import read_hierarchy_folder
+from coalface.data.known.hierarchy_folder import read_hierarchy_folder
 from coalface.data.known.images import read_mnist, read_tiny_images
+from coalface.data.known.sklearn_bundled import load_digits, load_table
+from coalface.data.known.sklearn_downloads import FETCHERS
 from coalface.errors import InputError
 
 VARIABLE = "COALFACE_DATA"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.array_folder import is_dataset_folder
-from coalface.data.known.fetchers import FETCHERS
+from coalface.data.known.sklearn_downloads import FETCHERS
 from coalface.errors import CoalfaceError, InputError, in_one_line
 
 PARTS = ("train", "test")

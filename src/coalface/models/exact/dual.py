@@ -7,7 +7,7 @@ bundle looks for it; averages of the regressors met on the way close in from the
 
 import numpy as np
 
-from coalface.models.exact.bundle import Bundle
+from coalface.models.exact.cutting_planes import CuttingPlanes
 from coalface.models.exact.engine import ConvexRanges
 from coalface.models.exact.oracles import Floats, Regressor
 from coalface.models.exact.program import Bracket, Candidate, Program, Reach
@@ -45,8 +45,8 @@ class _Search:
         self.bracket = Bracket(end, float(self.inside[-1]))
         self.seen = [self.inside]
         n_constraints = len(space.constraints)
-        self.bundle = Bundle(np.zeros(n_constraints), np.arange(n_constraints) == n_constraints - 1)
-        self.bundle.cut(self.bracket.high, -np.ones(n_constraints))
+        self.planes = CuttingPlanes(np.zeros(n_constraints), np.arange(n_constraints) == n_constraints - 1)
+        self.planes.cut(self.bracket.high, -np.ones(n_constraints))
         self.ceiling = self.bracket.high  # no multipliers in use promise more
 
     def run(self, tol: float) -> Reach:
@@ -58,7 +58,7 @@ class _Search:
             if multipliers is not None:
                 self.look(multipliers)
             level = ((np.sqrt(self.bracket.low) + np.sqrt(min(self.bracket.high, self.ceiling))) / 2) ** 2
-            multipliers, shares = self.bundle.at_level(level)
+            multipliers, shares = self.planes.at_level(level)
             if multipliers is None:
                 self.ceiling = min(self.ceiling, level)
             if shares.any():  # may take another multiplier into use, and lift the ceiling again
@@ -74,10 +74,10 @@ class _Search:
         slopes = (found.losses - self.program.space.constraints.bounds) / self.margins
         value = height + float(slopes @ multipliers)
         if value > self.bracket.low:
-            self.bundle.centre = multipliers
+            self.planes.centre = multipliers
         scale = height + float((found.losses + self.program.space.constraints.bounds) / self.margins @ multipliers)
         self.bracket.nothing_below(value, scale)
-        self.bundle.cut(height, slopes)
+        self.planes.cut(height, slopes)
         self.seen.append(found.predictions)
         self.consider(found.predictions)
 
@@ -87,6 +87,6 @@ class _Search:
         self.bracket.found(float((1.0 - share) * predictions[-1] + share * self.inside[-1]))
         broken = (self.program.losses(predictions) - self.program.space.constraints.bounds) / self.margins
         worst = int(np.argmax(broken))
-        if broken[worst] > 0.0 and not self.bundle.in_use[worst]:
-            self.bundle.in_use[worst] = True
+        if broken[worst] > 0.0 and not self.planes.in_use[worst]:
+            self.planes.in_use[worst] = True
             self.ceiling = self.bracket.high

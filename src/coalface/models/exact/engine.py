@@ -74,7 +74,7 @@ def certified_range(engine: RangeEngine, row: Floats, tol: float) -> CertifiedRa
     >>> import numpy as np
     >>> from coalface.models.exact.enumeration import Enumeration
     >>> from coalface.models.exact.version_space import Answers
-    >>> from coalface.models.exact.foreign_oracles import FiniteOracle
+    >>> from coalface.models.exact.user_oracles import FiniteOracle
     >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> found = certified_range(Enumeration(space.with_constraint(2, slack=0.1)), np.zeros(1), tol=0.0)
     >>> found.lowest, found.highest

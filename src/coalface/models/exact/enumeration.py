@@ -16,7 +16,7 @@ class Enumeration:
     """Ranges over a finite class, exactly; no other engine knows which functions are still plausible.
 
     >>> from coalface.models.exact.version_space import Answers
-    >>> from coalface.models.exact.foreign_oracles import FiniteOracle
+    >>> from coalface.models.exact.user_oracles import FiniteOracle
     >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> Enumeration(space.with_constraint(2, slack=0.1)).plausible
     array([ True,  True, False])

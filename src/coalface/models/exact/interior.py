@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.models.exact.bundle import Bundle
+from coalface.models.exact.cutting_planes import CuttingPlanes
 from coalface.models.exact.oracles import Floats, Regressor
 from coalface.models.exact.program import Average, Candidate, Program
 from coalface.models.exact.version_space import VersionSpace
@@ -42,14 +42,14 @@ class _Deepening:
         self.low, self.high = -1.0, np.inf  # the best one is 1 inside its own constraint, and none is further
         self.middle: Regressor = best.regressor
         # the multiplier of the latest constraint is what the others leave of 1
-        self.bundle = Bundle(np.zeros(n_constraints), np.zeros(n_constraints, np.bool_), most=1.0)
+        self.planes = CuttingPlanes(np.zeros(n_constraints), np.zeros(n_constraints, np.bool_), most=1.0)
         self.learn(best)
         self.ceiling = self.high
 
     def run(self) -> Regressor | None:
         while not self.done:
             level = (self.low + min(self.high, self.ceiling)) / 2
-            multipliers, shares = self.bundle.at_level(level)
+            multipliers, shares = self.planes.at_level(level)
             if multipliers is None:
                 self.ceiling = level
             else:
@@ -72,13 +72,13 @@ class _Deepening:
         found = self.program.call(of_all / self.space.constraints.slacks)
         value = float(excess(self.space, found.losses) @ of_all)
         if value > self.low:
-            self.low, self.bundle.centre = value, multipliers
+            self.low, self.planes.centre = value, multipliers
         self.learn(found)
 
     def learn(self, found: Candidate) -> None:
         """A cut, and perhaps a deeper regressor."""
         over = excess(self.space, found.losses)
-        self.bundle.cut(float(over[-1]), over - over[-1])
+        self.planes.cut(float(over[-1]), over - over[-1])
         self.seen.append(found)
         self.consider(np.arange(len(self.seen)) == len(self.seen) - 1)
 
@@ -90,6 +90,6 @@ class _Deepening:
             self.high = float(over[worst])
             parts = [(one.regressor, share) for one, share in zip(self.seen, shares, strict=True) if share > 0]
             self.middle = Average(tuple(one for one, _ in parts), np.array([float(share) for _, share in parts]))
-        if worst < len(over) - 1 and not self.bundle.in_use[worst]:
-            self.bundle.in_use[worst] = True
+        if worst < len(over) - 1 and not self.planes.in_use[worst]:
+            self.planes.in_use[worst] = True
             self.ceiling = np.inf

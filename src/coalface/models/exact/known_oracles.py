@@ -5,8 +5,8 @@ from typing import Any
 
 from coalface.errors import InputError
 from coalface.models.exact.bounded_linear import BoundedLinearOracle
-from coalface.models.exact.foreign_oracles import FiniteOracle, SklearnOracle
 from coalface.models.exact.oracles import BallOracle, Oracle, RidgeOracle
+from coalface.models.exact.user_oracles import FiniteOracle, SklearnOracle
 
 _KINDS: dict[str, Callable[..., Oracle]] = {
     "ball": BallOracle,

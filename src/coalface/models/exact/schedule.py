@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.models.exact.foreign_oracles import FiniteOracle
 from coalface.models.exact.oracles import Oracle
+from coalface.models.exact.user_oracles import FiniteOracle
 
 KAPPA = 3.0
 PUBLISHED = 324.0

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coalface.data.columns import check_feature_names, check_width
+from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.rows import check_rows
 from coalface.errors import InputError
 

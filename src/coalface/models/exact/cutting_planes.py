@@ -15,7 +15,7 @@ from coalface.models.exact.least_distance import least_distance
 from coalface.models.exact.oracles import Floats
 
 
-class Bundle:
+class CuttingPlanes:
     """Cuts of a concave function of non-negative multipliers, of which only those ``in_use`` may be positive."""
 
     def __init__(self, centre: Floats, in_use: NDArray[np.bool_], *, most: float = np.inf) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders.scaling import standardised
-from coalface.data.known.hierarchies import most_specific, nearest_costs
+from coalface.data.known.hierarchy_folder import most_specific, nearest_costs
 from coalface.data.trees import LabelTree
 
 _WORDS = r"(?u)\b[^\W\d_]{2,}\b"  # letters only
@@ -36,7 +36,7 @@ def rcv1_tree() -> LabelTree:
     >>> len(tree.labels), int(tree.distances().max())
     (103, 7)
     """
-    text = files("coalface.data").joinpath("rcv1_topics.json").read_text(encoding="utf-8")
+    text = files("coalface.data.known").joinpath("rcv1_topics.json").read_text(encoding="utf-8")
     parents = json.loads(text)["parent"]
     return LabelTree.from_parents(parents, sorted(parents))
 

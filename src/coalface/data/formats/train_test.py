@@ -8,7 +8,7 @@ from coalface.data.dataset import TrainTest
 from coalface.data.known.aslib import read_aslib_npz
 from coalface.data.known.aslib_folder import is_aslib_folder, read_aslib_folder
 from coalface.data.known.fetching import is_fetched, open_fetched
-from coalface.data.known.hierarchies import TREE_FILE, read_hierarchy_folder
+from coalface.data.known.hierarchy_folder import TREE_FILE, read_hierarchy_folder
 from coalface.errors import FileFormatError
 
 
