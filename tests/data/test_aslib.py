@@ -95,7 +95,7 @@ def test_a_run_that_nobody_made_is_unknown_in_training_and_drops_a_test_row(tmp_
         ("description.txt", "'100.0'", "'?'", r"algorithm_cutoff_time must be a number above 0, got '\?'"),
         ("description.txt", "[false]", "[true]", r"maximize must be false"),
         ("description.txt", "[false]", "[false", r"description.txt must be YAML: .* line \d+"),
-        ("cv.arff", "inst05,1,", "other,1,", r"a fold for every instance, 'inst05' has none"),
+        ("cv.arff", "inst05,1,", "other,1,", r"a fold for every instance, but 'inst05' has none"),
         ("algorithm_runs.arff", "score NUMERIC", "points NUMERIC", r"must have the attribute score, got instance_id"),
         ("algorithm_runs.arff", ",ok", ",fine", r"line \d+: runstatus must be one of crash, .*, got 'fine'"),
         ("feature_values.arff", ", 7", ", seven", r"line \d+: same must be a number, got 'seven'"),

@@ -79,7 +79,7 @@ def test_an_unknown_name_is_answered_with_near_ones():
 
 
 def test_a_folder_that_lacks_the_data_is_named(data):
-    with pytest.raises(InputError, match=r"'mnist' is not in the folder .*, where"):
+    with pytest.raises(InputError, match=r"'mnist' is not in the folder .* names"):
         load_known("mnist")
     with pytest.raises(InputError, match="'aslib/X' is not in the folder"):
         load_known("aslib/X")

@@ -65,10 +65,14 @@ def test_document_marks_end_a_sentence_and_are_no_words(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ("a X\n\nb\n", {}, r"a.conll, line 3: every word must have 2 columns, none of them empty, got 'b'. It has 1"),
-        ("a\tX\nb\t\n", {}, r"line 2: every word must have 2 columns, none of them empty"),
+        (
+            "a X\n\nb\n",
+            {},
+            r"a.conll, line 3: every word must have 2 columns, .* got 'b'. It has 1",
+        ),
+        ("a\tX\nb\t\n", {}, r"line 2: every word must have 2 columns"),
         ("a X\n# not here\n", {}, r"line 2: every word must have 2 columns, .* got '# not here'. It has 3"),
-        ("a X\n", {"tag": 5}, r"line 1: the column of tags must be one of its 2, not 5, got 'a X'"),
+        ("a X\n", {"tag": 5}, r"line 1: a line with 2 columns has no column 5 for tags, got 'a X'"),
         ("\n# nothing\n\n", {}, "must hold at least one sentence"),
     ],
 )
@@ -79,7 +83,7 @@ def test_a_broken_line_is_named(tmp_path, text, options, said):
 
 
 def test_files_that_are_no_text_are_named(tmp_path):
-    with pytest.raises(InputError, match="different columns, both are column 0"):
+    with pytest.raises(InputError, match="different columns, got column 0 for both"):
         read_sentences(written(tmp_path, "word\n"))
     with pytest.raises(FileFormatError, match="There is no file"):
         read_sentences(tmp_path / "none.conll")
@@ -154,5 +158,5 @@ def test_columns_do_not_depend_on_the_process():
 
 
 def test_bits_outside_their_range_are_refused(tmp_path):
-    with pytest.raises(InputError, match="bits must be one of 1 to 30, got 40"):
+    with pytest.raises(InputError, match="bits must lie between 1 and 30, got 40"):
         read_conll(written(tmp_path, TEXT), bits=40)

@@ -128,5 +128,5 @@ def test_a_true_label_outside_the_classes_is_unknown():
 
 @pytest.mark.parametrize("seed", [-1, "seven"])
 def test_a_split_by_what_is_no_seed_is_refused(seed):
-    with pytest.raises(InputError, match="random_state must be a whole number from 0 on, got"):
+    with pytest.raises(InputError, match="random_state must be a non-negative whole number, got"):
         CostDataset.from_labels(np.eye(4), list("abab")).split(0.5, seed)

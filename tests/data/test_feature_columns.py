@@ -24,7 +24,7 @@ def test_wider_rows_are_welcome_and_narrower_ones_are_not():
     estimator = SimpleNamespace(n_features_in_=3)
     check_width(check_rows(np.ones((1, 3))), estimator)
     check_width(check_rows(np.ones((1, 9))), estimator)
-    with pytest.raises(InputError, match=r"X has 2 features.*expecting 3.*never narrower"):
+    with pytest.raises(InputError, match=r"X has 2 features.*expecting 3.*never fewer"):
         check_width(check_rows(np.ones((1, 2))), estimator)
     check_width(check_rows(np.ones((1, 1))), SimpleNamespace())
 

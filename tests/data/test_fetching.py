@@ -135,14 +135,14 @@ def test_what_is_there_is_kept(data, monkeypatch):
     fake(monkeypatch, "fetch_rcv1", rcv1)
     first = fetch("rcv1", data)
     fake(monkeypatch, "fetch_rcv1", AssertionError("must not download"))
-    with pytest.raises(InputError, match="holds the data already"):
+    with pytest.raises(InputError, match="already holds the data"):
         fetch("rcv1", data)
     assert load_known("rcv1").train.fingerprint == first.train.fingerprint
     (data / "olivetti" / "train").mkdir(parents=True)
-    with pytest.raises(InputError, match="is not a dataset, so it is kept"):
+    with pytest.raises(InputError, match="is not a dataset, so it was not replaced"):
         fetch("olivetti", data)
     (data / "file").touch()
-    with pytest.raises(InputError, match="is no folder that can be written to"):
+    with pytest.raises(InputError, match="is not a writable folder"):
         fetch("olivetti", data / "file")
 
 

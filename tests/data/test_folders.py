@@ -69,7 +69,7 @@ def test_saving_replaces_a_dataset_but_nothing_else(saved, tmp_path):
     assert_same(CostDataset.open(saved), fresh)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_bytes(b"meow")
-    with pytest.raises(InputError, match="photos exists and is not a dataset"):
+    with pytest.raises(InputError, match="photos is not a dataset"):
         fresh.save(tmp_path / "photos")
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["four", "photos"]
@@ -103,7 +103,7 @@ def cut(path, n_bytes):
         (lambda folder: cut(folder / "meta.json", 30), "damaged meta.json"),
         (lambda folder: (folder / "meta.json").unlink(), "has no meta.json"),
         (lambda folder: (folder / "meta.json").write_text("[1]"), "not a dataset by its meta.json"),
-        (lambda folder: edit_meta(folder, version=2), "has version 2, known is 1. Upgrade coalface"),
+        (lambda folder: edit_meta(folder, version=2), "has version 2, but this coalface reads 1. Upgrade coalface"),
         (lambda folder: edit_meta(folder, format="photos"), "is not a dataset"),
         (lambda folder: edit_meta(folder, shape=[4, 4]), "incomplete meta.json"),
         (lambda folder: edit_meta(folder, shape=[5, 4, 3]), r"shape \(5,\) in X_indptr.npy"),

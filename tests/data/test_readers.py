@@ -79,7 +79,7 @@ def test_the_names_of_a_cost_matrix_may_be_numbers(tmp_path):
     turned = read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=[7, 3])
     assert turned.cost.tolist() == [[0, 5], [2, 0]]
     assert_same(read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=["7", "3"]), turned)
-    with pytest.raises(InputError, match=r"must be numbers, got .*'dog'.*Name them as the file does"):
+    with pytest.raises(InputError, match=r"must be numbers, got .*'dog'.*Write them as in the file"):
         read_dataset(tmp_path / "a.svm", classes=["7", "dog"])
     (tmp_path / "m.csv").write_text(",7,4\n3,2,0\n7,0,5\n")
     with pytest.raises(FileFormatError, match=r"has a column named '4', which is not a label.+The labels are '3', '7'"):
@@ -128,7 +128,7 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path):
     with pytest.raises(InputError, match=r"must be one of vw, csv, npz, folder .* got 'svmlight'"):
         write_dataset(dataset, tmp_path / "a.svm")
     write_dataset(dataset, tmp_path / "a.npz")
-    with pytest.raises(InputError, match=r"The npz format has no option 'bits'. Possible are name\.$"):
+    with pytest.raises(InputError, match=r"The npz format has no option 'bits'. The options are name\.$"):
         read_dataset(tmp_path / "a.npz", bits=3)
 
 
@@ -138,9 +138,9 @@ def test_an_unknown_option_is_answered_with_those_there_are_and_the_nearest(tmp_
         read_dataset(tmp_path / "a.csv", lable="kind")
     assert str(caught.value) == (
         "The csv format has no option 'lable'. Did you mean 'label'? "
-        "Possible are label, cost_matrix, classes, ignore, name."
+        "The options are label, cost_matrix, classes, ignore, name."
     )
-    with pytest.raises(InputError, match=r"no option 'test_fracton'. Possible are label"):
+    with pytest.raises(InputError, match=r"no option 'test_fracton'. The options are label"):
         read_dataset(tmp_path / "a.csv", test_fracton=0.2)
 
 

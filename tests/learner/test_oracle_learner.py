@@ -266,7 +266,7 @@ def test_bad_parameters_are_refused_in_one_line(params, message):
 
 def test_foreign_oracles_cannot_be_kept(tmp_path):
     learner = learner_for("ensemble").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
-    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be kept in a file or ledger"):
+    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be saved to a file or ledger"):
         learner.save(tmp_path / "model.coalface")
     assert not list(tmp_path.iterdir())
 
@@ -276,7 +276,7 @@ def test_rows_outside_the_table_leave_no_trace():
     table = FiniteOracle.of_table([[0.1, 0.9], [0.8, 0.2]])
     learner = OracleCoalClassifier(["a", "b"], oracle=table, ranges="enumeration").record_to(ledger)
     learner.tell([[1.0]], [[0.1, 0.2]])
-    with pytest.raises(InputError, match="the last feature must be a point from 0 to 1, got 5"):
+    with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
     with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
         learner.tell([[0.0, 1.0]], [[0.1, 0.2]])

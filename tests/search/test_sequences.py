@@ -72,7 +72,7 @@ def test_sentences_without_tags_are_predicted():
         ({"window": -1}, "window must be a whole number of at least 0, got -1"),
         ({"tags": ["D", "D"]}, "must be distinct, got 'D' twice"),
         ({"tags": [1, 2]}, "must be texts, got 1"),
-        ({"tags": "DN"}, "must be one row of labels"),
+        ({"tags": "DN"}, "must be a one-dimensional list of labels"),
     ],
 )
 def test_the_task_and_the_tagger_refuse_the_same_parameters(params, message):

@@ -1,7 +1,8 @@
-"""Examples, labels and costs: ``CostDataset``, the files it is read from, and label trees.
+"""Datasets: examples, labels and costs, the file formats they are read from, and label trees.
 
-``read_dataset`` and ``write_dataset`` know every format by its suffix, ``read_train_test`` what holds training and test
-data at once, ``load_known`` data by its name; ``tree_cost_matrix`` turns a hierarchy of labels into costs.
+``read_dataset`` and ``write_dataset`` choose the format by the suffix. ``read_train_test`` reads a path that holds both
+training and test data, and ``load_known`` loads data by its name. ``tree_cost_matrix`` turns a hierarchy of labels into
+costs.
 """
 
 from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest

@@ -1,10 +1,10 @@
-"""How far apart the costs of the best two labels are: what makes a problem easy or hard to learn.
+"""The noise of a problem: how far apart the costs of the best two labels are.
 
 Notation of the paper: f* expected cost, P_zeta noise level, tau margin, (tau_0, alpha, beta) = ``Tsybakov`` (``up_to``,
 ``exponent``, ``constant``).
 
-Everything is counted on a sample, and mostly on predictions instead of true expected costs. Intervals cover the
-sampling; ``off_by`` widens them for predictions that may be off by that much each, and a margin by twice as much.
+All numbers are estimated on a sample, usually from predictions instead of true expected costs. Intervals cover the
+sampling error. ``off_by`` is the largest error of a prediction; a margin may then be wrong by twice as much.
 """
 
 from typing import Any, NamedTuple
@@ -16,11 +16,11 @@ from coalface.data.numbers import finite_number
 from coalface.errors import InputError
 from coalface.theory.inputs import Numbers, as_table
 
-_STEEPEST = 100.0  # exponents above say that there is a margin, not a power law
+_STEEPEST = 100.0  # a larger exponent means a margin, not a power law
 
 
 class Measured(NamedTuple):
-    """A number counted on a sample, with an interval for what it is beyond the sample."""
+    """An estimate from a sample, with a confidence interval."""
 
     value: float
     low: float
@@ -45,10 +45,10 @@ def checked_tsybakov(noise: Tsybakov) -> Tsybakov:
 
 
 class TsybakovFit(NamedTuple):
-    """The likeliest condition, how sure its exponent is, and on how many margins it rests.
+    """The most likely condition, its exponent with an interval, and the number of margins used.
 
-    ``covering_constant`` is the least with which the condition holds at every margin of the sample. It often hangs on
-    the smallest margin alone, so it is larger than need be, but on the safe side in bounds.
+    ``covering_constant`` is the least constant with which the condition holds at every margin of the sample. It often
+    depends on the smallest margin alone, so it is larger than necessary, but safe to use in bounds.
     """
 
     condition: Tsybakov
@@ -58,14 +58,14 @@ class TsybakovFit(NamedTuple):
 
 
 def margins(expected: Any) -> Numbers:
-    """By how much the best label of each example beats the second best.
+    """The margin of each example: how far the best label beats the second best.
 
     >>> margins([[0.2, 0.9, 0.5], [0.4, 0.4, 1.0]]).round(6).tolist()
     [0.3, 0.0]
     """
     costs = as_table("expected", expected, ("examples", "labels"))
     if costs.shape[1] < 2:
-        raise InputError("expected must have at least two labels, got 1. With one label there is nothing to confuse.")
+        raise InputError("expected must have at least two labels, got 1. One label has no margin.")
     best_two = np.partition(costs, 1, axis=1)[:, :2]
     return np.asarray(best_two[:, 1] - best_two[:, 0])
 
@@ -86,17 +86,17 @@ def noise_level(expected: Any, zeta: float, *, off_by: float = 0.0, confidence: 
 
 
 class MarginFound(NamedTuple):
-    """The least margin of a sample, and how much of the distribution may have a smaller one all the same."""
+    """The least margin of a sample, and the share of the distribution that may have a smaller one."""
 
     margin: float
     may_be_below: float
 
 
 def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.95) -> MarginFound:
-    """The largest margin that the Massart condition can have on these examples.
+    """The largest margin with which the Massart condition holds on these examples.
 
     No sample can prove the condition. With the given confidence, at most the share ``may_be_below`` of all examples has
-    a smaller margin than the one found.
+    a smaller margin.
 
     >>> found = massart_margin([[0.2, 0.9], [0.5, 0.6]] * 50)
     >>> round(found.margin, 6), round(found.may_be_below, 4)
@@ -111,9 +111,9 @@ def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.
 
 
 def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> TsybakovFit:
-    """The Tsybakov condition of a sample: the power law under which its margins up to ``up_to`` are likeliest.
+    """The Tsybakov condition of a sample: the power law under which its margins up to ``up_to`` are most likely.
 
-    The interval of the exponent is exact if the margins follow such a law. Where two labels tie, none above 0 will do.
+    The interval of the exponent is exact if the margins follow such a law. If two labels tie, no exponent above 0 fits.
 
     >>> rng = np.random.default_rng(0)
     >>> gaps = rng.uniform(0, 1, size=4000) ** (1 / 2)  # P(margin <= t) = t**2
@@ -138,7 +138,7 @@ def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> 
     )
     if exponent > _STEEPEST:
         raise InputError(
-            f"nearly all margins up to up_to={up_to:g} equal it, which fits no exponent. Use a larger one."
+            f"nearly all margins up to up_to={up_to:g} equal it, which fits no exponent. Use a larger up_to."
         )
     shares = np.arange(1, k + 1) / len(found)
     condition = Tsybakov(exponent, float(shares[-1] / up_to**exponent), float(up_to))

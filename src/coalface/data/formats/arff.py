@@ -1,4 +1,4 @@
-"""Tables in ARFF, as far as ASlib uses it: dense rows of numbers, strings and nominal values, ``?`` where missing."""
+"""ARFF tables as ASlib uses them: dense rows of numbers, strings and nominal values, ``?`` where missing."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True, eq=False)
 class ArffTable:
-    """Named columns of texts, None where a value is missing, and where in the file each row stands."""
+    """Named columns of texts, None where a value is missing, and the line number of each row."""
 
     path: Path
     columns: dict[str, list[str | None]]
@@ -30,7 +30,7 @@ class ArffTable:
         return list(self.columns)
 
     def texts(self, name: str) -> list[str]:
-        """A column that must not miss a value."""
+        """A column in which no value may be missing."""
         values = self._column(name)
         if None in values:
             raise self._error(values.index(None), f"{name} must not be missing", "?", "Fill it in")
@@ -60,7 +60,7 @@ class ArffTable:
 
 
 def read_arff(path: Path) -> ArffTable:
-    r"""The table of a file.
+    r"""The table of an ARFF file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -95,7 +95,7 @@ def read_arff(path: Path) -> ArffTable:
 
 
 def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str]], int]:
-    """The type of every attribute, nominal ones as their values, and the number of lines up to ``@DATA``."""
+    """The type of every attribute (for nominal ones, their values), and the number of lines up to ``@DATA``."""
     kinds: dict[str, str | frozenset[str]] = {}
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -108,39 +108,41 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str
                 raise _bad_line(path, number, "an attribute must be declared once", name, "Remove one of the two")
             kinds[name] = kind
         elif word and not word.startswith("%") and word != "@relation":
-            rule = "a header must consist of @relation, @attribute and @data"
+            rule = "a header may hold only @relation, @attribute and @data"
             raise _bad_line(path, number, rule, text, "Check the file")
     if not kinds or word != "@data":
-        raise FileFormatError(f"{path} must have attributes and then @data, got {len(kinds)} attributes. Check it.")
+        raise FileFormatError(
+            f"{path} must have attributes and then @data, got {len(kinds)} attributes. Check the file."
+        )
     return kinds, number
 
 
 def _attribute(path: Path, number: int, text: str) -> tuple[str, str | frozenset[str]]:
     found = _ATTRIBUTE.match(text)
     if found is None:
-        raise _bad_line(path, number, "an attribute must have a name and a type", text, "Quote names with blanks")
+        raise _bad_line(path, number, "an attribute must have a name and a type", text, "Quote a name with blanks")
     name, kind = _unquoted(found[1]), found[2]
     if kind.startswith("{"):
         return name, frozenset(cell for cell in _split(kind[1:-1]) or () if cell is not None)
     if kind.lower() not in (*_NUMERIC, "string"):
         rule = "the type of an attribute must be numeric, string or {listed, values}"
-        raise _bad_line(path, number, rule, kind, "Other types are not part of ASlib")
+        raise _bad_line(path, number, rule, kind, "Other types are not supported")
     return name, kind.lower()
 
 
 def _cells(path: Path, number: int, text: str, n_cells: int) -> list[str | None]:
     cells = _split(text)
     if cells is None:
-        raise _bad_line(path, number, "a quote must be closed, with a comma behind it", text, "Close it")
+        raise _bad_line(path, number, "a quote must be closed and followed by a comma", text, "Close it")
     if len(cells) != n_cells:
-        rule = f"a row must have {n_cells} values with commas between them"
+        rule = f"a row must have {n_cells} values, separated by commas"
         raise _bad_line(path, number, rule, text, f"It has {len(cells)}")
     return cells
 
 
 def _split(text: str) -> list[str | None] | None:
     """The values of a row, None where one is missing; None if its quotes do not match."""
-    if "'" not in text and '"' not in text:  # nearly all rows
+    if "'" not in text and '"' not in text:  # true of nearly all rows, and much faster
         return [None if cell == "?" else cell for cell in map(str.strip, text.split(","))]
     cells: list[str | None] = []
     place, comma = 0, ","

@@ -1,7 +1,7 @@
-"""Sentences in columns as in CoNLL's shared tasks: one word a line, and a blank line between sentences.
+"""CoNLL files: tagged sentences in columns, one word per line and a blank line between sentences.
 
-``read_sentences`` gives the words and their tags; ``read_conll`` makes one example of every word, ``read_conll_parts``
-of every word of two files.
+``read_sentences`` returns the words and their tags. ``read_conll`` makes every word an example; ``read_conll_parts``
+does so for a training file and a test file.
 """
 
 import gzip
@@ -27,11 +27,11 @@ _DOCUMENT = "-DOCSTART-"
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words and, of the same number, their tags; none where nobody asked for them."""
+    """Words and their tags, one tag per word; no tags if the file was read with ``tagged=False``."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
-    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)  # of the file, from 1
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)  # line numbers in the file, from 1
 
     def __len__(self) -> int:
         return len(self.words)
@@ -42,10 +42,10 @@ def read_sentences(
 ) -> list[Sentence]:
     r"""The sentences of a plain or ``.gz`` file with tabs or blanks between its columns.
 
-    ``word`` and ``tag`` are the numbers of columns, from 0 or, negative, from the right. By default they are the first
-    and the last, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a sentence are
-    comments; CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are left out. A file that is
-    not ``tagged`` needs no column of tags, and none is looked at.
+    ``word`` and ``tag`` are column numbers that start at 0; negative ones count from the right. By default they are the
+    first and the last column, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a
+    sentence are comments. CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are skipped. With
+    ``tagged=False`` no column of tags is needed or read.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -75,9 +75,9 @@ def read_sentences(
 
 
 def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[str] | None]]:
-    """The line and the columns of every word, and None where a sentence ends."""
+    """The line number and the cells of every word; None instead of cells where a sentence ends."""
     lines = lines_of(source)
-    separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
+    separator = "\t" if any("\t" in line for line in lines) else None  # None: any number of blanks
     n_columns, within = 0, False
     for number, line in enumerate(lines, start=1):
         cells = line.split(separator) if line.strip() else []
@@ -89,7 +89,7 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[
                 continue
             n_columns = n_columns or _checked_width(source, number, cells, word, tag)
             if len(cells) != n_columns or not (cells[word] and (tag is None or cells[tag])):
-                rule = f"every word must have {n_columns} columns, none of them empty"
+                rule = f"every word must have {n_columns} columns, and its word and tag must not be empty"
                 raise bad_line(source, number, rule, line, f"It has {len(cells)}")
             within = True
             yield number, cells
@@ -97,7 +97,7 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[
 
 
 def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool:
-    """Whether a line before a sentence is a comment; a '#' with all columns behind it is a word."""
+    """Whether a line before a sentence is a comment; a '#' followed by all other columns is a word."""
     if not cells[0].startswith("#"):
         return False
     return len(cells) != n_columns if n_columns else separator is None or len(cells) == 1
@@ -106,17 +106,17 @@ def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool
 def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int | None) -> int:
     for name, column in (("word", word), ("tag", tag)):
         if column is not None and not -len(cells) <= column < len(cells):
-            rule = f"the column of {name}s must be one of its {len(cells)}, not {column}"
-            raise bad_line(source, number, rule, " ".join(cells), "Choose another")
+            rule = f"a line with {len(cells)} columns has no column {column} for {name}s"
+            raise bad_line(source, number, rule, " ".join(cells), "Choose another column")
     if tag is not None and word % len(cells) == tag % len(cells):
         raise InputError(
-            f"{source}: words and tags must be in different columns, both are column {word}. Choose another for one."
+            f"{source}: words and tags must be in different columns, got column {word} for both. Choose another column."
         )
     return len(cells)
 
 
 def lines_of(source: Path) -> list[str]:
-    """The lines of a plain or ``.gz`` file of UTF-8 text, without their ends."""
+    """The lines of a plain or ``.gz`` file of UTF-8 text, without line ends."""
     if not source.is_file():
         raise FileFormatError(f"There is no file {source}. Check the path.")
     raw = source.read_bytes()
@@ -132,7 +132,7 @@ def lines_of(source: Path) -> list[str]:
 
 
 def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
-    """One line that names the file, its line, the rule, the text found and the remedy."""
+    """The error for a bad line: file, line number, rule, text found and remedy."""
     shown = got if len(got) <= 60 else got[:57] + "..."
     return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
 
@@ -148,8 +148,8 @@ def read_conll(
 ) -> CostDataset:
     r"""Every word of a file as an example, its tag as the label, with 0/1 costs.
 
-    Features are those of ``hashed_tokens``, in 2**bits columns. Pass the ``classes`` of the training data to read test
-    data like it; by default the labels are the tags of this file in alphabetical order.
+    Features are those of ``hashed_tokens``, in 2**bits columns. By default the labels are the tags of this file in
+    alphabetical order. To read test data, pass the ``classes`` of the training data.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Dependency trees in CoNLL-U files, the format of Universal Dependencies: ten columns, one word a line."""
+"""Dependency trees in CoNLL-U files, the format of Universal Dependencies: ten columns, one word per line."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # a multi-word token 1-2, an empty node
 
 @dataclass(frozen=True)
 class Tree:
-    """A sentence with the head of each word, counted from 1, 0 for the root; without heads, one to be parsed.
+    """A sentence with the head of each word: 1 is the first word, 0 the root. Sentences to be parsed have no heads.
 
     >>> Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root")).heads[0]
     2
@@ -33,8 +33,8 @@ class Tree:
 def read_trees(path: str | os.PathLike[str], *, subtypes: bool = False) -> list[Tree]:
     r"""The trees of a plain or ``.gz`` file, with universal tags.
 
-    Multi-word tokens and empty nodes are left out. Labels are read up to their colon, as they are usually compared,
-    unless ``subtypes`` are wanted.
+    Multi-word tokens and empty nodes are skipped. Labels are cut at their colon, as is usual for evaluation, unless
+    ``subtypes`` is true.
 
     >>> from tempfile import TemporaryDirectory
     >>> rows = ["1 cats _ NOUN _ _ 2 nsubj:pass _ _", "2 sleep _ VERB _ _ 0 root _ _"]
@@ -66,7 +66,7 @@ def _sentences(source: Path) -> Iterator[list[_Row]]:
         elif len(cells) != _N_COLUMNS or not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
             raise bad_line(source, number, f"every word must have {_N_COLUMNS} columns", line, f"It has {len(cells)}")
         elif cells[_ID] != str(len(rows) + 1):
-            raise bad_line(source, number, f"word {len(rows) + 1} must come next", cells[_ID], "Number the words anew")
+            raise bad_line(source, number, f"word {len(rows) + 1} must come next", cells[_ID], "Number the words again")
         else:
             rows.append((number, cells))
 
@@ -75,9 +75,7 @@ def _tree(source: Path, rows: list[_Row], subtypes: bool) -> Tree:
     heads = [_head(source, number, cells[_HEAD], len(rows)) for number, cells in rows]
     for word, (number, cells) in enumerate(rows, start=1):
         if not reaches_root(heads, word):
-            raise bad_line(
-                source, number, "every word must hang on the root", cells[_HEAD], "Its heads run in a circle"
-            )
+            raise bad_line(source, number, "the heads of a word must lead to the root", cells[_HEAD], "Break the cycle")
     return Tree(
         words=tuple(cells[_FORM] for _, cells in rows),
         tags=tuple(cells[_TAG] for _, cells in rows),
@@ -88,12 +86,12 @@ def _tree(source: Path, rows: list[_Row], subtypes: bool) -> Tree:
 
 def _head(source: Path, number: int, text: str, n_words: int) -> int:
     if not text.isdecimal() or int(text) > n_words:
-        raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Repair the column HEAD")
+        raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Correct the column HEAD")
     return int(text)
 
 
 def reaches_root(heads: list[int] | tuple[int, ...], word: int) -> bool:
-    """Whether a word hangs on the root, directly or not.
+    """Whether the heads of a word lead to the root.
 
     >>> reaches_root([2, 0], word=1), reaches_root([2, 1], word=1)
     (True, False)
