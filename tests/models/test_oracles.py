@@ -180,7 +180,7 @@ def test_without_weights_there_is_nothing_to_fit():
         (lambda: oracle_of({"kind": "cube"}), "must have one of the kinds 'ball', .* got 'cube'"),
         (
             lambda: oracle_of({"kind": "ball", "penalty": 1}),
-            "of kind 'ball' cannot have exactly these parameters: penalty",
+            "cannot have exactly these parameters: penalty",
         ),
         (lambda: BallOracle(0), "radius must be a finite number greater than 0, got 0"),
         (lambda: RidgeOracle("much"), "penalty must be a finite number greater than 0, got 'much'"),

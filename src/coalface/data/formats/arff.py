@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.formats.text_lines import bad_line
 from coalface.errors import FileFormatError
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -87,7 +88,7 @@ def read_arff(path: Path) -> ArffTable:
         for (name, kind), cell in zip(kinds.items(), cells, strict=True):
             if isinstance(kind, frozenset) and cell is not None and cell not in kind:
                 allowed = ", ".join(sorted(kind))
-                raise _bad_line(path, number, f"{name} must be one of {allowed}", cell, "Correct it or the header")
+                raise bad_line(path, number, f"{name} must be one of {allowed}", cell, "Correct it or the header")
             columns[name].append(cell)
         numbers.append(number)
     numeric = frozenset(name for name, kind in kinds.items() if kind in _NUMERIC)
@@ -105,11 +106,11 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str
         if word == "@attribute":
             name, kind = _attribute(path, number, text)
             if name in kinds:
-                raise _bad_line(path, number, "an attribute must be declared once", name, "Remove one of the two")
+                raise bad_line(path, number, "an attribute must be declared once", name, "Remove one of the two")
             kinds[name] = kind
         elif word and not word.startswith("%") and word != "@relation":
             rule = "a header may hold only @relation, @attribute and @data"
-            raise _bad_line(path, number, rule, text, "Check the file")
+            raise bad_line(path, number, rule, text, "Check the file")
     if not kinds or word != "@data":
         raise FileFormatError(
             f"{path} must have attributes and then @data, got {len(kinds)} attributes. Check the file."
@@ -120,23 +121,23 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str
 def _attribute(path: Path, number: int, text: str) -> tuple[str, str | frozenset[str]]:
     found = _ATTRIBUTE.match(text)
     if found is None:
-        raise _bad_line(path, number, "an attribute must have a name and a type", text, "Quote a name with blanks")
+        raise bad_line(path, number, "an attribute must have a name and a type", text, "Quote a name with blanks")
     name, kind = _unquoted(found[1]), found[2]
     if kind.startswith("{"):
         return name, frozenset(cell for cell in _split(kind[1:-1]) or () if cell is not None)
     if kind.lower() not in (*_NUMERIC, "string"):
         rule = "the type of an attribute must be numeric, string or {listed, values}"
-        raise _bad_line(path, number, rule, kind, "Other types are not supported")
+        raise bad_line(path, number, rule, kind, "Other types are not supported")
     return name, kind.lower()
 
 
 def _cells(path: Path, number: int, text: str, n_cells: int) -> list[str | None]:
     cells = _split(text)
     if cells is None:
-        raise _bad_line(path, number, "a quote must be closed and followed by a comma", text, "Close it")
+        raise bad_line(path, number, "a quote must be closed and followed by a comma", text, "Close it")
     if len(cells) != n_cells:
         rule = f"a row must have {n_cells} values, separated by commas"
-        raise _bad_line(path, number, rule, text, f"It has {len(cells)}")
+        raise bad_line(path, number, rule, text, f"It has {len(cells)}")
     return cells
 
 
@@ -159,8 +160,3 @@ def _unquoted(text: str) -> str:
     if text[:1] in ("'", '"'):
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
-
-
-def _bad_line(path: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
-    shown = got if len(got) <= 60 else got[:57] + "..."
-    return FileFormatError(f"{path}, line {number}: {rule}, got {shown!r}. {remedy}.")

@@ -4,10 +4,8 @@
 does so for a training file and a test file.
 """
 
-import gzip
 import os
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders.tokens import hashed_tokens
+from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.data.labels import label_array, label_codes
 from coalface.errors import FileFormatError, InputError, UnknownLabelError
 
-_NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
+NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
 _DOCUMENT = "-DOCSTART-"
 
 
@@ -76,7 +75,7 @@ def read_sentences(
 
 def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[str] | None]]:
     """The line number and the cells of every word; None instead of cells where a sentence ends."""
-    lines = lines_of(source)
+    lines = read_lines(source)
     separator = "\t" if any("\t" in line for line in lines) else None  # None: any number of blanks
     n_columns, within = 0, False
     for number, line in enumerate(lines, start=1):
@@ -85,7 +84,7 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[
             within = False
             yield number, None
         elif within or not _is_comment(cells, n_columns, separator):
-            if word != 0 and _NOT_A_WORD.fullmatch(cells[0]):
+            if word != 0 and NOT_A_WORD.fullmatch(cells[0]):
                 continue
             n_columns = n_columns or _checked_width(source, number, cells, word, tag)
             if len(cells) != n_columns or not (cells[word] and (tag is None or cells[tag])):
@@ -115,28 +114,6 @@ def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: 
     return len(cells)
 
 
-def lines_of(source: Path) -> list[str]:
-    """The lines of a plain or ``.gz`` file of UTF-8 text, without line ends."""
-    if not source.is_file():
-        raise FileFormatError(f"There is no file {source}. Check the path.")
-    raw = source.read_bytes()
-    try:
-        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
-        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
-    except (EOFError, OSError, zlib.error) as error:
-        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
-    return [line.removesuffix("\r") for line in text.split("\n")]
-
-
-def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
-    """The error for a bad line: file, line number, rule, text found and remedy."""
-    shown = got if len(got) <= 60 else got[:57] + "..."
-    return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
-
-
 def read_conll(
     path: str | os.PathLike[str],
     *,
@@ -161,7 +138,7 @@ def read_conll(
     sentences = read_sentences(source, word=word, tag=tag)
     known = _all_tags(sentences) if classes is None else label_array(classes)
     try:
-        return _examples_of(sentences, known, bits, source.name.split(".")[0] if name is None else name)
+        return examples_of_words(sentences, known, bits, source.name.split(".")[0] if name is None else name)
     except UnknownLabelError as error:
         raise FileFormatError(f"{source}: {error}") from None
 
@@ -186,14 +163,15 @@ def read_conll_parts(
     """
     parts = [read_sentences(path, word=word, tag=tag) for path in (train, test)]
     known = _all_tags([sentence for sentences in parts for sentence in sentences])
-    return TrainTest(*(_examples_of(sentences, known, bits, name) for sentences in parts))
+    return TrainTest(*(examples_of_words(sentences, known, bits, name) for sentences in parts))
 
 
 def _all_tags(sentences: Sequence[Sentence]) -> NDArray[Any]:
     return np.unique([tag for sentence in sentences for tag in sentence.tags])
 
 
-def _examples_of(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:
+def examples_of_words(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:
+    """Every word as an example with 0/1 costs, and every sentence as a sequence."""
     return CostDataset(
         hashed_tokens([sentence.words for sentence in sentences], bits),
         classes=classes,

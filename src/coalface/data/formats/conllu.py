@@ -1,16 +1,15 @@
 """Dependency trees in CoNLL-U files, the format of Universal Dependencies: ten columns, one word per line."""
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coalface.data.formats.conll import bad_line, lines_of
+from coalface.data.formats.conll import NOT_A_WORD
+from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.errors import FileFormatError
 
 _ID, _FORM, _TAG, _HEAD, _LABEL, _N_COLUMNS = 0, 1, 3, 6, 7, 10
-_NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # a multi-word token 1-2, an empty node 1.1
 
 
 @dataclass(frozen=True)
@@ -55,13 +54,13 @@ _Row = tuple[int, list[str]]  # the number of a line and its columns
 
 def _sentences(source: Path) -> Iterator[list[_Row]]:
     rows: list[_Row] = []
-    for number, line in enumerate([*lines_of(source), ""], start=1):
+    for number, line in enumerate([*read_lines(source), ""], start=1):
         cells = line.split("\t")
         if not line.strip():
             if rows:
                 yield rows
             rows = []
-        elif line.startswith("#") or _NOT_A_WORD.fullmatch(cells[_ID]):
+        elif line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
             continue
         elif len(cells) != _N_COLUMNS or not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
             raise bad_line(source, number, f"every word must have {_N_COLUMNS} columns", line, f"It has {len(cells)}")

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
+from coalface.data.formats.text_lines import is_number
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError
 
@@ -57,7 +58,7 @@ def _read_file(path: Path, labels: list[str]) -> NDArray[np.float64]:
     if path.suffix != ".csv":
         raise InputError(f"A cost matrix must be in a .npy or .csv file, got {path}. Rename or convert it.")
     lines = _lines(path)
-    if _is_number(lines[0].cells[0]):
+    if is_number(lines[0].cells[0]):
         return _numbers(path, lines)
     return _by_name(path, lines, labels)
 
@@ -123,21 +124,13 @@ def _as_label(name: str, labels: list[str]) -> str:
 
 def _numbers(path: Path, lines: list[_Line]) -> NDArray[np.float64]:
     for line in lines:
-        if not all(map(_is_number, line.cells)):
+        if not all(map(is_number, line.cells)):
             raise FileFormatError(
                 f"{path}, line {line.number}: a cost must be a number, got {_shown(line)}. Correct it; names go into "
                 "the first line, after an empty cell, and into the first column."
             )
     rows = [[float(cell) for cell in line.cells] for line in lines]
     return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _shown(line: _Line) -> str:

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.formats.text_lines import is_number
 from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
@@ -189,18 +190,10 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
 def _remedy(title: str, cell: str, layout: _Layout) -> str:
     """What to do about a feature that is not a number; the column may be the label, if none was named."""
     words = ", write words as VW text or turn them into numbers in Python"
-    first = f"Correct it{words if _is_text(cell) else ''}"
+    first = f"Correct it{'' if is_number(cell or '0') else words}"
     if layout.label is not None or layout.costs:
         return f"{first}, or pass ignore=[{title!r}] to leave the column out"
     return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
-
-
-def _is_text(cell: str) -> bool:
-    try:
-        float(cell or "0")
-    except ValueError:
-        return True
-    return False
 
 
 def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:

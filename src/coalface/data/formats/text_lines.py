@@ -1,4 +1,4 @@
-"""A text file as one array of bytes with the positions of its lines, for compiled readers."""
+"""Text files as lines: lists of texts, or one array of bytes with line positions for compiled readers."""
 
 import gzip
 import os
@@ -70,8 +70,7 @@ class TextLines:
     def error(self, place: int, text: str, rule: str, remedy: str) -> FileFormatError:
         """The error for the line at this position: file, line number, rule, text and remedy."""
         number = 1 + int(np.count_nonzero(self.buffer[:place] == ord("\n")))
-        shown = text if len(text) <= 60 else text[:57] + "..."
-        return FileFormatError(f"{self.path}, line {number}: {rule}, got {shown!r}. {remedy}.")
+        return bad_line(self.path, number, rule, text, remedy)
 
 
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
@@ -88,3 +87,38 @@ def _read_bytes(path: Path) -> NDArray[np.uint8]:
             return np.frombuffer(unpacked.read(), np.uint8)
     except (EOFError, OSError, zlib.error) as error:
         raise FileFormatError(f"{path} is truncated or damaged ({error}). Restore the file.") from None
+
+
+def read_lines(source: Path) -> list[str]:
+    """The lines of a plain or ``.gz`` file of UTF-8 text, without line ends."""
+    if not source.is_file():
+        raise FileFormatError(f"There is no file {source}. Check the path.")
+    raw = source.read_bytes()
+    try:
+        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
+    """The error for a bad line: file, line number, rule, text found and remedy."""
+    shown = got if len(got) <= 60 else got[:57] + "..."
+    return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
+
+
+def is_number(text: str) -> bool:
+    """Whether Python reads a text as a number.
+
+    >>> is_number("1e-3"), is_number("one")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import Examples
-from coalface.data.formats.text_lines import TextLines
+from coalface.data.formats.text_lines import TextLines, is_number
 from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels import vw_text as kernels
@@ -166,18 +166,10 @@ def _named(source: TextLines, names: list[str], spans: NDArray[np.int64]) -> NDA
     for text, span in zip(names, spans, strict=True):
         after = int(span[3] + span[2])
         lonely = after == len(source.buffer) or source.buffer[after] != ord(":")
-        if lonely and "." in text and _is_number(text):
+        if lonely and "." in text and is_number(text):
             rule = "example weights are not part of the cost-sensitive format"
             raise source.error(int(span[3]), text, rule, "Remove the weight")
     return np.array(names, dtype=str)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _cost_table(

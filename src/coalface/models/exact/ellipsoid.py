@@ -42,9 +42,8 @@ class Ellipsoid:
     @cached_property
     def _factor(self) -> Floats:
         X, _ = self.space.answers.examples(self.space.answers.rows.shape[1])
-        return np.asarray(
-            np.linalg.qr(X, mode="r")
-        )  # R'R = X'X; computing X'X itself could lose definiteness by rounding
+        # R'R = X'X; with rounding, X'X itself could be indefinite
+        return np.asarray(np.linalg.qr(X, mode="r"))
 
     def at(self, round_number: int, slack: float) -> "Ellipsoid":
         """The ranges at a later round, with this slack."""

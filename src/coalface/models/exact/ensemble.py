@@ -10,9 +10,7 @@ from coalface.models.exact.program import Reach
 from coalface.models.exact.version_space import VersionSpace
 
 N_MEMBERS = 10
-_CHANCES = np.cumsum(
-    [0.36788, 0.36788, 0.18394, 0.06131, 0.01533, 0.00307]
-)  # cumulative probabilities of the weights 0, 1, ... (Poisson)
+_CHANCES = np.cumsum([0.36788, 0.36788, 0.18394, 0.06131, 0.01533, 0.00307])  # of the weights 0, 1, ... (Poisson)
 
 
 class Ensemble:
