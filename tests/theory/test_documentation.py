@@ -1,4 +1,4 @@
-"""The page about theory: its example runs, its numbers are those of the functions, and it names everything there is."""
+"""The pages about theory and the exact engine: examples run, numbers match the functions, every name is explained."""
 
 import re
 from pathlib import Path
@@ -20,6 +20,13 @@ def test_the_example_runs():
     assert names["first"] > 10**10
     assert (names["questions"][1:] > names["questions"][:-1]).all()
     assert (names["cost_above_best"][1:] < names["cost_above_best"][:-1]).all()
+
+
+def test_the_example_of_the_exact_engine_prints_what_the_page_says(capsys):
+    page = (ROOT / "docs" / "exact-engine.md").read_text(encoding="utf-8")
+    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", page, flags=re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == printed
 
 
 def test_every_bound_and_every_measure_is_explained():
