@@ -57,7 +57,7 @@ def test_a_row_is_cut_at_commas_outside_quotes(tmp_path, row, cells):
         ("@relation t\n@data\n", "must have attributes and then @data, got 0"),
     ],
 )
-def test_a_broken_file_is_one_line_with_its_number(tmp_path, text, said):
+def test_an_error_in_a_file_names_its_line(tmp_path, text, said):
     with pytest.raises(FileFormatError, match=said) as caught:
         read_arff(written(tmp_path, text))
     assert "\n" not in str(caught.value)

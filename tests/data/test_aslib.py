@@ -35,7 +35,7 @@ def test_a_cost_is_the_median_run_time_over_the_cut_off_and_its_price_the_run_ti
         np.testing.assert_allclose(dataset.cost, expected / CUTOFF, rtol=1e-6)
         np.testing.assert_allclose(dataset.price, expected, rtol=1e-6)
     assert train.classes.tolist() == SOLVERS
-    assert train.cost[3].tolist() == [1.0, 1.0]  # hopeless instances stay
+    assert train.cost[3].tolist() == [1.0, 1.0]  # unsolved instances are kept
     assert train.name == "aslib/TOY"
 
 
@@ -73,7 +73,7 @@ def test_features_are_scaled_by_the_training_rows_alone(tmp_path):
     np.testing.assert_allclose(test.X.toarray()[0, 0], (64 - (i**2).mean()) / (i**2).std(), rtol=1e-5)
 
 
-def test_a_run_that_nobody_made_is_unknown_in_training_and_drops_a_test_row(tmp_path):
+def test_a_missing_run_is_an_unknown_training_cost_and_drops_a_test_row(tmp_path):
     runs = [run for run in runs_by_hand() if (run[0], run[2]) not in (("inst01", "slow"), ("inst08", "slow"))]
     train, test = read_aslib_folder(write_scenario(tmp_path / "TOY", runs))
     assert np.argwhere(np.isnan(train.cost)).tolist() == [[1, 1]]
@@ -101,7 +101,7 @@ def test_a_run_that_nobody_made_is_unknown_in_training_and_drops_a_test_row(tmp_
         ("feature_values.arff", ", 7", ", seven", r"line \d+: same must be a number, got 'seven'"),
     ],
 )
-def test_a_broken_scenario_is_one_line(tmp_path, file, old, new, said):
+def test_an_error_in_a_scenario_is_one_line(tmp_path, file, old, new, said):
     folder = write_scenario(tmp_path / "TOY", list(runs_by_hand()))
     text = (folder / file).read_text()
     assert old in text

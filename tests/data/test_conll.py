@@ -26,7 +26,7 @@ def written(tmp_path, text, name="a.conll"):
 
 @pytest.mark.parametrize("name", ["a.conll", "a.conll.gz", "a.txt"])
 @pytest.mark.parametrize("change", [("\t", "\t"), ("\t", "  "), ("\n", "\r\n"), ("\n\n\n", "\n \n")])
-def test_columns_line_ends_and_packing_make_no_difference(tmp_path, name, change):
+def test_separators_line_ends_and_compression_make_no_difference(tmp_path, name, change):
     assert read_sentences(written(tmp_path, TEXT.replace(*change), name)) == SENTENCES
     assert read_sentences(written(tmp_path, TEXT.replace(*change).rstrip(), name)) == SENTENCES
 
@@ -57,7 +57,7 @@ def test_a_file_may_begin_with_a_hash_as_a_word(tmp_path):
     assert read_sentences(written(tmp_path, "# a remark\n#\tSYM\n5\tCD\n"))[0].words == ("#", "5")
 
 
-def test_document_marks_end_a_sentence_and_are_no_words(tmp_path):
+def test_document_marks_end_a_sentence_and_are_not_words(tmp_path):
     text = "-DOCSTART- -X- O\n\nA DT O\n-DOCSTART- -X- O\nB DT O\n"
     assert [sentence.words for sentence in read_sentences(written(tmp_path, text))] == [("A",), ("B",)]
 
@@ -82,7 +82,7 @@ def test_a_broken_line_is_named(tmp_path, text, options, said):
     assert "\n" not in str(caught.value)
 
 
-def test_files_that_are_no_text_are_named(tmp_path):
+def test_files_that_are_not_text_are_named(tmp_path):
     with pytest.raises(InputError, match="different columns, got column 0 for both"):
         read_sentences(written(tmp_path, "word\n"))
     with pytest.raises(FileFormatError, match="There is no file"):

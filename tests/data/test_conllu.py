@@ -32,7 +32,7 @@ def test_words_tags_heads_and_labels_are_read_and_the_rest_is_left_out(tmp_path)
     assert read_trees(path, subtypes=True)[0].labels == ("aux", "advmod:neg", "root")
 
 
-def test_packed_files_and_windows_lines_are_read_alike(tmp_path):
+def test_compressed_files_and_windows_line_ends_are_read_alike(tmp_path):
     packed = tmp_path / "a.conllu.gz"
     packed.write_bytes(gzip.compress(GOOD.replace("\n", "\r\n").encode()))
     assert read_trees(packed) == read_trees(written(tmp_path, GOOD))

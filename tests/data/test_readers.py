@@ -52,7 +52,7 @@ def test_a_bad_archive_is_named(tmp_path, arrays, words):
 
 
 @pytest.mark.parametrize("n_bytes", [0, 10, 300])
-def test_a_cut_archive_is_an_error(tmp_path, n_bytes):
+def test_a_truncated_archive_is_an_error(tmp_path, n_bytes):
     np.savez(tmp_path / "a.npz", X=X, y=np.arange(2))
     content = (tmp_path / "a.npz").read_bytes()
     (tmp_path / "a.npz").write_bytes(content[:n_bytes])
@@ -118,7 +118,7 @@ def test_the_format_can_be_given(tmp_path):
     assert len(read_dataset(tmp_path / "odd.name", format="npz")) == 2
 
 
-def test_what_cannot_be_read_or_written_is_named(tmp_path):
+def test_unreadable_and_unwritable_paths_are_named(tmp_path):
     dataset = CostDataset(X, X)
     with pytest.raises(FileFormatError, match="There is no file or folder"):
         read_dataset(tmp_path / "nothing.vw")
@@ -132,7 +132,7 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path):
         read_dataset(tmp_path / "a.npz", bits=3)
 
 
-def test_an_unknown_option_is_answered_with_those_there_are_and_the_nearest(tmp_path):
+def test_an_unknown_option_gets_the_possible_ones_and_a_suggestion(tmp_path):
     (tmp_path / "a.csv").write_text("x,kind\n1,a\n")
     with pytest.raises(InputError) as caught:
         read_dataset(tmp_path / "a.csv", lable="kind")
@@ -155,7 +155,7 @@ def test_an_unknown_option_is_answered_with_those_there_are_and_the_nearest(tmp_
         ("a.conll", "classes"),
     ],
 )
-def test_a_text_where_a_list_is_meant_is_one_clear_line(tmp_path, file, option):
+def test_a_text_instead_of_a_list_is_refused(tmp_path, file, option):
     (tmp_path / file).write_text("1 2\n")
     with pytest.raises(InputError) as caught:
         read_dataset(tmp_path / file, **{option: "a, b"})

@@ -63,13 +63,13 @@ def test_hashed_features_and_costs_are_those_of_vw(read, line, bits):
     example = workspace.example(line)
     expected = np.zeros(1 << bits)
     for index, value in example.iter_features():
-        expected[index // 4] += value  # VW leaves room for 4 labels per feature
+        expected[index // 4] += value  # VW reserves 4 places per feature
     costs = {item.label: item.cost for item in example.get_label(LabelType.COST_SENSITIVE).costs}
     workspace.finish_example(example)
     workspace.finish()
     dataset = read(line + "\n", features="hashed", bits=bits, classes=[1, 2, 3])
     np.testing.assert_allclose(dataset.X.toarray()[0], expected, rtol=1e-6)
-    unknown = float(np.finfo(np.float32).max)  # how VW spells a missing cost
+    unknown = float(np.finfo(np.float32).max)  # VW's value for a missing cost
     listed = [costs.get(label, np.nan) for label in (1, 2, 3)]
     np.testing.assert_allclose(dataset.cost[0], [np.nan if cost == unknown else cost for cost in listed])
 
@@ -210,7 +210,7 @@ def test_a_file_cut_between_lines_is_read(rows_of_cut_file):
 
 @pytest.fixture(scope="module")
 def rows_of_cut_file(tmp_path_factory):
-    """The number of rows read from the first bytes of a file of 34 bytes a line; None if that was refused."""
+    """The number of rows read from the first bytes of a file of 34 bytes a line; None if the file was refused."""
     text = b"".join(b"1:0.25 2:1.5 | first:0.5 second:2\n" for _ in range(6))
     path = tmp_path_factory.mktemp("cut") / "cut.vw"
 
@@ -248,7 +248,7 @@ def test_a_bad_option_is_named(read, options, words):
         (CostDataset([[1]], [[0, 1]], candidates=[[True, False]]), "example 0 breaks that"),
     ],
 )
-def test_what_vw_text_cannot_spell_is_not_written(tmp_path, dataset, words):
+def test_names_that_vw_text_cannot_hold_are_not_written(tmp_path, dataset, words):
     with pytest.raises(InputError, match=words):
         write_vw_text(dataset, tmp_path / "a.vw")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Numbers that make no sense are refused in one line, not turned into others."""
+"""Invalid numbers are refused with one line."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SCHEDULE = Schedule(n_labels=3, dimension=5)
 
 
 @pytest.mark.parametrize("zeta", [np.nan, np.inf, -0.1, "wide", None])
-def test_a_margin_to_count_below_is_at_least_0(zeta):
+def test_zeta_is_at_least_0(zeta):
     with pytest.raises(InputError, match="zeta must be a finite number at least 0, got"):
         level(COSTS, zeta)
 

@@ -92,12 +92,12 @@ def test_certainty_about_the_best_label_leaves_nothing_to_disagree_about():
 
 
 @pytest.mark.parametrize("labels", [3, 10])
-def test_a_confused_pair_counts_two_labels_of_all(labels):
+def test_a_confused_pair_counts_as_two_of_all_labels(labels):
     found = difficulty(confused_pair(20, labels).predictions)
     assert (found.by_examples, found.by_costs) == pytest.approx((20, 40))
 
 
-def test_all_combinations_pick_every_label_on_its_own():
+def test_all_combinations_choose_a_member_for_each_label():
     rng = np.random.default_rng(0)
     base = rng.uniform(size=(3, 4, 2))
     every = every_combination(base)

@@ -36,7 +36,7 @@ def test_every_bound_and_every_measure_is_explained():
 
 
 @pytest.mark.parametrize(("dimension", "labels", "margin"), [(5, 3, 0.2), (6, 5, 0.05), (100, 10, 0.1)])
-def test_the_table_of_beginnings_is_what_the_functions_give(dimension, labels, margin):
+def test_the_table_of_rounds_is_what_the_functions_give(dimension, labels, margin):
     (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| {dimension}, {labels}, {margin} |"))
     units = {"million": 1e6, "billion": 1e9, "trillion": 1e12}
     exact, *rough = (cell.strip() for cell in row.strip("| ").split("|")[1:])
