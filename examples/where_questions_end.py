@@ -6,7 +6,7 @@ python examples/where_questions_end.py
 from statistics import mean
 
 from coalface.theory import Schedule, difficulty
-from coalface.theory.examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.theory.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
 
 N_ROUNDS, N_LABELS, CONSTANT = 1_000, 10, 0.5  # the paper's constant, 324, would ask for everything much longer
 

@@ -14,7 +14,7 @@ from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
 from coalface.cli.matching import match_features, match_labels
 from coalface.cli.models import Model
-from coalface.files.atomic import exclusive
+from coalface.files.locks import exclusive
 from tests.cli.commands import LABELS, answered, json_lines, run
 
 
@@ -317,7 +317,7 @@ def test_a_model_that_somebody_else_holds_is_busy_and_stays_as_it_is(empty_model
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     before = empty_model.read_bytes()
     with exclusive(empty_model):
-        monkeypatch.setattr("coalface.files.atomic.exclusive", partial(exclusive, patience=0))
+        monkeypatch.setattr("coalface.files.locks.exclusive", partial(exclusive, patience=0))
         code, out, err = run(capsys, command)
     assert (code, out, empty_model.read_bytes()) == (2, "", before)
     assert err.startswith("coalface: m.coal must be changed by one process at a time")

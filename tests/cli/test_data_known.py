@@ -173,7 +173,7 @@ def test_a_cost_matrix_with_names_is_matched_by_name(nowhere, capsys):
     code, _, err = run(capsys, "data info pets.csv --label kind --cost-matrix named.csv")
     assert (code, err.count("\n")) == (2, 1)
     assert "has a row named 'cow', which is not a label" in err
-    assert "pass --reader classes=NAME,NAME if there are others" in err
+    assert "pass --reader classes=NAME,NAME if there are other labels" in err
 
 
 def test_the_help_says_how_a_matrix_without_names_is_read(capsys):

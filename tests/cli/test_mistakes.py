@@ -73,7 +73,7 @@ def test_the_shell_completes_verbs():
         ),
         ("simulate calls.csv --label kind --learning-rate 0", "--learning-rate must be"),
         ("train calls.csv --label kind --model m.coal --warm-up 5.5", "it must be a whole number or auto, got '5.5'"),
-        ("simulate calls.csv --label kind --batch 0", "--batch must be a whole number from 1 on, got 0"),
+        ("simulate calls.csv --label kind --batch 0", "--batch must be a whole number of at least 1, got 0"),
         ("simulate calls.csv --label kind --alike 2", "--alike must be a finite number greater than 0"),
         ("simulate calls.csv --label kind --test-fraction 7", "--test-fraction must"),
         ("simulate calls.csv --label kind --budgets 10,many", "--budgets must be"),

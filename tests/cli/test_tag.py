@@ -111,8 +111,12 @@ def test_one_is_not_many(folder, capsys):
         ),
         ("tag train bad.conll --model m.coal --constraints bilou", "a B-X\n", "ones too, with --classes"),
         ("tag train bad.conll --model m.coal --classes D,D", "The D\n", "--classes must be distinct"),
-        ("tag train bad.conll --model m.coal --tag 7", "The D\n", "line 1: the column of tags must be one of its 2"),
-        ("tag train bad.conll --model m.coal --passes 0", "The D\n", "--passes must be a whole number from 1"),
+        (
+            "tag train bad.conll --model m.coal --tag 7",
+            "The D\n",
+            "a line with 2 columns has no column 7 for tags",
+        ),
+        ("tag train bad.conll --model m.coal --passes 0", "The D\n", "--passes must be a whole number of at least 1"),
     ],
 )
 def test_bad_input_is_one_line_and_saves_nothing(folder, capsys, command, text, message):

@@ -12,9 +12,9 @@ from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.models.exact.bounded_linear import BoundedLinearOracle
 from coalface.models.exact.engines import ENGINES
-from coalface.models.exact.foreign_oracles import FiniteOracle
 from coalface.models.exact.oracles import BallOracle, RidgeOracle
 from coalface.models.exact.schedule import TheorySchedule
+from coalface.models.exact.user_oracles import FiniteOracle
 
 TREE = DecisionTreeRegressor(max_depth=2)
 SETUPS = {
@@ -250,7 +250,7 @@ def test_an_emptied_version_space_is_warned_about_once_and_survived(name):
         ({"ranges": "ellipsoid", "oracle": BallOracle()}, "needs a RidgeOracle"),
         ({"schedule": "hopeful"}, "schedule must be one of 'practical', 'theory', got 'hopeful'"),
         ({"schedule": "theory", "horizon": 100}, "needs the horizon .* and the dimension"),
-        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number from 2 on, got 1"),
+        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number of at least 2, got 1"),
         ({"schedule": "theory", "horizon": 9, "dimension": 3, "failure_probability": 0.5}, "at most 1/e, got 0.5"),
         ({"oracle": 3}, "must be a scikit-learn regressor, got int"),
         ({"mellowness": -1}, "mellowness must be"),
@@ -266,7 +266,7 @@ def test_bad_parameters_are_refused_in_one_line(params, message):
 
 def test_foreign_oracles_cannot_be_kept(tmp_path):
     learner = learner_for("ensemble").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
-    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be kept in a file or ledger"):
+    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be saved to a file or ledger"):
         learner.save(tmp_path / "model.coalface")
     assert not list(tmp_path.iterdir())
 
@@ -276,7 +276,7 @@ def test_rows_outside_the_table_leave_no_trace():
     table = FiniteOracle.of_table([[0.1, 0.9], [0.8, 0.2]])
     learner = OracleCoalClassifier(["a", "b"], oracle=table, ranges="enumeration").record_to(ledger)
     learner.tell([[1.0]], [[0.1, 0.2]])
-    with pytest.raises(InputError, match="the last feature must be a point from 0 to 1, got 5"):
+    with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
     with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
         learner.tell([[0.0, 1.0]], [[0.1, 0.2]])

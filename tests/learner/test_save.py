@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coalface import Budget, CoalClassifier, simulate
 from coalface.errors import FileFormatError
-from coalface.files.atomic import write_bundle
+from coalface.files.bundle import write_bundle
 
 from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 

@@ -67,7 +67,7 @@ def tell(
     from coalface.cli.answer_lines import answer_lines
     from coalface.cli.answers import tell_answers
     from coalface.cli.models import Model, require_model
-    from coalface.files.atomic import exclusive
+    from coalface.files.locks import exclusive
 
     require_model(model)
     lines = answer_lines(_text_of(answers).split("\n"), str(answers), partial=late)

@@ -55,7 +55,7 @@ def read(path: Path, format: str, options: dict[str, Any]) -> "CostDataset":
 
 def both_parts(data: Path, format: str, reading: dict[str, Any]) -> "TrainTest | None":
     """Both parts where the data has two; a path that exists comes before a known name."""
-    from coalface.data.formats.splits import holds_train_test, read_train_test
+    from coalface.data.formats.train_test import holds_train_test, read_train_test
     from coalface.data.known.catalogue import is_known, load_known
 
     known = not data.exists() and (is_known(data.as_posix()) or not data.suffix)

@@ -55,7 +55,7 @@ def train(
     """
     from coalface.cli.files import check_folder_of
     from coalface.data.formats.conll import read_sentences
-    from coalface.files.atomic import exclusive
+    from coalface.files.locks import exclusive
     from coalface.search import SequenceTagger
     from coalface.studies.report.number_format import counted
 

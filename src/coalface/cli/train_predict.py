@@ -52,7 +52,7 @@ def train(
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
     from coalface.data.labels import label_from_text
-    from coalface.files.atomic import exclusive
+    from coalface.files.locks import exclusive
     from coalface.learner.coal import CoalClassifier
 
     check_folder_of(model, "--model")

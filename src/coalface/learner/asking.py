@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
+from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.errors import InputError, UnknownLabelError

@@ -8,7 +8,7 @@ import numpy as np
 
 from coalface.data.labels import label_array
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import read_bundle, write_bundle
+from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
 from coalface.models.contract import CostModel

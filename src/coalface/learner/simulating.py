@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale
+from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.rows import Rows
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.learner.persistence import PersistentLearner

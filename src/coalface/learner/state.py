@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from coalface.data.columns import check_feature_names, check_width
 from coalface.data.costs import CostScale, check_mask
+from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import CoalfaceError, InputError

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.learner.estimator import CostClassifier
 from coalface.rounds.queries import Queries
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import InputError
 from coalface.search.task import Features
 

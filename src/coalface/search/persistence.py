@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import read_bundle, write_bundle
+from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.coal import CoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.oracle import OracleCoalClassifier

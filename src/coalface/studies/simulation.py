@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost, check_mask
-from coalface.data.fields import checked_prices
+from coalface.data.dataset_fields import checked_prices
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError

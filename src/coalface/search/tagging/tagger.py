@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import read_bundle, write_bundle
+from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.tagging import Tagging
 from coalface.learner.coal import CoalClassifier
 from coalface.learner.settings import AS_PUBLISHED

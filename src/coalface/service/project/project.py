@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.fields import Examples, checked_examples
+from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix

@@ -1,6 +1,7 @@
-"""Data that scikit-learn can download, made into costs; nothing here is called unless the user asks for it.
+"""Datasets that scikit-learn downloads, turned into cost datasets.
 
-scikit-learn keeps what it downloads in a folder of its own (``SCIKIT_LEARN_DATA``, by default in the home folder).
+Nothing is downloaded unless the user asks for it. scikit-learn keeps its own copy in the folder ``SCIKIT_LEARN_DATA``,
+by default in the home folder.
 """
 
 import json
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders.scaling import standardised
-from coalface.data.known.hierarchies import most_specific, nearest_costs
+from coalface.data.known.hierarchy_folder import most_specific, nearest_costs
 from coalface.data.trees import LabelTree
 
 _WORDS = r"(?u)\b[^\W\d_]{2,}\b"  # letters only
@@ -22,7 +23,7 @@ _WORDS = r"(?u)\b[^\W\d_]{2,}\b"  # letters only
 
 @dataclass(frozen=True)
 class Fetcher:
-    """What there is to download, its size (training rows, test rows, labels), and who makes it into data."""
+    """A dataset to download: its size (training rows, test rows, labels) and the function that loads it."""
 
     title: str
     sizes: tuple[int, int, int]
@@ -36,13 +37,13 @@ def rcv1_tree() -> LabelTree:
     >>> len(tree.labels), int(tree.distances().max())
     (103, 7)
     """
-    text = files("coalface.data").joinpath("rcv1_topics.json").read_text(encoding="utf-8")
+    text = files("coalface.data.known").joinpath("rcv1_topics.json").read_text(encoding="utf-8")
     parents = json.loads(text)["parent"]
     return LabelTree.from_parents(parents, sorted(parents))
 
 
 def newsgroup_tree(labels: list[str]) -> LabelTree:
-    """Newsgroups by the dots in their names; a node with one child is left out.
+    """The tree of newsgroups by the dots in their names; nodes with one child are left out.
 
     >>> newsgroup_tree(["rec.autos", "rec.sport.hockey", "rec.sport.baseball", "sci.med"]).distances()[0]
     array([0, 3, 3, 3], dtype=int32)
@@ -56,7 +57,7 @@ def newsgroup_tree(labels: list[str]) -> LabelTree:
 
 
 def _rcv1() -> TrainTest:
-    """Learn from what LYRL2004 calls the test set, as the paper does, and test on its small training set."""
+    """Training data is LYRL2004's large test set, as in the paper; test data is its small training set."""
     from sklearn import datasets
 
     tree = rcv1_tree()
@@ -98,7 +99,7 @@ def _newsgroups20() -> TrainTest:
 
 
 def _subject_and_body(posting: str) -> str:
-    """A posting without the other lines of its header, which give the newsgroup away."""
+    """The subject and body of a posting; its other header lines reveal the newsgroup."""
     header, _, body = posting.partition("\n\n")
     subjects = [line.partition(":")[2] for line in header.splitlines() if line.lower().startswith("subject:")]
     return "\n".join([*subjects, body])
@@ -121,7 +122,7 @@ def _olivetti() -> TrainTest:
 
     found = datasets.fetch_olivetti_faces()
     order = np.random.default_rng(0).permutation(len(found.target))
-    is_test = np.arange(len(order)) % 10 >= 7  # every person has ten pictures in a row: three of each
+    is_test = np.arange(len(order)) % 10 >= 7  # ten consecutive pictures per person, of which three are test data
     return _labelled("olivetti", found.data, found.target, order, is_test)
 
 
@@ -133,7 +134,7 @@ def _labelled(
     is_test: NDArray[np.bool_],
     feature_names: list[str] | None = None,
 ) -> TrainTest:
-    """0/1 costs; the rows in this order, so that labels come mixed."""
+    """Data with 0/1 costs and the rows in this order, so that the labels are mixed."""
     whole = CostDataset.from_labels(X, np.asarray(y), feature_names=feature_names, name=name)
     return TrainTest(whole.subset(order[~is_test[order]]), whole.subset(order[is_test[order]]))
 

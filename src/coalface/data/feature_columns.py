@@ -1,4 +1,4 @@
-"""The columns of X from one call to the next: they may become more, never fewer or others."""
+"""Checks that the columns of X match earlier calls: columns may be added, never removed or renamed."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from coalface.errors import InputError
 
 
 def check_width(rows: Rows, estimator: Any) -> None:
-    """Refuse rows that are narrower than what the estimator has seen."""
+    """Raise an InputError if the rows have fewer columns than the estimator has seen."""
     seen = getattr(estimator, "n_features_in_", 0)
     if rows.width < seen:
         raise InputError(
             f"X has {rows.width} features, but {type(estimator).__name__} is expecting {seen} features as input; "
-            "rows may grow wider over time, never narrower."
+            "later rows may have more features, never fewer."
         )
 
 
 def check_feature_names(estimator: Any, X: Any) -> NDArray[np.object_] | None:
-    """The column names of X, if it has any; they must start with those seen before."""
+    """The column names of X, if any; they must begin with the names seen before."""
     if X is None or (not hasattr(X, "columns") and not hasattr(estimator, "feature_names_in_")):
         return None  # the common case, without importing anything
     from sklearn.utils.validation import _check_feature_names, _get_feature_names

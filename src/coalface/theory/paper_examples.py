@@ -1,7 +1,7 @@
-"""The three examples of the paper: what its analysis shows, and what it does not.
+"""The three examples of the paper, which show what its analysis covers and what it does not.
 
-Each is a finite class over a pool of examples, all equally likely: member 0 is the truth, and member j > 0 is odd on
-example j - 1 in the first two, everywhere in the third. Costs are 0 or 1, with the true expectation.
+Each is a finite class over a pool of equally likely examples. Member 0 is the truth. Member j > 0 deviates on example
+j - 1 in the first two examples, and everywhere in the third. Costs are 0 or 1, with the true expectation.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from coalface.theory.finite import FiniteCoal
 from coalface.theory.inputs import Numbers
 
-BEST, MARGIN, FAR = 0.2, 0.2, 0.75  # cost of the best label, by how much it beats the second, cost of the others
+BEST, MARGIN, FAR = 0.2, 0.2, 0.75  # cost of the best label, its margin over the second best, cost of the others
 
 
 @dataclass(frozen=True)
 class FiniteProblem:
-    """A class and its truth: predictions (members, examples, labels), member 0 being right."""
+    """A finite class and its truth: predictions (members, examples, labels); member 0 is the truth."""
 
     predictions: Numbers
 
@@ -28,7 +28,7 @@ class FiniteProblem:
         return np.asarray(self.predictions[0])
 
     def learner(self, slack: Callable[[int], float], rule: str = "coal") -> FiniteCoal:
-        """Algorithm 1 for this class; its examples are places in the pool."""
+        """Algorithm 1 for this class; its examples are indices into the pool."""
         return FiniteCoal(lambda places: self.predictions[:, np.asarray(places)], slack, rule)
 
 
@@ -41,7 +41,7 @@ class Trace:
 
 
 def certain_best(n_examples: int, n_labels: int) -> FiniteProblem:
-    """Example 1: everybody knows the best label and its cost; about the bad ones, member j is odd on its example.
+    """Example 1: all members agree on the best label and its cost; member j deviates on bad labels of one example.
 
     >>> certain_best(10, 5).predictions.shape
     (11, 10, 5)
@@ -55,10 +55,10 @@ def certain_best(n_examples: int, n_labels: int) -> FiniteProblem:
 
 
 def confused_pair(n_examples: int, n_labels: int) -> FiniteProblem:
-    """Example 2: as before, but on its example member j also takes the second best label for the best.
+    """Example 2: like example 1, but member j also confuses the best two labels on its example.
 
     >>> problem = confused_pair(10, 5)
-    >>> problem.predictions.argmin(axis=2).sum(axis=1).tolist()  # one error each, but for the truth
+    >>> problem.predictions.argmin(axis=2).sum(axis=1).tolist()  # every member but the truth errs once
     [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
     predictions = certain_best(n_examples, n_labels).predictions
@@ -80,7 +80,7 @@ def loud_errors(n_examples: int) -> FiniteProblem:
 
 
 def run(problem: FiniteProblem, learner: FiniteCoal, n_rounds: int, seed: int = 0) -> Trace:
-    """Let the learner ask about so many random examples of the pool.
+    """Let the learner ask about ``n_rounds`` random examples of the pool.
 
     >>> problem = certain_best(50, 5)
     >>> int(run(problem, problem.learner(lambda i: 1.0 / i), 100).costs[-1])

@@ -1,4 +1,4 @@
-"""Files and folders that hold training and test data at once."""
+"""Reading files and folders that hold both training and test data."""
 
 import os
 import zipfile
@@ -8,7 +8,7 @@ from coalface.data.dataset import TrainTest
 from coalface.data.known.aslib import read_aslib_npz
 from coalface.data.known.aslib_folder import is_aslib_folder, read_aslib_folder
 from coalface.data.known.fetching import is_fetched, open_fetched
-from coalface.data.known.hierarchies import TREE_FILE, read_hierarchy_folder
+from coalface.data.known.hierarchy_folder import TREE_FILE, read_hierarchy_folder
 from coalface.errors import FileFormatError
 
 
@@ -25,8 +25,8 @@ def holds_train_test(path: str | os.PathLike[str]) -> bool:
 def read_train_test(path: str | os.PathLike[str]) -> TrainTest:
     """The training and test data of a path.
 
-    It is a scenario of ASlib (a folder as published, or an archive), a folder of matrices beside a label tree, or one
-    with the dataset folders ``train`` and ``test``.
+    The path is an ASlib scenario (a published folder or an archive), a folder with a label tree and matrices, or a
+    folder with the dataset folders ``train`` and ``test``.
     """
     source = Path(path)
     if is_fetched(source):
@@ -38,8 +38,8 @@ def read_train_test(path: str | os.PathLike[str]) -> TrainTest:
     if _is_aslib_npz(source):
         return read_aslib_npz(source)
     raise FileFormatError(
-        f"{source} must hold training and test data: an ASlib scenario, a folder with {TREE_FILE}, or one with the "
-        "dataset folders train and test. Check the path."
+        f"{source} must hold training and test data: an ASlib scenario, a folder with {TREE_FILE}, or a folder with "
+        "the dataset folders train and test. Check the path."
     )
 
 

@@ -1,9 +1,9 @@
-"""Folders of CSR matrices beside a label tree: what is predicted costs its distance to the truth in the tree.
+"""Reading folders of CSR matrices with a label tree; a cost is the tree distance between prediction and truth.
 
-``hierarchy.json`` holds ``labels`` (or ``codes``) in the order of the columns and ``parent``, a mapping from child to
-parent. Beside it lie either ``X_train.npz``, ``X_test.npz`` and ``y.npz`` (``y_train``, ``y_test``: one label number
-per row), or ``X.npz``, ``Y.npz`` (one column per label, not zero where it is true) and ``meta.npz`` (``test``: which
-rows are for testing). Matrices are as ``scipy.sparse.save_npz`` writes them.
+``hierarchy.json`` holds ``labels`` (or ``codes``) in the order of the columns, and ``parent``, a mapping from child to
+parent. With one true label per example, the folder holds ``X_train.npz``, ``X_test.npz`` and ``y.npz`` (``y_train`` and
+``y_test``: one label number per row). With several, it holds ``X.npz``, ``Y.npz`` (one column per label, non-zero where
+the label is true) and ``meta.npz`` (``test``: a mask of the test rows). ``scipy.sparse.save_npz`` writes such matrices.
 """
 
 import json
@@ -23,10 +23,10 @@ TREE_FILE = "hierarchy.json"
 
 
 def read_hierarchy_folder(folder: str | os.PathLike[str], *, name: str | None = None) -> TrainTest:
-    """Training and test data; costs are tree distances divided by the largest.
+    """Training and test data; costs are tree distances divided by the largest one.
 
-    Of several true labels the nearest counts, and a true label above another true one does not: predicting only
-    "economy" for a text on inflation is an error.
+    With several true labels, the distance to the nearest one counts. A true label that is an ancestor of another true
+    label is ignored: predicting only "economy" for a text on inflation is an error.
     """
     source = Path(folder)
     called = source.name if name is None else name
@@ -45,7 +45,7 @@ def _read_tree(path: Path) -> LabelTree:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise FileFormatError(
-            f"{path} must hold labels (or codes) and parent, the tree of the labels ({reason}). Check the file."
+            f"{path} must hold labels (or codes) and parent, the label tree ({reason}). Check the file."
         ) from None
 
 
@@ -78,7 +78,7 @@ def _several_true(source: Path, tree: LabelTree, name: str) -> TrainTest:
 
 
 def most_specific(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.bool_]:
-    """The true labels (n, K) without those that stand above another true label of the same example.
+    """The true labels (n, K) without ancestors of other true labels of the same example.
 
     >>> tree = LabelTree.from_parents({"cat": "animal", "dog": "animal"}, ["animal", "cat", "dog"])
     >>> most_specific(np.array([[True, True, False], [True, False, False]]), tree).tolist()
@@ -96,7 +96,7 @@ def most_specific(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.bool_]
 
 
 def nearest_costs(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.float32]:
-    """The tree cost of every label to the nearest true one, (n, K).
+    """The tree cost of every label, measured to the nearest true label, (n, K).
 
     >>> tree = LabelTree.from_parents({"cat": "animal", "dog": "animal", "car": "vehicle"})
     >>> nearest_costs(np.array([[True, False, False], [False, True, True]]), tree)
@@ -104,7 +104,7 @@ def nearest_costs(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.float3
            [0.5, 0. , 0. ]], dtype=float32)
     """
     for row in np.flatnonzero(~true.any(axis=1))[:1]:
-        raise InputError(f"Every example must have a true label, example {row} has none. Leave it out.")
+        raise InputError(f"Every example must have a true label, but example {row} has none. Leave it out.")
     matrix = tree.cost_matrix().astype(np.float32)
     cost = np.ones(true.shape, dtype=np.float32)
     for label, to_label in enumerate(matrix):

@@ -1,4 +1,4 @@
-"""Oracles that other people's functions make: a scikit-learn regressor, or a list of functions."""
+"""Oracles around the user's own regressors: a scikit-learn regressor, or a finite list of functions."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from coalface.models.exact.oracles import Floats, Linear, Regressor, no_prior
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted scikit-learn regressor, cut to [0, 1]; features that it did not see are left out."""
+    """A fitted scikit-learn regressor, clipped to [0, 1]; features added after the fit are ignored."""
 
     estimator: Any
     width: int
@@ -27,8 +27,8 @@ class Fitted:
 class SklearnOracle:
     """Any scikit-learn regressor that takes ``sample_weight``.
 
-    What it fits is taken for the least squares of its class, which is not taken for convex: ``bisection`` and
-    ``ensemble`` are the engines for it. Where ``random_state`` is None it becomes 0, so that runs repeat.
+    Its fit is assumed to be the least-squares solution over its class. The class is not assumed to be convex, so use
+    the engines ``bisection`` and ``ensemble``. A ``random_state`` of None becomes 0, so that runs are reproducible.
 
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> oracle = SklearnOracle(DecisionTreeRegressor(max_depth=1))
@@ -48,13 +48,13 @@ class SklearnOracle:
         if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit") and is_regressor(estimator)):
             raise InputError(f"oracle must be a scikit-learn regressor, got {name}.")
         if not has_fit_parameter(estimator, "sample_weight"):
-            raise InputError(f"oracle must take sample_weight in fit, {name} does not. Choose another regressor.")
+            raise InputError(f"oracle must accept sample_weight in fit, but {name} does not. Choose another regressor.")
         self.estimator = clone(estimator)
         if "random_state" in self.estimator.get_params() and self.estimator.get_params()["random_state"] is None:
             self.estimator.set_params(random_state=0)
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Regressor:
-        """A fresh copy of the regressor, fitted to the rows with a weight."""
+        """A new copy of the regressor, fitted to the rows with a positive weight."""
         used = weights > 0
         if not used.any():
             return Linear(np.zeros(X.shape[1]))
@@ -65,20 +65,20 @@ class SklearnOracle:
         return Fitted(fitted, X.shape[1])
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
-        """None that would be known."""
+        """No prior examples."""
         return no_prior(width)
 
     def plain(self) -> dict[str, Any]:
-        """Refused: a file without pickle cannot hold foreign objects."""
+        """An InputError: without pickle, a file cannot hold a scikit-learn object."""
         raise InputError(
-            f"oracle {type(self.estimator).__name__} cannot be kept in a file or ledger: they hold no foreign objects. "
-            "Use an oracle of coalface, or keep the answers yourself."
+            f"oracle {type(self.estimator).__name__} cannot be saved to a file or ledger: they hold no pickles. "
+            "Use an oracle of coalface, or store the answers yourself."
         )
 
 
 @dataclass(frozen=True)
 class Member:
-    """One function of a finite class, cut to [0, 1]."""
+    """One function of a finite class, clipped to [0, 1]."""
 
     function: Callable[[Floats], Any]
 
@@ -86,15 +86,15 @@ class Member:
         """The predicted cost of each row."""
         costs = np.asarray(self.function(X), np.float64)
         if costs.shape != (len(X),):
-            raise InputError(f"oracle's functions must give a cost for each of {len(X)} rows, got shape {costs.shape}.")
+            raise InputError(f"oracle's functions must return a cost for all {len(X)} rows, got shape {costs.shape}.")
         if not np.isfinite(costs).all():
-            raise InputError(f"oracle's functions must give finite costs, got {costs[~np.isfinite(costs)][0]}.")
+            raise InputError(f"oracle's functions must return finite costs, got {costs[~np.isfinite(costs)][0]}.")
         return np.clip(costs, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class LookUp:
-    """The cost of a row is that of the point that its last feature names."""
+    """A function given as a table: the last feature of a row is its point in the table."""
 
     costs: Floats
 
@@ -104,13 +104,13 @@ class LookUp:
         known = (points >= 0) & (points < len(self.costs)) & (points == np.floor(points))
         if not known.all():
             raise InputError(
-                f"the last feature must be a point from 0 to {len(self.costs) - 1}, got {points[~known][0]:g}."
+                f"the last feature must be a point between 0 and {len(self.costs) - 1}, got {points[~known][0]:g}."
             )
         return self.costs[points.astype(np.int64)]
 
 
 class FiniteOracle:
-    """A class of a few functions, each from rows (n, d) to costs (n,) in [0, 1]; ties go to the first.
+    """A finite class of functions from rows (n, d) to costs (n,) in [0, 1]; ties go to the first function.
 
     >>> oracle = FiniteOracle([lambda X: X[:, 0], lambda X: 1 - X[:, 0]])
     >>> oracle.solve(np.array([[1.0]]), np.array([0.1]), np.ones(1)).predict(np.array([[1.0]]))
@@ -131,7 +131,7 @@ class FiniteOracle:
 
     @classmethod
     def of_table(cls, predictions: Any) -> "FiniteOracle":
-        """The class whose function f has the cost ``predictions[f, point]``; a row's last feature is its point.
+        """A class given as a table: function f predicts ``predictions[f, point]``; a row's last feature is its point.
 
         >>> FiniteOracle.of_table([[0.0, 1.0], [0.5, 0.5]]).predictions(np.array([[1.0]]))
         array([[1. ],
@@ -148,7 +148,7 @@ class FiniteOracle:
         return oracle
 
     def predictions(self, X: Floats) -> Floats:
-        """What each function predicts, (functions, n)."""
+        """The predictions of each function, (functions, n)."""
         return np.stack([member.predict(X) for member in self.members])
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Member:
@@ -156,13 +156,13 @@ class FiniteOracle:
         return self.members[int(np.argmin((self.predictions(X) - targets) ** 2 @ weights))]
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
-        """None."""
+        """No prior examples."""
         return no_prior(width)
 
     def plain(self) -> dict[str, Any]:
         """The table as JSON values; functions cannot be written to a file."""
         if self.table is None:
             raise InputError(
-                "oracle has functions, which no file or ledger can hold. Make it with FiniteOracle.of_table."
+                "oracle has functions, which a file or ledger cannot hold. Create it with FiniteOracle.of_table."
             )
         return {"kind": "finite", "table": self.table.tolist()}

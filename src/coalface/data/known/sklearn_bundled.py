@@ -1,4 +1,4 @@
-"""Small data that comes with scikit-learn: nothing is downloaded, and the split never changes."""
+"""Small datasets that come with scikit-learn, with a fixed split into training and test data."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from coalface.data.encoders.scaling import standardised
 
 
 def load_digits(name: str = "digits") -> TrainTest:
-    """8 x 8 handwritten digits, brightness from 0 to 1; 0/1 costs, or ``|i-j|/9`` for "digits-distance".
+    """8 x 8 handwritten digits, brightness between 0 and 1; costs are 0/1, or ``|i-j|/9`` for "digits-distance".
 
-    The rows and their order are those of ``coalface demo``.
+    ``coalface demo`` uses the same rows in the same order.
 
     >>> load_digits().test
     CostDataset('digits', 500 examples, 64 features, 10 labels)
@@ -28,7 +28,7 @@ def load_digits(name: str = "digits") -> TrainTest:
 
 
 def load_table(name: str) -> TrainTest:
-    """Standardised measurements of "wine", "breast-cancer" or "iris", 0/1 costs, 3 in 10 rows for testing.
+    """Standardised features of "wine", "breast-cancer" or "iris", with 0/1 costs; 3 in 10 rows are test data.
 
     >>> load_table("iris").train.classes
     array(['setosa', 'versicolor', 'virginica'], dtype='<U10')
@@ -51,7 +51,7 @@ def _split(
     n_test: int,
     feature_names: list[str] | None = None,
 ) -> TrainTest:
-    """Rows in one fixed random order, the first of them for testing; named features are standardised."""
+    """Rows in a fixed random order, the first ``n_test`` as test data; named features are standardised."""
     order = np.random.default_rng(0).permutation(len(truth))
     test, train = order[:n_test], order[n_test:]
     scaled = X if feature_names is None else standardised(X, train)

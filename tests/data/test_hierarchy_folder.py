@@ -1,4 +1,4 @@
-"""Folders of matrices beside a label tree."""
+"""Folders of matrices with a label tree."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array, save_npz
 
-from coalface.data.known.hierarchies import read_hierarchy_folder
+from coalface.data.known.hierarchy_folder import read_hierarchy_folder
 from coalface.data.trees import tree_costs
 from coalface.errors import FileFormatError
 
@@ -47,7 +47,7 @@ def single(tmp_path):
 
 @pytest.fixture
 def several(tmp_path):
-    """Several true labels, those above them included."""
+    """Several true labels, including their ancestors."""
     leaves = [["cat"], ["cat", "dog"], ["trout"], ["mammal"], ["car", "cat"], ["animal"], ["dog", "trout"], ["car"]]
     true = [sorted({node for label in labels for node in ancestors(label)} - {"Root"}) for labels in leaves]
     Y = np.array([[label in labels for label in LABELS] for labels in true])
@@ -100,7 +100,7 @@ def test_an_example_without_a_label_is_named(several):
         ('{"labels": ["zebra"], "parent": {"cat": "mammal"}}', "Unknown label 'zebra'"),
     ],
 )
-def test_a_broken_tree_is_one_line(single, tree, said):
+def test_an_invalid_tree_is_one_line(single, tree, said):
     folder, _, _ = single
     (folder / "hierarchy.json").write_text(tree)
     with pytest.raises(FileFormatError, match=said) as caught:

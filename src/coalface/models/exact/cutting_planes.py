@@ -1,11 +1,11 @@
-"""A bundle: what oracle calls have taught about a concave function of the multipliers, and where to look next.
+"""Cutting planes: maximise a concave function of the multipliers by a bundle method.
 
-Each call at some multipliers gives a cut, ``height + slopes . multipliers``, below which the function lies everywhere.
-The next multipliers are the nearest to the best ones so far at which no cut rules out a given level (Lemarechal's level
-method, with the best multipliers for a centre). Where every point is ruled out, the cuts in proportion to their shares
-say so: the same average of their regressors has, on average, at most that level for its value, and is plausible.
+Each oracle call at some multipliers gives a cut, ``height + slopes . multipliers``; the function lies below it
+everywhere. The next multipliers are the nearest to the best ones so far at which no cut rules out a given level
+(Lemarechal's level method, centred at the best multipliers). If the cuts rule out every point, the shares of the cuts
+prove it: the average of their regressors with these shares is plausible and has at most that level on average.
 
-Only a few multipliers are ever positive: the others wait outside until a candidate breaks their constraint.
+Only a few multipliers are ever positive. The others stay out of use until a candidate breaks their constraint.
 """
 
 import numpy as np
@@ -15,25 +15,25 @@ from coalface.models.exact.least_distance import least_distance
 from coalface.models.exact.oracles import Floats
 
 
-class Bundle:
+class CuttingPlanes:
     """Cuts of a concave function of non-negative multipliers, of which only those ``in_use`` may be positive."""
 
     def __init__(self, centre: Floats, in_use: NDArray[np.bool_], *, most: float = np.inf) -> None:
         self.centre = centre
         self.in_use = in_use
-        self.most = most  # that the multipliers may add up to
+        self.most = most  # upper bound on the sum of the multipliers
         self.heights: list[float] = []
         self.slopes: list[Floats] = []
 
     def cut(self, height: float, slopes: Floats) -> None:
-        """The function is nowhere above this plane."""
+        """Add a plane that the function never exceeds."""
         self.heights.append(height)
         self.slopes.append(slopes)
 
     def at_level(self, level: float) -> tuple[Floats | None, Floats]:
-        """The nearest multipliers that no cut keeps below the level, None if there are none; the share of each cut."""
+        """The nearest multipliers at which no cut is below the level, or None; and the share of each cut."""
         used = self.in_use
-        if not used.any():  # nothing to vary
+        if not used.any():  # no multiplier may change
             heights = np.array(self.heights)
             return (None if heights.min() < level else self.centre), (heights == heights.min()) / 1.0
         slopes, start = np.array(self.slopes)[:, used], self.centre[used]

@@ -1,11 +1,11 @@
-"""Columns may become more, never fewer or others."""
+"""Later calls may add columns, never remove or rename them."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from coalface.data.columns import check_feature_names, check_width
+from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.rows import check_rows
 from coalface.errors import InputError
 
@@ -20,16 +20,16 @@ def seen(*names):
     return SimpleNamespace(n_features_in_=len(names), feature_names_in_=np.array(names, object))
 
 
-def test_wider_rows_are_welcome_and_narrower_ones_are_not():
+def test_more_columns_are_accepted_and_fewer_refused():
     estimator = SimpleNamespace(n_features_in_=3)
     check_width(check_rows(np.ones((1, 3))), estimator)
     check_width(check_rows(np.ones((1, 9))), estimator)
-    with pytest.raises(InputError, match=r"X has 2 features.*expecting 3.*never narrower"):
+    with pytest.raises(InputError, match=r"X has 2 features.*expecting 3.*never fewer"):
         check_width(check_rows(np.ones((1, 2))), estimator)
     check_width(check_rows(np.ones((1, 1))), SimpleNamespace())
 
 
-def test_the_first_names_are_kept_and_further_ones_join_them():
+def test_new_column_names_are_added_after_the_known_ones():
     assert list(check_feature_names(SimpleNamespace(), frame("a", "b"))) == ["a", "b"]
     assert check_feature_names(seen("a", "b"), frame("a", "b")) is None
     assert list(check_feature_names(seen("a", "b"), frame("a", "b", "c"))) == ["a", "b", "c"]
@@ -41,7 +41,7 @@ def test_other_names_are_refused(names):
         check_feature_names(seen("a", "b"), frame(*names))
 
 
-def test_names_that_come_or_go_are_warned_of():
+def test_missing_or_unexpected_names_are_a_warning():
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         check_feature_names(seen("a", "b"), np.ones((1, 2)))
     with pytest.warns(UserWarning, match="fitted without feature names"):
