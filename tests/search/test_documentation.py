@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coalface.search import SearchLearner, SearchTask
-from coalface.search.mixing import ROLL_INS, ROLL_OUTS
+from coalface.search.policy_choice import ROLL_INS, ROLL_OUTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "learning-to-search.md").read_text(encoding="utf-8")

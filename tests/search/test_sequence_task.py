@@ -66,12 +66,12 @@ def test_sentences_without_tags_are_predicted():
         ({"cost_matrix": [["x", 1.0], [1.0, 0.0]]}, "cost_matrix must be 2 x 2 numbers"),
         ({"cost_matrix": [[0.0, math.nan], [1.0, 0.0]]}, "cost_matrix must lie in"),
         ({"constraints": "iob"}, "constraints must be None, 'bio' or 'bilou', got 'iob'"),
-        ({"history": "2"}, "history must be a whole number from 0 on, got '2'"),
-        ({"history": -1}, "history must be a whole number from 0 on, got -1"),
+        ({"history": "2"}, "history must be a.*, got '2'"),
+        ({"history": -1}, "history must be a.*, got -1"),
         ({"history": 10**9}, "history must be at most 18 with 2 tags"),
-        ({"window": -1}, "window must be a whole number from 0 on, got -1"),
+        ({"window": -1}, "window must be a.*, got -1"),
         ({"tags": ["D", "D"]}, "must be distinct, got 'D' twice"),
-        ({"tags": [1, 2]}, "must be texts, got 1"),
+        ({"tags": [1, 2]}, "must be strings, got 1"),
         ({"tags": "DN"}, "must be one row of labels"),
     ],
 )
@@ -85,5 +85,5 @@ def test_the_task_and_the_tagger_refuse_the_same_parameters(params, message):
 
 def test_the_task_and_the_tagger_refuse_the_same_tags():
     words, tags = ["Ada", "saw", "Oslo"], ["B-PER", "O", "I-LOC"]
-    with pytest.raises(InputError, match="word 2: tag 'I-LOC' cannot stand here"):
+    with pytest.raises(InputError, match="word 2: tag 'I-LOC' is not allowed here"):
         SearchLearner(SequenceTask(BIO, constraints="bio")).fit([(words, tags)])
