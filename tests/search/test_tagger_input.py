@@ -15,7 +15,7 @@ GOOD = [["The", "cat"]], [["D", "N"]]
     ("sentences", "tags", "message"),
     [
         ([["The", "cat"], []], [["D", "N"], []], "sentence 1 has none"),
-        ([], [], "at least one"),
+        ([], [], "at least 1"),
         ([["The", "cat"]], [["D"]], "sentence 0 needs 2, got 1"),
         ([["The", "cat"]], [["D", "N"], ["D"]], "1 needed, got 2"),
         (["The cat"], [["D", "N"]], "Split it into words"),

@@ -13,7 +13,7 @@ def parse_features(tree: Tree, parse: Parse) -> list[str]:
     """The names of the features that are present in a state.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"))
-    >>> parse_features(tree, Parse.of(2))[:4]
+    >>> parse_features(tree, Parse.empty(2))[:4]
     ['s0w=ROOT', 's1w=-', 'b0w=cats', 'b1w=sleep']
     """
     places = _places(parse)

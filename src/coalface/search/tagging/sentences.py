@@ -110,7 +110,7 @@ def check_legal(
         raise TagError(
             tags,
             int(np.argmax(wrong)),
-            f"Tags must obey constraints={scheme!r}. Correct the tags, or leave out constraints.",
+            f"Tags must obey constraints={scheme!r}. Correct the tags, or train without constraints.",
         )
 
 
