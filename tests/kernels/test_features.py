@@ -1,4 +1,4 @@
-"""The table of features against a dictionary, and what a feature costs in memory."""
+"""The hash table of features against a dictionary, and its memory per feature."""
 
 import numpy as np
 import pytest

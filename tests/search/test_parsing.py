@@ -108,7 +108,7 @@ def test_a_roll_out_equals_the_completion_by_the_reference(tree, random):
 
 
 def sentences(n, seed=0):
-    """Subject, verb and object, maybe a phrase with "with", which modifies the verb or the object, as the verb decides."""
+    """Subject, verb, object and maybe a "with" phrase, which modifies the verb or the object: the verb decides."""
     rng = np.random.default_rng(seed)
     nouns, verbs = [f"noun{i}" for i in range(12)], ["sees", "hits", "likes", "knows"]
     for _ in range(n):

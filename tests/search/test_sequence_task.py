@@ -19,7 +19,7 @@ BILOU = ["O", "B-X", "I-X", "L-X", "U-X"]
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_roll_out_equals_the_completion_by_the_reference(tags, scheme, data):
-    """In every state that any policy can get into, whatever mistakes cost."""
+    """In every reachable state, and for any cost matrix."""
     costs = [[0.0 if i == j else data.draw(st.sampled_from([0.25, 0.5, 1.0])) for j in range(5)] for i in range(5)]
     task = SequenceTask(tags, costs, scheme)
     words = ["w"] * data.draw(st.integers(1, 5))
@@ -35,7 +35,7 @@ def test_a_roll_out_equals_the_completion_by_the_reference(tags, scheme, data):
     assert task.loss(state) == sum(paid)
 
 
-def test_where_missing_a_name_is_worse_more_words_are_taken_for_names():
+def test_if_missing_a_name_is_worse_more_words_are_tagged_as_names():
     sentences = [(["may", "sleeps"], ["B-PER", "O"]), *[(["may", "sleeps"], ["O", "O"])] * 3] * 25
     even = SearchLearner(SequenceTask(["B-PER", "O"])).fit(sentences)
     missing_is_worse = [[0.0, 1.0], [0.1, 0.0]]
