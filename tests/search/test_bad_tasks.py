@@ -297,8 +297,8 @@ def test_no_examples_are_refused(examples):
         ({"passes": 0}, "passes must be a.*, got 0"),
         ({"warm_up": -1}, "warm_up must be a.*, got -1"),
         ({"random_state": -1}, "random_state must be a"),
-        ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must leave cost_bounds"),
-        ({"policy": CoalClassifier(abstain_cost=0.5)}, "abstain_cost at their defaults"),
+        ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must have the default cost_bounds"),
+        ({"policy": CoalClassifier(abstain_cost=0.5)}, "default .* abstain_cost"),
         ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
     ],
 )

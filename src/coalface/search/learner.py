@@ -127,9 +127,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         learner = cls(task, policy=clone(saved.policy), executor=executor, **saved.params)
         learned_for = saved.policy.classes_.tolist()
         if learned_for != list(task.actions):
-            raise InputError(
-                f"{path} was learned for the actions {learned_for}, but this task has {list(task.actions)}."
-            )
+            raise InputError(f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}.")
         learner._start_from(saved.policy, saved.columns, saved.episodes, saved.rollouts)
         return learner
 
@@ -144,9 +142,8 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         """Check the task, and create the policy on the first call."""
         check_task(self.task)
         if not hasattr(self, "policy_"):
-            self._start_from(
-                _policy_for(self.task, self.policy, self.random_state), FeatureColumns(), 0, self.rollouts_
-            )
+            policy = _policy_for(self.task, self.policy, self.random_state)
+            self._start_from(policy, FeatureColumns(), 0, self.rollouts_)
         if self._rollouts.task is not self.task:  # roll-outs cached for another task do not apply
             self._rollouts = Rollouts(self.task, count=self.rollouts_)
         self._rollouts.executor = self.executor
@@ -206,9 +203,7 @@ def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: 
     """An unfitted policy over the task's actions."""
     policy: CostClassifier = CoalClassifier(random_state=seed) if given is None else clone(given)
     if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
-        raise InputError(
-            "policy must leave cost_bounds, cost_matrix and abstain_cost at their defaults. Set task.scale instead."
-        )
+        raise InputError("policy must have the default cost_bounds, cost_matrix and abstain_cost. Set task.scale.")
     policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0
     policy._settings(len(task.actions))  # raises an InputError for invalid parameters
     return policy

@@ -157,7 +157,4 @@ def complete(task: SearchTask[Any, Any], state: Any, choose: Callable[[Any], Act
 
 def too_long(task: SearchTask[Any, Any]) -> InputError:
     """The error for an episode of more than ``task.longest`` steps."""
-    return InputError(
-        f"an episode must be finished after task.longest = {task.longest} steps, this one was not. Raise task.longest "
-        "if outputs can be longer."
-    )
+    return InputError(f"an episode must be finished after task.longest = {task.longest} steps. Raise it if too low.")

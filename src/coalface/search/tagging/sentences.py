@@ -63,9 +63,7 @@ def check_tagged(sentences: Any, tags: Any) -> tuple[list[list[str]], list[list[
     """The checked words and tags: at least one sentence, and one tag per word."""
     words, given = check_words(sentences), check_words(tags, "tags")
     if not words or len(words) != len(given):
-        raise InputError(
-            f"tags must have as many lists as sentences, at least 1: {len(words)} needed, got {len(given)}."
-        )
+        raise InputError(f"tags must have one list per sentence, at least 1: {len(words)} needed, got {len(given)}.")
     for number, (mine, theirs) in enumerate(zip(words, given, strict=True)):
         if len(mine) != len(theirs):
             raise InputError(f"tags must be one per word: sentence {number} needs {len(mine)}, got {len(theirs)}.")

@@ -15,7 +15,7 @@ from coalface.search.task import Action, SearchTask
 
 
 @dataclass(frozen=True, eq=False)
-class Sentence:
+class SentenceFeatures:
     """The columns and values of each word's features, and the true tags if known."""
 
     columns: tuple[list[int], ...]
@@ -30,7 +30,7 @@ class Sentence:
 class TaggedPrefix:
     """A state: the tags of the first words of a sentence, and their loss."""
 
-    words: Sentence
+    words: SentenceFeatures
     tags: tuple[int, ...] = ()
     lost: float = 0.0
 
@@ -80,9 +80,8 @@ class SequenceTask(SearchTask[Any, TaggedPrefix]):
         rows = word_rows([checked], self.window)
         spans = list(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
         columns, values = rows.indices.tolist(), rows.data.tolist()
-        return TaggedPrefix(
-            Sentence(tuple(columns[a:b] for a, b in spans), tuple(values[a:b] for a, b in spans), truth)
-        )
+        features = tuple(columns[a:b] for a, b in spans), tuple(values[a:b] for a, b in spans)
+        return TaggedPrefix(SentenceFeatures(*features, truth))
 
     def finished(self, state: TaggedPrefix) -> bool:
         """Whether every word has a tag."""
