@@ -102,12 +102,12 @@ def test_one_is_not_many(folder, capsys):
         (
             "tag train bad.conll --continue --model known.coal",
             "# a\nThe D\n\nA D\ncat X\n",
-            "bad.conll, line 5: tag 'X' cannot stand here. Unknown label 'X'",
+            "bad.conll, line 5: tag 'X' is not allowed here. Unknown label 'X'",
         ),
         (
             "tag train bad.conll --model m.coal --constraints bio",
             "Ada B-PER\nsaw O\n\n\nit O\nOslo I-LOC\n",
-            "bad.conll, line 6: tag 'I-LOC' cannot stand here. Tags must obey --constraints bio",
+            "bad.conll, line 6: tag 'I-LOC' is not allowed here. Tags must obey --constraints bio",
         ),
         ("tag train bad.conll --model m.coal --constraints bilou", "a B-X\n", "ones too, with --classes"),
         ("tag train bad.conll --model m.coal --classes D,D", "The D\n", "--classes must be distinct"),

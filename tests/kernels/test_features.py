@@ -1,4 +1,4 @@
-"""The table of features against a dictionary, and what a feature costs in memory."""
+"""The hash table of features against a dictionary, and its memory per feature."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from coalface import CoalClassifier
-from coalface.kernels.features import INTERCEPT, find, first_place
+from coalface.kernels.features import INTERCEPT, find_slot, first_place
 from coalface.kernels.state import SLOTS_USED, UNSEEN
 
 features = st.one_of(
@@ -26,7 +26,7 @@ def table_of(learner):
 def test_every_learned_feature_is_found_and_no_other(rows):
     learner, seen = CoalClassifier(classes=["a", "b"]), {INTERCEPT}
     for number, columns in enumerate(rows):
-        if number % 3 == 2:  # looked at, but not learned
+        if number % 3 == 2:  # asked about, but not learned
             learner.ask_row(columns, np.ones(len(columns)))
             learner.tell_row(columns, np.ones(len(columns)), [], [])
         else:
@@ -37,11 +37,11 @@ def test_every_learned_feature_is_found_and_no_other(rows):
     table, kept, used = table_of(learner)
     assert used - 1 == len(seen)
     assert set(kept[1:used].tolist()) == seen
-    slots = {feature: find(table, kept, np.int32(feature)) for feature in seen}
+    slots = {feature: find_slot(table, kept, np.int32(feature)) for feature in seen}
     assert sorted(slots.values()) == list(range(1, used))
     assert all(kept[slot] == feature for feature, slot in slots.items())
-    strangers = {7, 1023, 2**31 - 2, 2**30} - seen
-    assert all(find(table, kept, np.int32(stranger)) == UNSEEN for stranger in strangers)
+    unseen = {7, 1023, 2**31 - 2, 2**30} - seen
+    assert all(find_slot(table, kept, np.int32(feature)) == UNSEEN for feature in unseen)
     assert np.count_nonzero(table) == used - 1
     assert used * 4 <= len(table) * 3
 

@@ -1,8 +1,8 @@
-"""One question after the other: an answer can settle what else was worth asking about the same example.
+"""Asks the questions about an example in turn: one answer can settle the others.
 
-The rule lists labels that could be best and are uncertain. Put to the annotator in the order of their predicted
-costs, they need not all be asked: once a label is known to cost c, only a label whose cost may still lie below c can
-be better. Now and then an example is asked about in full all the same, so that what is left out stays measured.
+The rule lists labels that could be best and are uncertain. They are asked in the order of their predicted costs: once a
+label is known to cost c, only labels whose cost may lie below c can be better. A few examples, drawn at random, are
+asked about in full, so that the effect of the skipped questions stays measured.
 """
 
 import numpy as np
@@ -23,14 +23,14 @@ from coalface.kernels.state import (
     Settings,
 )
 
-_DRAW = 2  # of the round's random numbers
-_WHOLE_SHARE = 0.5  # of the audits' rate: examples on which nothing is settled
+_DRAW = 2  # which of the round's random numbers decides
+_WHOLE_SHARE = 0.5  # times the audit rate: the share of examples asked about in full
 _NOTHING_KNOWN = np.float32(np.inf)
 
 
 @inlined
 def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool:
-    """Whether an answer settles anything in this round."""
+    """Whether questions are asked in turn in this round."""
     if not settings.in_turn or settings.rule != COAL or in_warm_up(counts, settings, round_number):
         return False
     return uniform(settings.seed, round_number, _DRAW) >= _WHOLE_SHARE * settings.audit_rate
@@ -38,9 +38,9 @@ def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool
 
 @called
 def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
-    """Put the questions of the list to a table of costs, one after the other; how many were put.
+    """Answer the listed questions from a table of costs, in turn; returns how many were asked.
 
-    An audit is put together with the first question. Costs that were not asked for are NaN in scratch afterwards.
+    An audit is asked together with the first question. Afterwards, costs that were not asked for are NaN in scratch.
     """
     mask, reasons, known = scratch.mask, scratch.reasons, scratch.costs
     n_asked = 0
@@ -68,7 +68,7 @@ def answer_rows(
     costs: F32,
     asked: Bool,
 ) -> None:
-    """Answer the questions about decided rows from a table of costs; ``asked`` receives those that were put.
+    """Answer the questions about decided rows from a table of costs; ``asked`` receives those asked.
 
     Nothing is learned meanwhile, so the rows may be answered one after the other.
     """
@@ -88,7 +88,7 @@ def answer_rows(
 
 @inlined
 def strike_answered(settings: Settings, scratch: Scratch, asked: Bool) -> None:
-    """Take what was asked for already off the list."""
+    """Remove labels that were asked for already from the list."""
     for k in range(settings.n_labels):
         if asked[k]:
             scratch.mask[k] = False
@@ -97,7 +97,7 @@ def strike_answered(settings: Settings, scratch: Scratch, asked: Bool) -> None:
 
 @called
 def settle(settings: Settings, scratch: Scratch) -> None:
-    """Take the questions that the known costs have settled off the list."""
+    """Remove questions that the known costs have settled from the list."""
     known, mask, reasons, lowest = scratch.costs, scratch.mask, scratch.reasons, scratch.lowest
     least = _NOTHING_KNOWN
     for k in range(settings.n_labels):
@@ -111,7 +111,7 @@ def settle(settings: Settings, scratch: Scratch) -> None:
 
 @called
 def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
-    """The questions to put now: all of the list, or its most promising label and an audit."""
+    """Mark the questions to ask now: the whole list, or its most promising label and an audit."""
     mask, reasons, first = scratch.mask, scratch.reasons, scratch.next
     for k in range(settings.n_labels):
         first[k] = mask[k] and (not in_turn or reasons[k] != UNCERTAIN)
@@ -122,7 +122,7 @@ def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
 
 @inlined
 def _most_promising(settings: Settings, scratch: Scratch) -> int:
-    """The label of the list with the least raw prediction, the first one among equals; -1 if none is left."""
+    """The listed label with the lowest raw prediction, the first of equals; -1 if none is left."""
     mask, reasons, predicted = scratch.mask, scratch.reasons, scratch.predicted
     best = -1
     for k in range(settings.n_labels):

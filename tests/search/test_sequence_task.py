@@ -19,7 +19,7 @@ BILOU = ["O", "B-X", "I-X", "L-X", "U-X"]
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_roll_out_equals_the_completion_by_the_reference(tags, scheme, data):
-    """In every state that any policy can get into, whatever mistakes cost."""
+    """In every reachable state, and for any cost matrix."""
     costs = [[0.0 if i == j else data.draw(st.sampled_from([0.25, 0.5, 1.0])) for j in range(5)] for i in range(5)]
     task = SequenceTask(tags, costs, scheme)
     words = ["w"] * data.draw(st.integers(1, 5))
@@ -35,7 +35,7 @@ def test_a_roll_out_equals_the_completion_by_the_reference(tags, scheme, data):
     assert task.loss(state) == sum(paid)
 
 
-def test_where_missing_a_name_is_worse_more_words_are_taken_for_names():
+def test_if_missing_a_name_is_worse_more_words_are_tagged_as_names():
     sentences = [(["may", "sleeps"], ["B-PER", "O"]), *[(["may", "sleeps"], ["O", "O"])] * 3] * 25
     even = SearchLearner(SequenceTask(["B-PER", "O"])).fit(sentences)
     missing_is_worse = [[0.0, 1.0], [0.1, 0.0]]
@@ -66,12 +66,12 @@ def test_sentences_without_tags_are_predicted():
         ({"cost_matrix": [["x", 1.0], [1.0, 0.0]]}, "cost_matrix must be 2 x 2 numbers"),
         ({"cost_matrix": [[0.0, math.nan], [1.0, 0.0]]}, "cost_matrix must lie in"),
         ({"constraints": "iob"}, "constraints must be None, 'bio' or 'bilou', got 'iob'"),
-        ({"history": "2"}, "history must be a whole number of at least 0, got '2'"),
-        ({"history": -1}, "history must be a whole number of at least 0, got -1"),
+        ({"history": "2"}, "history must be a.*, got '2'"),
+        ({"history": -1}, "history must be a.*, got -1"),
         ({"history": 10**9}, "history must be at most 18 with 2 tags"),
-        ({"window": -1}, "window must be a whole number of at least 0, got -1"),
+        ({"window": -1}, "window must be a.*, got -1"),
         ({"tags": ["D", "D"]}, "must be distinct, got 'D' twice"),
-        ({"tags": [1, 2]}, "must be texts, got 1"),
+        ({"tags": [1, 2]}, "must be strings, got 1"),
         ({"tags": "DN"}, "must be a one-dimensional list of labels"),
     ],
 )
@@ -85,5 +85,5 @@ def test_the_task_and_the_tagger_refuse_the_same_parameters(params, message):
 
 def test_the_task_and_the_tagger_refuse_the_same_tags():
     words, tags = ["Ada", "saw", "Oslo"], ["B-PER", "O", "I-LOC"]
-    with pytest.raises(InputError, match="word 2: tag 'I-LOC' cannot stand here"):
+    with pytest.raises(InputError, match="word 2: tag 'I-LOC' is not allowed here"):
         SearchLearner(SequenceTask(BIO, constraints="bio")).fit([(words, tags)])

@@ -1,15 +1,15 @@
-"""Costs of wrong tags are numbers whose sums are exact."""
+"""The costs of wrong tags are rounded so that their sums are exact."""
 
 import numpy as np
 
-from coalface.search.tagging.tag_costs import check_costs
+from coalface.search.tagging.tag_rules import tag_costs
 
 
 def test_sums_do_not_depend_on_the_order():
     random = np.random.default_rng(0)
     given = random.random((40, 40)) ** 8  # small ones too
     np.fill_diagonal(given, 0.0)
-    costs = check_costs(given, 40)
+    costs = tag_costs(given, 40)
     np.testing.assert_allclose(costs, given, atol=2.0**-25)
     assert costs.dtype == np.float32
     values = costs.astype(np.float64).ravel()
