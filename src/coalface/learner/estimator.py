@@ -4,7 +4,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import RLock
 from typing import Any, Self
@@ -30,11 +30,13 @@ from coalface.learner.rowwise import RowByRow
 from coalface.learner.settings import AS_PUBLISHED, settings_for
 from coalface.models.contract import CostRegressors
 from coalface.models.online import OnlineRegressors
+from coalface.rounds.arrays import answered_in, rows_in
 from coalface.rounds.asked import Asked
 from coalface.rounds.cost_ranges import CostRanges
 from coalface.rounds.queries import Queries
 from coalface.rounds.recorder import one_at_a_time
 from coalface.rounds.replay import entries_for
+from coalface.rounds.round import Round
 
 _BEGINNING = RLock()
 _UNLESS_SAID = {**AS_PUBLISHED, "learning_rate": 0.5}  # parameters that a learner does not have
@@ -190,6 +192,24 @@ class CostClassifier(RowByRow, Kept, ABC, ClassifierMixin, BaseEstimator):  # ty
         self._ready()
         rows = check_rows(X)
         return self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late))
+
+    def tell_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
+        """Learn what rounds say, in order, as a ledger, a file or a service has recorded them.
+
+        ``X`` has the examples where the rounds do not. Rounds that are all late close no round.
+
+        >>> from coalface import CoalClassifier
+        >>> asked = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0)
+        >>> told = CoalClassifier(["walk", "fly"]).tell_rounds([asked.with_answers({"walk": 0.2})], [[1.0, 0.0]])
+        >>> told.round_, told.costs_queried_
+        (2, 1)
+        """
+        self._ready()
+        rows = rows_in(rounds) if X is None else check_rows(X)
+        said = answered_in(rounds, self.classes_)
+        late = bool(rounds) and all(one.late for one in rounds)
+        asked = Asked(said.asked, outlook=said.outlook)
+        return self._tell(X, rows, self.classes_, said.cost, asked, said.candidates, late=late)
 
     # -- using what was learned ----------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.labels import label_texts
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     ANSWERED,
@@ -22,8 +23,10 @@ from coalface.kernels.state import (
     WARM_UP,
     WITH_THE_REST,
 )
+from coalface.rounds.arrays import outlook_of
 from coalface.rounds.asked import Asked
 from coalface.rounds.cost_ranges import CostRanges
+from coalface.rounds.round import Round
 
 REASONS = {
     UNCERTAIN: "could be best and is uncertain",
@@ -109,6 +112,28 @@ class Queries:
             for k in order
         ]
         return "\n".join(lines + self._about_abstaining(i))
+
+    def round(self, i: int) -> Round:
+        """Example ``i`` as a ``Round``: what is asked about it, the most promising label first, and why.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0).ask
+        ('walk', 'fly')
+        """
+        texts, codes = label_texts(self.classes), self.reason_codes[i]
+        order = [k for k in np.argsort(self.predicted[i], kind="stable").tolist() if self.mask[i, k]]
+        order = [k for k in order if self.next[i, k]] + [k for k in order if not self.next[i, k]]
+        lowest, highest = self.ranges.lowest[i], self.ranges.highest[i]
+        return Round(
+            number=self.first_round + i,
+            ask=tuple(texts[k] for k in order),
+            first=int(self.next[i].sum()),
+            ranges={texts[k]: (float(lowest[k]), float(highest[k])) for k in order},
+            predicted={texts[k]: float(self.predicted[i, k]) for k in order},
+            reasons={texts[k]: REASONS[int(codes[k])] for k in order},
+            propensity={texts[k]: float(self.propensity[i, k]) for k in np.flatnonzero(self.audit[i])},
+            outlook=None if self.outlook is None else outlook_of(texts, self.outlook[i]),
+        )
 
     def _about_abstaining(self, i: int) -> list[str]:
         if self.abstain_cost is None:

@@ -1,0 +1,124 @@
+"""Between rounds and the arrays that the learner works with: one row per round, one column per label."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.labels import label_texts
+from coalface.data.rows import Rows, check_row
+from coalface.errors import InputError, UnknownLabelError
+from coalface.kernels.state import ANSWER, AUDIT, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE
+from coalface.rounds.round import Outlook, Round
+
+Mask = NDArray[np.bool_]
+_UNKNOWN = np.zeros((0, 0))
+
+
+class Answered(NamedTuple):
+    """The answers of n rounds in arrays; a ``Round`` is one of them, with what was shown and predicted."""
+
+    cost: NDArray[np.float64]  # (n, K) on the user's scale, NaN where unknown
+    asked: Mask  # (n, K)
+    candidates: Mask | None  # (n, K); None: every label everywhere
+    outlook: NDArray[np.float64]  # (n, 4): see kernels.stopping; a chance of 0 where it is unknown
+
+
+def answered_in(rounds: Sequence[Round], classes: NDArray[Any]) -> Answered:
+    """What the rounds say, label by label.
+
+    >>> one = Round(1, ask=("cat",), costs={"cat": 0.5, "dog": None}, unasked=("dog",))
+    >>> found = answered_in([one], np.array(["cat", "dog"]))
+    >>> found.cost.tolist(), found.asked.tolist(), found.candidates
+    ([[0.5, nan]], [[True, False]], None)
+    """
+    column = {text: place for place, text in enumerate(label_texts(classes))}
+    shape = (len(rounds), len(column))
+    cost, asked, candidates = np.full(shape, np.nan), np.zeros(shape, np.bool_), np.ones(shape, np.bool_)
+    outlook = np.zeros((len(rounds), N_OUTLOOK))
+    try:
+        for row, one in enumerate(rounds):
+            for label, answer in one.costs.items():
+                cost[row, column[label]] = np.nan if answer is None else answer
+                asked[row, column[label]] = label not in one.unasked
+            if one.candidates is not None:
+                candidates[row] = False
+                candidates[row, [column[label] for label in one.candidates]] = True
+            if one.outlook is not None:
+                answer_code = len(column) if one.outlook.label is None else column[one.outlook.label]
+                outlook[row, ANSWER] = answer_code
+                outlook[row, PREDICTED], outlook[row, CHANCE] = one.outlook.predicted, one.outlook.chance
+                outlook[row, REACHABLE] = one.outlook.reachable
+    except KeyError as unknown:
+        raise UnknownLabelError(unknown.args[0], list(column)) from None
+    return Answered(cost, asked, None if candidates.all() else candidates, outlook)
+
+
+def rows_in(rounds: Iterable[Round]) -> Rows:
+    """The examples that the rounds have shown; one without indices is a row of zeros."""
+    parts = [check_row(one.indices, one.values, one.width) for one in rounds]
+    return Rows(
+        np.cumsum([0, *(len(part.columns) for part in parts)]),
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        max(part.width for part in parts),
+    )
+
+
+def rounds_of(
+    first_round: int,
+    classes: NDArray[Any],
+    rows: Rows,
+    cost: NDArray[Any],
+    asked: Mask,
+    *,
+    reasons: NDArray[np.int8] | None = None,
+    propensity: NDArray[np.float64] = _UNKNOWN,
+    outlook: NDArray[np.float64] | None = None,
+    candidates: Mask | None = None,
+    columns: NDArray[np.object_] | None = None,
+    late: bool = False,
+) -> list[Round]:
+    """One round per row, in order; new names of columns go with the first. Unanswered examples are not kept."""
+    texts = label_texts(classes)
+    known = ~np.isnan(cost)
+    if candidates is not None:
+        known, asked = known & candidates, asked & candidates
+    audits = np.zeros_like(asked) if reasons is None else asked & (reasons == AUDIT)
+    found = []
+    for i in range(len(rows)):
+        answered = np.flatnonzero(known[i] | asked[i]).tolist()
+        indices, values = rows.row(i) if answered else ((), ())
+        found.append(
+            Round(
+                number=first_round + (0 if late else i),
+                late=late,
+                width=rows.width,
+                indices=tuple(int(index) for index in indices),
+                values=tuple(float(f"{value:.9g}") for value in values),  # 9 digits give float32 back exactly
+                columns=tuple(columns) if columns is not None and i == 0 else None,
+                candidates=None if candidates is None else tuple(texts[k] for k in np.flatnonzero(candidates[i])),
+                ask=tuple(texts[k] for k in answered if asked[i, k]),
+                propensity={texts[k]: float(propensity[i, k]) for k in np.flatnonzero(audits[i])},
+                outlook=None if late or outlook is None else outlook_of(texts, outlook[i]),
+                costs={texts[k]: float(cost[i, k]) if known[i, k] else None for k in answered},
+                unasked=tuple(texts[k] for k in answered if not asked[i, k]),
+            )
+        )
+    return found
+
+
+def outlook_of(texts: Sequence[str], outlook: NDArray[np.float64]) -> Outlook | None:
+    """A row of ``outlook`` with the label's name; None where its chance is not known."""
+    answer, predicted, chance, reachable = outlook.tolist()
+    if chance == 0.0:
+        return None
+    return Outlook(texts[int(answer)] if answer < len(texts) else None, predicted, chance, reachable)
+
+
+def check_recordable(classes: NDArray[Any]) -> None:
+    """Refuse labels that JSON cannot hold."""
+    label = classes.tolist()[0]
+    if not isinstance(label, str | int | float):
+        raise InputError(f"Recorded labels must be text or numbers, got {label!r}. Turn them into text.")

@@ -1,0 +1,206 @@
+"""The parts of a round's JSON form, checked one by one; every error names the part, the rule and the value."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+_SHOWN = 60  # characters of a bad value
+_INDEX_END = 2**31 - 1
+
+
+class Answers(NamedTuple):
+    """The questions and answers of a line, whichever version wrote it."""
+
+    ask: tuple[str, ...]
+    costs: dict[str, float | None]
+    unasked: tuple[str, ...]
+    propensity: dict[str, float]
+
+
+class Parser:
+    """The parts of one line by their names."""
+
+    def __init__(self, line: Any) -> None:
+        if not isinstance(line, dict):
+            raise TypeError(f"a round must be one JSON object, got {shown(line)}")
+        self._line: dict[str, Any] = line
+        if "names" in line and "columns" not in line:  # version 0.1
+            self._line = {**line, "columns": line["names"]}
+
+    def has(self, name: str) -> bool:
+        """Whether the line has this part."""
+        return name in self._line
+
+    def get(self, name: str, default: Any) -> Any:
+        """A part as it is."""
+        return self._line.get(name, default)
+
+    def whole(self, name: str, default: int | None = None) -> int:
+        """A non-negative integer."""
+        if name not in self._line and default is not None:
+            return default
+        return _whole(self._line[name], f'"{name}"')
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A list of finite numbers."""
+        return tuple(_finite(value, f'a number of "{name}"') for value in self._listed(name))
+
+    def indices(self) -> tuple[int, ...]:
+        """The columns of the example's features, each once."""
+        indices = tuple(_whole(index, 'a number of "indices"', _INDEX_END) for index in self._listed("indices"))
+        refuse_repeated(indices, '"indices"')
+        return indices
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of distinct texts."""
+        values = self._listed(name)
+        if not all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values):
+            raise TypeError(f'"{name}" must be a list of labels as text, got {shown(values)}')
+        texts = tuple(str(value) for value in values)
+        refuse_repeated(texts, f'"{name}"')
+        return texts
+
+    def text_of(self, name: str) -> dict[str, str]:
+        """A mapping from labels to texts."""
+        return {label: str(text) for label, text in self._mapping(name).items()}
+
+    def number_of(self, name: str) -> dict[str, float]:
+        """A mapping from labels or features to finite numbers."""
+        return {key: _finite(value, f'{key!r} of "{name}"') for key, value in self._mapping(name).items()}
+
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest cost by label."""
+        ranges = {}
+        for label, ends in self._mapping("ranges").items():
+            if not isinstance(ends, list) or len(ends) != 2:
+                raise TypeError(f"the range of {label!r} must be a list of two numbers, got {shown(ends)}")
+            low, high = (_finite(end, f"an end of the range of {label!r}") for end in ends)
+            ranges[label] = (low, high)
+        return ranges
+
+    def outlook(self) -> tuple[str | None, float, float, float]:
+        """Label, predicted cost, chance and reachable cost."""
+        outlook = self._mapping("outlook")
+        label = outlook["label"]
+        if label is not None and (isinstance(label, bool) or not isinstance(label, str | int | float)):
+            raise TypeError(f'the label of "outlook" must be text or null, got {shown(label)}')
+        costs = [_finite(outlook[name], f'"{name}" of "outlook"') for name in ("predicted", "reachable")]
+        if not all(0 <= cost <= 1 for cost in costs):
+            raise ValueError(f'"predicted" and "reachable" of "outlook" must lie in [0, 1], got {shown(costs)}')
+        return None if label is None else str(label), costs[0], _chance(outlook["chance"], '"outlook"'), costs[1]
+
+    def answers(self) -> Answers:
+        """What was asked and answered."""
+        if "answers" in self._line:
+            return self._answers_of_0_1()
+        ask = self.texts("ask")
+        costs = {label: _cost(cost, label) for label, cost in self._mapping("costs").items()}
+        unasked = (
+            self.texts("unasked") if "unasked" in self._line else tuple(label for label in costs if label not in ask)
+        )
+        return Answers(ask, costs, unasked, self._propensity())
+
+    def check_example(self, n_indices: int, n_values: int) -> None:
+        """Refuse a line whose features contradict each other."""
+        if n_indices != n_values:
+            raise ValueError(f'"indices" and "values" must have one length, got {n_indices} and {n_values}')
+        if "features" in self._line and "indices" in self._line:
+            raise ValueError('a round must have "features" or "indices", got both')
+
+    def check_labels(
+        self, candidates: tuple[str, ...] | None, ask: tuple[str, ...], costs: Iterable[str], propensity: Iterable[str]
+    ) -> None:
+        """Refuse labels that contradict the candidates or the questions."""
+        if candidates is not None:
+            _refuse_others([*ask, *costs], candidates, "candidates")
+        _refuse_others(propensity, ask, "ask")
+
+    def _propensity(self) -> dict[str, float]:
+        return {label: _chance(chance, f"label {label!r}") for label, chance in self._mapping("propensity").items()}
+
+    def _answers_of_0_1(self) -> Answers:
+        """Version 0.1 wrote a list of objects with "label", "cost", "asked", "audit" and "propensity"."""
+        lines = [Parser(line) for line in self._listed("answers")]
+        labels = [line.label() for line in lines]
+        refuse_repeated(labels, '"answers"')
+        pairs = list(zip(labels, lines, strict=True))
+        ask = tuple(label for label, line in pairs if line.get("asked", True))
+        return Answers(
+            ask,
+            {label: _cost(line.required("cost"), label) for label, line in pairs},
+            tuple(label for label in labels if label not in ask),
+            {
+                la: _chance(line.required("propensity"), f"label {la!r}")
+                for la, line in pairs
+                if line.get("audit", False)
+            },
+        )
+
+    def required(self, name: str) -> Any:
+        """A part as it is; a KeyError if it is missing."""
+        return self._line[name]
+
+    def label(self) -> str:
+        """The part "label" as text."""
+        label = self._line["label"]
+        if isinstance(label, bool) or not isinstance(label, str | int | float):
+            raise TypeError(f'"label" must be text or a number, got {shown(label)}')
+        return str(label)
+
+    def _mapping(self, name: str) -> dict[str, Any]:
+        value = self._line.get(name, {})
+        if not isinstance(value, dict):
+            raise TypeError(f'"{name}" must be an object, got {shown(value)}')
+        return value
+
+    def _listed(self, name: str) -> list[Any]:
+        value = self._line.get(name, [])
+        if not isinstance(value, list):
+            raise TypeError(f'"{name}" must be a list, got {shown(value)}')
+        return value
+
+
+def refuse_repeated(values: Iterable[Any], what: str) -> None:
+    """Refuse a list or an object that names one thing twice."""
+    listed = list(values)
+    if len(set(listed)) < len(listed):
+        repeated = Counter(listed).most_common(1)[0][0]
+        raise ValueError(f"{what} must hold {shown(repeated)} once, got it twice")
+
+
+def shown(value: Any) -> str:
+    """A bad value, shortened."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def _refuse_others(names: Iterable[str], allowed: tuple[str, ...], key: str) -> None:
+    for name in names:
+        if name not in allowed:
+            raise ValueError(
+                f'"{key}" must hold {shown(name)}, which is asked about or answered, got {shown(list(allowed))}'
+            )
+
+
+def _cost(value: Any, label: str) -> float | None:
+    return None if value is None else _finite(value, f"the cost of {label!r}")
+
+
+def _chance(value: Any, what: str) -> float:
+    chance = _finite(value, f"the propensity of {what}")
+    if not 0 < chance <= 1:
+        raise ValueError(f"the propensity of {what} must be above 0 and at most 1, got {chance!r}")
+    return chance
+
+
+def _whole(value: Any, what: str, end: int = 2**62) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
+        raise ValueError(f"{what} must be a non-negative integer below {end}, got {shown(value)}")
+    return value
+
+
+def _finite(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        raise ValueError(f"{what} must be a finite number, got {shown(value)}")
+    return float(value)

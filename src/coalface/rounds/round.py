@@ -1,0 +1,168 @@
+"""``Round``: what was shown, predicted, asked and answered about one example.
+
+The learner, ledgers, the command line, studies and the service exchange rounds, all in one JSON form::
+
+    {"round": 14, "ask": ["refund", "legal"], "ranges": {"refund": [0.0, 0.8], "legal": [0.1, 0.6]},
+     "features": {"length": 3.5}, "costs": {"refund": 0.25, "legal": null}}
+
+Labels are spelled as text. Costs and ranges are on the user's scale. A cost of null means "can't tell".
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from coalface.data.costs import CostScale
+from coalface.rounds.parsing import Parser
+
+Costs = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What the learner would have answered before the costs of a round arrived, on the inner scale from 0 to 1.
+
+    ``label`` is that answer, None if the learner would have abstained. ``chance`` is the probability that its cost
+    was asked for, ``reachable`` the least cost that any answer might have had.
+    """
+
+    label: str | None
+    predicted: float
+    chance: float
+    reachable: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of one example; every part but the number may be missing.
+
+    >>> asked = Round(14, ask=("refund", "legal"), first=1, ranges={"refund": (0.0, 0.8), "legal": (0.3, 0.6)})
+    >>> asked.next_labels(), asked.with_answers({"refund": 0.5}).next_labels()
+    (('refund',), ('legal',))
+    >>> answered = asked.with_answers({"refund": 0.25}, by="ada")
+    >>> answered.next_labels(), answered.to_json()["costs"]
+    ((), {'refund': 0.25})
+    >>> Round.from_json(answered.to_json()) == answered
+    True
+    """
+
+    number: int  # at least 1; a late answer carries the number of the round that was next when it came
+    late: bool = False  # answers to an example that was decided before: they close no round
+    # what was shown
+    width: int = 0  # number of columns of X
+    indices: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+    features: Mapping[str, float] | None = None  # in place of indices and values, where features have names
+    columns: tuple[str, ...] | None = None  # the names of all columns, in the first round that has them
+    candidates: tuple[str, ...] | None = None  # None: every label
+    # what was predicted and asked
+    ask: tuple[str, ...] = ()  # the most promising label first
+    first: int | None = None  # so many of them are asked together; each later one only if no answer settles it
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    predicted: Mapping[str, float] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    propensity: Mapping[str, float] = field(default_factory=dict)  # of the labels drawn at random (audits)
+    outlook: Outlook | None = None
+    # what was answered
+    costs: Costs = field(default_factory=dict)
+    unasked: tuple[str, ...] = ()  # answered labels that the annotator was not asked about
+    by: Mapping[str, str] = field(default_factory=dict)  # label -> annotator
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The answered labels that were asked about, "can't tell" included."""
+        return tuple(label for label in self.costs if label not in self.unasked)
+
+    def next_labels(self, cost_bounds: tuple[float, float] = (0.0, 1.0)) -> tuple[str, ...]:
+        """The labels to ask about now: the first ones together, then one by one.
+
+        A later label is skipped if its range does not reach below the least known cost.
+        """
+        n_first = len(self.ask) if self.first is None else self.first
+        waiting = tuple(label for label in self.ask[:n_first] if label not in self.costs)
+        if waiting:
+            return waiting
+        known = (_single(cost, cost_bounds) for cost in self.costs.values() if cost is not None)
+        least = min(known, default=np.inf)
+        for label in self.ask[n_first:]:
+            if label not in self.costs and _single(self.ranges[label][0], cost_bounds) < least:
+                return (label,)
+        return ()
+
+    def with_answers(self, costs: Costs, asked: Iterable[str] | None = None, by: str | None = None) -> "Round":
+        """The round with more answers; ``asked`` are the labels the annotator was asked about, by default all.
+
+        A known cost is never overwritten by one that was not asked for, and "can't tell" does not fill a gap.
+
+        >>> before = Round(1, ask=("cat",), costs={"cow": 0.9})
+        >>> answered = before.with_answers({"cat": 0.5, "dog": 0.1, "cow": 0.2}, asked=["cat"])
+        >>> answered.unasked, answered.asked, dict(answered.costs)
+        (('dog',), ('cow', 'cat'), {'cow': 0.9, 'cat': 0.5, 'dog': 0.1})
+        """
+        answered = {label: costs[label] for label in (costs if asked is None else asked) if label in costs}
+        known = {**self.costs, **answered}
+        unasked = {label: cost for label, cost in costs.items() if label not in known and cost is not None}
+        heard = dict.fromkeys((*answered, *unasked), by) if by is not None else {}
+        return replace(self, costs={**known, **unasked}, unasked=(*self.unasked, *unasked), by={**self.by, **heard})
+
+    def to_json(self) -> dict[str, Any]:
+        """The round as plain JSON values; parts that are missing are left out."""
+        line: dict[str, Any] = {"round": self.number}
+        line |= {"late": True} if self.late else {}
+        line |= {"width": self.width} if self.width else {}
+        if self.features is not None:
+            line["features"] = dict(self.features)
+        elif self.indices or (self.costs and self.width):
+            line |= {"indices": list(self.indices), "values": list(self.values)}
+        for name in ("columns", "candidates"):
+            if getattr(self, name) is not None:
+                line[name] = list(getattr(self, name))
+        line["ask"] = list(self.ask)
+        line |= {} if self.first is None else {"first": self.first}
+        line |= {"ranges": {label: list(ends) for label, ends in self.ranges.items()}} if self.ranges else {}
+        line |= {name: dict(getattr(self, name)) for name in _MAPPINGS if getattr(self, name)}
+        line |= {"outlook": asdict(self.outlook)} if self.outlook is not None else {}
+        line |= {"unasked": list(self.unasked)} if self.unasked else {}
+        return line
+
+    @classmethod
+    def from_json(cls, line: Any) -> "Round":
+        """The round that ``to_json`` wrote or a person completed; a ValueError says what is wrong.
+
+        Lines of version 0.1 are read, too. Unknown keys are ignored.
+        """
+        parser = Parser(line)
+        answers = parser.answers()
+        parsed = cls(
+            number=parser.whole("round"),
+            late=bool(parser.get("late", False)),
+            width=parser.whole("width", default=0),
+            indices=parser.indices(),
+            values=parser.numbers("values"),
+            features=parser.number_of("features") if parser.has("features") else None,
+            columns=parser.texts("columns") if parser.has("columns") else None,
+            candidates=parser.texts("candidates") if parser.has("candidates") else None,
+            ask=answers.ask,
+            first=parser.whole("first") if parser.has("first") else None,
+            ranges=parser.ranges(),
+            predicted=parser.number_of("predicted"),
+            reasons=parser.text_of("reasons"),
+            propensity=answers.propensity,
+            outlook=Outlook(*parser.outlook()) if parser.has("outlook") else None,
+            costs=answers.costs,
+            unasked=answers.unasked,
+            by=parser.text_of("by"),
+        )
+        parser.check_example(len(parsed.indices), len(parsed.values))
+        parser.check_labels(parsed.candidates, parsed.ask, parsed.costs, parsed.propensity)
+        return parsed
+
+
+_MAPPINGS = ("predicted", "reasons", "propensity", "costs", "by")
+
+
+def _single(cost: float, bounds: tuple[float, float]) -> float:
+    """A cost as the kernels compare it: on the inner scale, in 32 bits."""
+    return float(np.float32(CostScale(*bounds).to_unit(np.array(cost, np.float64))))
