@@ -17,14 +17,27 @@
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show that it errs
     EmptyVersionSpaceWarning (UserWarning)    no regressor was good enough at every round
 
-Every message names the thing, the rule, the value found and the remedy, on one line.
+Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
+starts with its name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 
 class CoalfaceError(Exception):
-    """The root of everything this package raises on purpose."""
+    """The root of everything this package raises on purpose.
+
+    ``remedy`` has the parameters that the message suggests, with the suggested values (None: any). The command line
+    names its own options for them.
+    """
+
+    remedy: Mapping[str, object] = MappingProxyType({})
+
+    def __init__(self, *args: object, remedy: Mapping[str, object] | None = None) -> None:
+        super().__init__(*args)
+        if remedy is not None:
+            self.remedy = remedy
 
 
 class InputError(CoalfaceError, ValueError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
+from coalface.cli.option_values import check_output
 from coalface.cli.screen import print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -31,12 +32,11 @@ def demo(
 
     Prints a table per kind of costs and writes a page with figures that opens in any browser, offline.
     """
-    from coalface.cli.files import check_folder_of
     from coalface.studies.demo import demo_page, run_demo
     from coalface.studies.demo.page import table_rows
     from coalface.studies.report.html_page import write_page
 
-    check_folder_of(report, "--report")
+    check_output(report, "--report")
     with progress_bar("Simulating") as progress:
         result = run_demo(permutations, seed, progress)
     write_page(report, demo_page(result))

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.budgets import budget_from, spending
-from coalface.cli.reading import both_parts, read, read_like, reader_options
-from coalface.cli.screen import print_table, progress_bar
+from coalface.cli.option_values import budget_in, check_output, given, reader_options
+from coalface.cli.screen import print_table, progress_bar, spending
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,12 +59,14 @@ def simulate(
     A budget is spent over the training examples, unless it says over how many.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
-    from coalface.cli.files import check_folder_of
-    from coalface.cli.models import Model
+    from coalface.data.alignment import read_aligned
+    from coalface.data.formats.readers import read_dataset
+    from coalface.data.known.catalogue import find_train_test
     from coalface.data.labels import label_from_text
     from coalface.learner.coal import CoalClassifier
+    from coalface.learner.named_learner import NamedLearner
 
-    settings = options.given(
+    settings = given(
         rule=rule,
         mellowness=mellowness,
         learning_rate=learning_rate,
@@ -83,23 +84,28 @@ def simulate(
     )
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
-            check_folder_of(path, option)
+            check_output(path, option)
     wanted = _budgets(budgets)
     reading = reader_options(label, cost_matrix, reader)
-    both = both_parts(data, format, reading)
+    both = find_train_test(data, format, reading)
     if both is not None and test is not None:
         raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave --test out.")
-    train = read(data, format, reading) if both is None else both.train
-    model = Model(CoalClassifier(classes=train.classes, **settings), train.feature_names)
+    train = read_dataset(data, format, **reading) if both is None else both.train
+    model = NamedLearner(CoalClassifier(classes=train.classes, **settings), train.feature_names)
     if both is not None:
         held_out = both.test
     elif test is None:
         train, held_out = train.split(test_fraction, seed)
     else:
-        model.learner._ready()
-        model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
-        held_out = read_like(model, test, format, reading)
-    model.learner.set_params(budget=budget_from(budget, over=len(train)))
+        held_out = read_aligned(
+            test,
+            format,
+            reading,
+            classes=train.classes,
+            feature_names=train.feature_names,
+            width=train.X.shape[1],
+        )
+    model.learner.set_params(budget=budget_in(budget, over=len(train)))
     curve = _run(model, train, held_out, wanted, seed if shuffle else None, batch, stop_saving)
     _show(curve, spending(model.learner), as_json=as_json)
     if save is not None:

@@ -144,5 +144,6 @@ def _check_ways_out(allowed: NDArray[np.bool_], names: list[str], scheme: str) -
         where = f"after {names[before]!r}" if before < len(names) else "at the beginning"
         raise InputError(
             f"No tag could end a sentence {where} with constraints={scheme!r} and the tags {names}. Name the missing "
-            "ones too, in classes."
+            "ones too, in classes.",
+            remedy={"classes": None},
         )
