@@ -353,3 +353,35 @@ def test_a_model_keeps_to_the_budget_it_was_made_with_over_files_and_commands(ca
     assert code == 0
     _, _, err = run(capsys, "ask b.coal new.csv")
     assert "Budget: 0 of 9 price spent before these." in err
+
+
+def test_lines_of_the_version_before_are_learned(calls, capsys):
+    train = "train calls.csv --label kind --audit-rate 1 --mellowness 0 --model"
+    for model in ("m.coal", "old.coal"):
+        run(capsys, f"{train} {model}")
+    lines = json_lines(run(capsys, "ask m.coal new.csv")[1])
+    assert any("propensity" in line for line in lines)
+    (calls / "answers.jsonl").write_text("".join(answered(lines)))
+    old = [{**line, "audit": list(line["propensity"])} if "propensity" in line else line for line in lines]
+    old = [{**line, "ask": sorted(line["ask"])} for line in old]
+    (calls / "old.jsonl").write_text("".join(answered(old)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == run(capsys, "tell old.coal old.jsonl")[0] == 0
+    assert (calls / "m.coal").read_bytes() == (calls / "old.coal").read_bytes()
+
+
+def test_an_example_of_zeros_can_be_answered(calls, capsys):
+    np.savez("zeros.npz", X=np.zeros((1, 4)), y=np.array(["x"]))
+    main(["train", "--classes", "x,y", "--model", "m.coal"])
+    lines = json_lines(run(capsys, "ask m.coal zeros.npz")[1])
+    assert (lines[0]["indices"], lines[0]["values"]) == ([], [])
+    (calls / "answers.jsonl").write_text("".join(answered(lines)))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+
+
+def test_a_mistake_in_telling_names_the_option_that_helps(empty_model, capsys):
+    lines = answered(asked(empty_model, capsys))
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines[1:]))
+    assert "On the command line: --fill-gaps." in run(capsys, "tell m.coal answers.jsonl")[2]
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines))
+    run(capsys, "tell m.coal answers.jsonl")
+    assert "On the command line: --late." in run(capsys, "tell m.coal answers.jsonl")[2]

@@ -41,9 +41,11 @@ def simulate(
     alike: options.Alike = None,
     seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
-    budgets: Annotated[
-        str, typer.Option(help="doubling, quarter-doubling, or numbers such as 100,500,1000.")
+    checkpoints: Annotated[
+        str,
+        typer.Option(help="Costs at which to measure the test cost: doubling, quarter-doubling, or 100,500,1000."),
     ] = "doubling",
+    budgets: Annotated[str | None, typer.Option(hidden=True)] = None,
     stop_saving: options.StopSaving = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
@@ -85,7 +87,9 @@ def simulate(
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_output(path, option)
-    wanted = _budgets(budgets)
+    if budgets is not None:
+        raise InputError("--budgets is now called --checkpoints. (--budget limits what may be spent.)")
+    wanted = _checkpoints(checkpoints)
     reading = reader_options(label, cost_matrix, reader)
     both = find_train_test(data, format, reading)
     if both is not None and test is not None:
@@ -120,7 +124,7 @@ def _run(
     model: Any,
     train: "CostDataset",
     held_out: "CostDataset",
-    budgets: Any,
+    checkpoints: Any,
     seed: int | None,
     batch: int,
     stop_saving: float | None,
@@ -137,7 +141,7 @@ def _run(
             X_test=held_out.X,
             cost_test=held_out.cost,
             order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
-            budgets=budgets,
+            budgets=checkpoints,
             candidates=train.candidates,
             price=train.price,
             batch=batch,
@@ -146,14 +150,14 @@ def _run(
         )
 
 
-def _budgets(text: str) -> Any:
+def _checkpoints(text: str) -> Any:
     if text[:1].isalpha():
         return text
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise InputError(
-            f"--budgets must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
+            f"--checkpoints must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
         ) from None
 
 
