@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-import time
 from functools import partial
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
-from coalface.data.alignment import align_features, align_labels
 from coalface.files.atomic import exclusive
 from tests.cli.commands import LABELS, answered, json_lines, run
 
@@ -320,18 +318,6 @@ def test_a_model_that_somebody_else_holds_is_busy_and_stays_as_it_is(empty_model
     assert (code, out, empty_model.read_bytes()) == (2, "", before)
     assert err.startswith("coalface: m.coal must be changed by one process at a time")
     assert err.count("\n") == 1
-
-
-def test_the_time_to_match_names_does_not_grow_with_their_square(calls):
-    names = [f"f{number}" for number in range(20_000)]
-    costs = [f"cost:{name}" for name in names]
-    (calls / "wide.csv").write_text(",".join([*names, *costs]) + "\n" + ",".join(["1"] * 40_000) + "\n")
-    began = time.process_time()
-    dataset = align_features(read_dataset("wide.csv"), tuple(names[::-1]), len(names), sparse=False)
-    matched = align_labels(dataset, np.array([*names[::-1], "another"]))
-    assert time.process_time() - began < 5  # a fiftieth of it is usual; looking through all names for each took longer
-    assert matched.feature_names == tuple(names[::-1])
-    assert matched.cost.shape == (1, 20_001)
 
 
 def test_a_model_keeps_to_the_budget_it_was_made_with_over_files_and_commands(calls, capsys):

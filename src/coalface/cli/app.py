@@ -16,9 +16,10 @@ from coalface.cli.import_ import import_
 from coalface.cli.init import init
 from coalface.cli.label import label
 from coalface.cli.predict import predict
+from coalface.cli.report import report
 from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
-from coalface.cli.sweep import report, sweep
+from coalface.cli.sweep import sweep
 from coalface.cli.tag.evaluate import evaluate
 from coalface.cli.tag.predict import predict as tag_predict
 from coalface.cli.tag.train import train as tag_train

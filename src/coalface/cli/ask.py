@@ -24,11 +24,12 @@ def ask(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """Print the costs worth asking for as JSON lines; the model does not change. Costs in DATA are ignored.
+    """Print the costs worth asking for, as JSON lines.
 
+    The model does not change, and costs in DATA are ignored.
     There is one line per example. "ask" lists the labels whose cost is wanted, the most promising first; it may be
     empty. The annotator adds "costs": {label: number, or null for "can't tell"} to the line. Give all lines to tell,
-    also those without a question: they close their rounds. "round" prevents that an answer counts twice.
+    also those without a question: they close their rounds. "round" makes sure that no answer counts twice.
     "propensity" has the labels that were asked about at random, with the probability; the model does not keep it. The
     examples are one batch: a cost is asked for once among equal examples.
     """

@@ -23,14 +23,14 @@ _NOTE = (
 
 
 def demo(
-    permutations: Annotated[int, typer.Option(help="Orders of the training rows to average over.")] = 20,
-    report: Annotated[Path, typer.Option(help="Where to write the HTML page.")] = Path("coalface-demo.html"),
+    permutations: Annotated[int, typer.Option(help="The number of orders of the training rows to average over.")] = 20,
+    report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """The main job on bundled data: COAL against three other rules on handwritten digits.
+    """Compare COAL with three other rules on handwritten digits.
 
-    Prints a table per kind of costs and writes a page with figures that opens in any browser, offline.
+    Prints a table per kind of costs and writes a page with figures, which needs no network.
     """
     from coalface.studies.demo import demo_page, run_demo
     from coalface.studies.demo.page import table_rows

@@ -21,7 +21,7 @@ def export(
         ),
     ],
 ) -> None:
-    """Write the answers or the model of a project, or all of it, to a file; import reads a .zip.
+    """Write the answers, the model or all of a project to a file.
 
     Export only reads, so the project's server may run at the same time.
     """

@@ -14,7 +14,10 @@ def import_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the project.")],
     database: options.Database = "sqlite:///project.db",
 ) -> None:
-    """Make a project from an exported .zip, with the same examples, answers and model."""
+    """Make a project from an exported .zip file.
+
+    It has the same examples, answers and model.
+    """
     from coalface.service.project.archive import read_archive
 
     project = read_archive(file, folder, database)

@@ -47,7 +47,10 @@ def init(
     database: options.Database = "sqlite:///project.db",
     seed: options.Seed = 0,
 ) -> None:
-    """Make a labelling project: a folder with its settings, its examples and, later, all answers."""
+    """Make a labelling project.
+
+    The project is a folder with its settings, its examples and, later, all answers.
+    """
     from coalface.service.project.project import Project
 
     project = Project.create(

@@ -22,8 +22,9 @@ def label(
     limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many answers.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Let a program answer until nothing is worth asking or the budget is spent.
+    """Let a program answer the questions of a project.
 
+    It stops when nothing is worth asking or the budget is spent.
     The program gets a question as a JSON object with "content", "labels" and "known". It replies with {"costs":
     {label: number, or null for "can't tell"}} or {"label": the true label}, and optionally a "price" and a "note". The
     project's server must not run at the same time.

@@ -18,7 +18,10 @@ def predict(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """Print the label with the least predicted cost for each example, as JSON lines; it may be to abstain."""
+    """Print the label with the least predicted cost per example.
+
+    The output is JSON lines. With --abstain-cost in train, the label may be the one that stands for abstaining.
+    """
     from coalface.data.labels import label_texts
     from coalface.learner.named_learner import NamedLearner
 

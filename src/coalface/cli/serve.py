@@ -38,8 +38,9 @@ def serve(
     ] = None,
     per_minute: Annotated[float, typer.Option(min=1.0, help="Requests per minute that each caller may send.")] = 3000.0,
 ) -> None:
-    """Serve a project: pages for annotators and engineers, and a REST API under /api/v1.
+    """Serve a labelling project over HTTP.
 
+    There are pages for annotators and engineers, and a REST API under /api/v1.
     Every caller needs a token; there is no default password. Only --host lets other machines connect; put a proxy
     with HTTPS in front of the server then.
     """

@@ -22,8 +22,8 @@ _HEADINGS = ("costs asked", "examples asked", "of examples", "test cost")
 
 def simulate(
     data: options.NamedData,
-    test: Annotated[Path | None, typer.Option(help="Held-out data; its costs must all be known.")] = None,
-    test_fraction: Annotated[float, typer.Option(help="Without --test: the share of DATA to hold out.")] = 0.2,
+    test: Annotated[Path | None, typer.Option(help="Held-out data with all costs known.")] = None,
+    test_fraction: Annotated[float, typer.Option(help="Without --test, the share of DATA to hold out.")] = 0.2,
     rule: options.Rule = None,
     mellowness: options.Mellowness = None,
     learning_rate: options.LearningRate = None,
@@ -40,7 +40,7 @@ def simulate(
     batch: options.Batch = 1,
     alike: options.Alike = None,
     seed: options.Seed = 0,
-    shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
+    shuffle: Annotated[bool, typer.Option(help="Permute the training rows with --seed, or keep their order.")] = True,
     checkpoints: Annotated[
         str,
         typer.Option(help="Costs at which to measure the test cost: doubling, quarter-doubling, or 100,500,1000."),
@@ -55,10 +55,11 @@ def simulate(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """One simulated run: the learner sees only the costs it asks for, and what it asked is counted.
+    """Simulate one run on data with known costs.
 
-    Settings that are left out are those of CoalClassifier; the report shows them.
-    A budget is spent over the training examples, unless it says over how many.
+    The learner sees only the costs that it asks for, and the run counts them.
+    Settings that are left out have the defaults of CoalClassifier; the report shows them.
+    A budget without "over" is spent over all training examples.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
     from coalface.data.alignment import read_aligned
@@ -93,7 +94,7 @@ def simulate(
     reading = reader_options(label, cost_matrix, reader)
     both = find_train_test(data, format, reading)
     if both is not None and test is not None:
-        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave --test out.")
+        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave out --test.")
     train = read_dataset(data, format, **reading) if both is None else both.train
     model = NamedLearner(CoalClassifier(classes=train.classes, **settings), train.feature_names)
     if both is not None:

@@ -23,10 +23,11 @@ def tell(
         bool, typer.Option("--fill-gaps", help="Close rounds without a line as if nothing had been asked.")
     ] = False,
 ) -> None:
-    """Learn the answered lines of ask and save the model; after an error in any line, nothing changes.
+    """Learn the answered lines of ask and save the model.
 
+    After an error in any line, nothing changes.
     The lines continue from the model's round without a gap, in any order. Rounds that the model has learned are
-    refused, so the same file cannot count twice. A file may be told in several parts, the earlier rounds first.
+    refused, so the same file cannot count twice. The lines may come in several files, the earlier rounds first.
     """
     from coalface.data.labels import label_texts
     from coalface.files.atomic import exclusive

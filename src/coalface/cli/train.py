@@ -41,8 +41,9 @@ def train(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """Learn all costs in DATA and save the model; without DATA, make an empty model for ask.
+    """Learn all costs in a dataset and save the model.
 
+    Without DATA, the model is empty and ready for ask.
     Settings that are left out have the defaults of CoalClassifier.
     An existing model is never overwritten; --continue learns more with it.
     A budget counts what ask wants from then on, also with --continue; the costs in DATA are free.

@@ -22,9 +22,10 @@ def convert(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """Write data in another format; a dataset folder opens without delay at any size.
+    """Write data in another format.
 
-    Of data with a training and a test part, DST becomes a folder with both, train and test.
+    A dataset folder opens without delay at any size. If SRC has a training and a test part, DST becomes a folder with
+    both, train and test.
     """
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test

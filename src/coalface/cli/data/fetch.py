@@ -14,7 +14,10 @@ def fetch(
         Path | None, typer.Option(metavar="DIR", help="The folder to write to; by default $COALFACE_DATA.")
     ] = None,
 ) -> None:
-    """Download data through scikit-learn and write it as two dataset folders, train and test."""
+    """Download a dataset through scikit-learn.
+
+    It is written as two dataset folders, train and test.
+    """
     from coalface.data.known import fetching
     from coalface.data.known.catalogue import VARIABLE, check_fetchable, data_root
 

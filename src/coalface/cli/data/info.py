@@ -23,7 +23,10 @@ def info(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """Show the size of a dataset, its density, and how many of its costs are known."""
+    """Show the size and the density of a dataset.
+
+    The share of known costs is shown, too.
+    """
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test
 

@@ -9,7 +9,10 @@ from coalface.cli.screen import print_table
 
 
 def list_known(as_json: options.Json = False) -> None:
-    """List the named datasets: their sizes, and whether they are on this machine."""
+    """List the datasets that have a name.
+
+    The list shows how large they are, and whether they are on this machine.
+    """
     from coalface.data.known.catalogue import known_data
 
     lines = known_data()

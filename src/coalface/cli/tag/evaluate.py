@@ -13,7 +13,10 @@ def evaluate(
     word: options.WordColumn = None,
     tag: options.TagColumn = None,
 ) -> None:
-    """Print the accuracy on tagged sentences, and the F1 of spans if the tags mark spans, as one JSON line."""
+    """Print the accuracy on tagged sentences, as one JSON line.
+
+    If the tags mark spans, it has the F1 of the spans, too.
+    """
     from coalface.data.formats.conll import read_sentences
     from coalface.search import SequenceTagger
     from coalface.search.tagging.spans import marks_spans

@@ -8,7 +8,10 @@ from coalface.cli import options
 
 
 def predict(model: options.Tagger, data: options.Sentences, word: options.WordColumn = None) -> None:
-    """Print the tags of every sentence as JSON lines; FILE needs no column of tags."""
+    """Print the tags of every sentence, as JSON lines.
+
+    FILE needs no column of tags.
+    """
     from coalface.data.formats.conll import read_sentences
     from coalface.search import SequenceTagger
 

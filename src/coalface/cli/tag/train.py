@@ -49,8 +49,9 @@ def train(
     tag: options.TagColumn = None,
     as_json: options.Json = False,
 ) -> None:
-    """Learn to tag words from roll-outs of the tags that can still matter, and save the tagger.
+    """Learn to tag words, and save the tagger.
 
+    The tagger asks for roll-outs only of tags that can still matter.
     Without --classes, the tags of the first FILE are all the tags there can be.
     With --continue, only --passes can change.
     """
