@@ -103,13 +103,13 @@ def asked(empty_model, capsys):
     return json_lines(run(capsys, "ask m.coal new.csv")[1])
 
 
-def test_the_same_answers_cannot_be_told_twice(empty_model, capsys):
+def test_the_same_answers_cannot_be_learned_twice(empty_model, capsys):
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     run(capsys, "tell m.coal answers.jsonl")
     once = empty_model.read_bytes()
     code, _, err = run(capsys, "tell m.coal answers.jsonl")
     assert (code, empty_model.read_bytes()) == (2, once)
-    assert "Round 1 was told already: the model is at round 51" in err
+    assert "Round 1 was learned already: the model is at round 51" in err
 
 
 def test_answers_in_parts_and_in_any_order_give_the_same_model_as_at_once(empty_model, capsys, monkeypatch):
@@ -149,14 +149,14 @@ def test_late_answers_are_counted_but_close_no_round(empty_model, capsys):
     assert model.costs_queried_ == first.costs_queried_ + 1
 
 
-def test_answers_to_rounds_to_come_are_not_late(empty_model, capsys):
+def test_answers_to_open_rounds_are_not_late(empty_model, capsys):
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     code, _, err = run(capsys, "tell m.coal answers.jsonl --late")
     assert code == 2
     assert "rounds before 1" in err
 
 
-def test_nobody_could_tell_counts_as_asked_and_teaches_nothing(empty_model, capsys):
+def test_cannot_tell_counts_as_asked_and_teaches_nothing(empty_model, capsys):
     lines = answered(asked(empty_model, capsys), cost_of={}.get)
     (empty_model.parent / "answers.jsonl").write_text("".join(lines))
     assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
@@ -232,7 +232,7 @@ def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, chang
         pytest.param(f'{{"round": 1{"0" * 5000}, "ask": []}}', id="long number"),
     ],
 )
-def test_a_line_that_is_no_answer_is_named(empty_model, capsys, text):
+def test_a_line_that_is_not_an_answer_is_named(empty_model, capsys, text):
     (empty_model.parent / "answers.jsonl").write_text(text)
     code, _, err = run(capsys, "tell m.coal answers.jsonl")
     assert code == 2
@@ -293,7 +293,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_answers_told_by_two_processes_at_once_are_all_learned(empty_model, capsys):
+def test_answers_from_two_processes_at_once_are_all_learned(empty_model, capsys):
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     run(capsys, "tell m.coal answers.jsonl")
     first = CoalClassifier.load(empty_model).costs_queried_
@@ -309,7 +309,7 @@ def test_answers_told_by_two_processes_at_once_are_all_learned(empty_model, caps
 @pytest.mark.parametrize(
     "command", ["tell m.coal answers.jsonl", "train calls.csv --label kind --model m.coal --continue"]
 )
-def test_a_model_that_somebody_else_holds_is_busy_and_stays_as_it_is(empty_model, capsys, monkeypatch, command):
+def test_a_model_locked_by_another_process_stays_as_it_is(empty_model, capsys, monkeypatch, command):
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     before = empty_model.read_bytes()
     with exclusive(empty_model):

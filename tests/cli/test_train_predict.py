@@ -84,7 +84,7 @@ def test_training_reads_the_data_once(calls, capsys, monkeypatch):
     assert read == ["calls.csv"] * 2
 
 
-def test_a_label_column_in_the_way_is_told_how_to_be_passed(calls, capsys):
+def test_a_text_column_names_the_options_that_help(calls, capsys):
     run(capsys, "train calls.csv --label kind --model m.coal")
     code, _, err = run(capsys, "predict m.coal test.csv")
     assert code == 2

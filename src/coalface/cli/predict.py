@@ -20,7 +20,7 @@ def predict(
 ) -> None:
     """Print the label with the least predicted cost per example.
 
-    The output is JSON lines. With --abstain-cost in train, the label may be the one that stands for abstaining.
+    The output is JSON lines. A model trained with --abstain-cost may also answer "abstain".
     """
     from coalface.data.labels import label_texts
     from coalface.learner.named_learner import NamedLearner

@@ -136,7 +136,7 @@ class NamedLearner:
 def _check_late(rounds: Sequence[Round], next_round: int) -> None:
     last = rounds[-1].number
     if last >= next_round:
-        raise InputError(f"late answers must belong to rounds before {next_round}, got round {last}. Tell it as usual.")
+        raise InputError(f"late answers must belong to rounds before {next_round}, got round {last}. Leave out late.")
     if not any(one.costs for one in rounds):
         raise InputError("late answers must have costs in some round, got none. Add them.")
 
@@ -144,8 +144,8 @@ def _check_late(rounds: Sequence[Round], next_round: int) -> None:
 def _check_continue(rounds: Sequence[Round], next_round: int, *, fill_gaps: bool) -> None:
     if rounds[0].number < next_round:
         raise InputError(
-            f"Round {rounds[0].number} was told already: the model is at round {next_round}. Pass late=True if these "
-            "are second or late answers.",
+            f"Round {rounds[0].number} was learned already: the model is at round {next_round}. Pass late=True if "
+            "these are second or late answers.",
             remedy={"late": True},
         )
     earlier = next_round - 1

@@ -43,8 +43,8 @@ def run_server(
     try:
         if not desk.store.tokens():
             raise InputError(
-                f"{project.name} has no tokens, so nobody could log in. Make one with coalface serve {project.folder} "
-                "--new-token NAME --role engineer."
+                f"{project.name} has no tokens, so no annotator can log in. Make one with coalface serve "
+                f"{project.folder} --new-token NAME --role engineer."
             )
         with _message_if_slow(warn):
             warm_up(project)  # or the first annotator would wait for the compiler
