@@ -17,14 +17,27 @@
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors
     EmptyVersionSpaceWarning (UserWarning)    no regressor was within the slack at every round
 
-Every message is one line that names the thing, the rule, the value found and the remedy.
+Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
+starts with its name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 
 class CoalfaceError(Exception):
-    """The base class of every error that coalface raises on purpose."""
+    """The base class of every error that coalface raises on purpose.
+
+    ``remedy`` has the parameters that the message suggests, with the suggested values (None: any). The command line
+    names its own options for them.
+    """
+
+    remedy: Mapping[str, object] = MappingProxyType({})
+
+    def __init__(self, *args: object, remedy: Mapping[str, object] | None = None) -> None:
+        super().__init__(*args)
+        if remedy is not None:
+            self.remedy = remedy
 
 
 class InputError(CoalfaceError, ValueError):

@@ -96,7 +96,7 @@ def test_one_is_not_many(folder, capsys):
         ("tag train bad.conll --model m.coal", "The D\ncat\n", "bad.conll, line 2: every word must have 2 columns"),
         ("tag train bad.conll --model m.coal", "", "must hold at least one sentence"),
         ("tag train bad.conll --model m.coal --constraints bio", "The D\n", "B-KIND"),
-        ("tag train bad.conll --model m.coal --constraints iob", "The D\n", "--constraints must be bio or bilou"),
+        ("tag train bad.conll --model m.coal --constraints iob", "The D\n", "--constraints must be"),
         ("tag train bad.conll --model m.coal --history 99", "The D\ncat N\n", "--history must be at most"),
         ("tag evaluate nothing.coal bad.conll", "The D\n", "nothing.coal"),
         (
@@ -107,16 +107,12 @@ def test_one_is_not_many(folder, capsys):
         (
             "tag train bad.conll --model m.coal --constraints bio",
             "Ada B-PER\nsaw O\n\n\nit O\nOslo I-LOC\n",
-            "bad.conll, line 6: tag 'I-LOC' is not allowed here. Tags must obey --constraints bio",
+            "bad.conll, line 6: tag 'I-LOC' is not allowed here. Tags must obey constraints='bio'",
         ),
-        ("tag train bad.conll --model m.coal --constraints bilou", "a B-X\n", "ones too, with --classes"),
+        ("tag train bad.conll --model m.coal --constraints bilou", "a B-X\n", "On the command line: --classes."),
         ("tag train bad.conll --model m.coal --classes D,D", "The D\n", "--classes must be distinct"),
-        (
-            "tag train bad.conll --model m.coal --tag 7",
-            "The D\n",
-            "a line with 2 columns has no column 7 for tags",
-        ),
-        ("tag train bad.conll --model m.coal --passes 0", "The D\n", "--passes must be a whole number of at least 1"),
+        ("tag train bad.conll --model m.coal --tag 7", "The D\n", "a line with 2 columns has no column 7 for tags"),
+        ("tag train bad.conll --model m.coal --passes 0", "The D\n", "--passes must be a whole number"),
     ],
 )
 def test_bad_input_is_one_line_and_saves_nothing(folder, capsys, command, text, message):

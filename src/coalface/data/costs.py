@@ -65,7 +65,8 @@ def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) 
         label = classes[column].item()
         raise InputError(
             f"The cost of label {label!r} (row {row}) must lie in [{scale.floor:g}, {scale.ceiling:g}], "
-            f"got {float(array[row, column])!r}. Pass cost_bounds=(low, high) if your costs have another range."
+            f"got {float(array[row, column])!r}. Pass cost_bounds=(low, high) if your costs have another range.",
+            remedy={"cost_bounds": None},
         )
     return np.ascontiguousarray(scale.to_unit(array), dtype=np.float32)
 

@@ -106,7 +106,8 @@ def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> li
             hint = f"Did you mean {close[0]!r}? " if close else ""
             raise FileFormatError(
                 f"{path} has a {side} named {name!r}, which is not a label. {hint}The labels are {_listed(labels)}; "
-                "pass classes=[...] if there are other labels."
+                "pass classes=[...] if there are other labels.",
+                remedy={"classes": None},
             )
         if name in place:
             raise FileFormatError(f"{path} must have one {side} for each label, got {name!r} twice. Remove one.")

@@ -152,7 +152,8 @@ def _layout(
         both = f"both {header[costs[0]]!r} and label={label!r}. Leave one of them out" if costs else ""
         neither = f"{shown}. Pass label= to name the column of the true label"
         raise FileFormatError(
-            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}."
+            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}.",
+            remedy={} if costs else {"label": None},
         )
     others = {*ignored, label, *(header[place] for place in costs)}
     features = [place for place, title in enumerate(header) if title not in others]
@@ -179,19 +180,26 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
             number = np.nan
         if not abs(number) <= LARGEST:
             title = layout.header[place]
-            remedy = "Leave it empty if it is unknown" if is_cost else _remedy(title, cell, layout)
+            remedy = {} if is_cost else _remedy(title, layout)
+            advice = "Leave it empty if it is unknown" if is_cost else _advice(title, cell, remedy)
+            where = f"{source}, line {line}, column {title!r}"
             raise FileFormatError(
-                f"{source}, line {line}, column {title!r}: a cell must be a finite number, got {cell[:40]!r}. {remedy}."
+                f"{where}: a cell must be a finite number, got {cell[:40]!r}. {advice}.",
+                remedy=remedy,
             )
         numbers.append(number)
     return numbers
 
 
-def _remedy(title: str, cell: str, layout: _Layout) -> str:
-    """What to do about a feature that is not a number; the column may be the label, if none was named."""
+def _remedy(title: str, layout: _Layout) -> dict[str, str]:
+    """The options that a column of text needs: it may be the label if no other column is."""
+    return {"ignore": title} if layout.label is not None or layout.costs else {"label": title, "ignore": title}
+
+
+def _advice(title: str, cell: str, remedy: dict[str, str]) -> str:
     words = ", write words as VW text or turn them into numbers in Python"
     first = f"Correct it{'' if is_number(cell or '0') else words}"
-    if layout.label is not None or layout.costs:
+    if "label" not in remedy:
         return f"{first}, or pass ignore=[{title!r}] to leave the column out"
     return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
 

@@ -72,6 +72,15 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
     return _READERS[chosen](source, **options)
 
 
+def format_of(path: str | os.PathLike[str], format: str = "auto") -> str:
+    """The format in which ``read_dataset`` reads a path.
+
+    >>> format_of("calls.csv.gz"), format_of("calls")
+    ('csv', 'folder')
+    """
+    return _format(Path(path), _READERS, format)
+
+
 def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: str = "auto") -> None:
     """Write a dataset in the format of the suffix; a name without a suffix becomes a dataset folder.
 
@@ -110,6 +119,7 @@ def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
         listed = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in known)
         raise InputError(
             f"The format of {path} must be one of {', '.join(known)} (suffixes {listed}), got {wanted!r}. "
-            "Pass format= or rename the file."
+            "Pass format= or rename the file.",
+            remedy={"format": None},
         )
     return wanted

@@ -1,15 +1,16 @@
 """The catalogue of named datasets: ``load_known`` loads one by its name, ``known_data`` lists them all."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from coalface.data.dataset import TrainTest
 from coalface.data.encoders.reduction import reduced
 from coalface.data.formats.conll import read_conll_parts
-from coalface.data.formats.train_test import read_train_test
+from coalface.data.formats.train_test import holds_train_test, read_train_test
 from coalface.data.known.aslib import aslib_sizes
 from coalface.data.known.aslib_folder import is_aslib_folder
 from coalface.data.known.fetching import is_fetched, open_fetched
@@ -165,6 +166,22 @@ def load_known(name: str) -> TrainTest:
     if place is None:
         raise _absent(root, name)
     return _STORED[name].read(place) if name in _STORED else read_train_test(place)
+
+
+def find_train_test(source: Path, format: str = "auto", options: Mapping[str, Any] | None = None) -> TrainTest | None:
+    """The training and test data of a known name, or of a path that holds both; None where there is one dataset.
+
+    A path that exists comes before a known name. ``options`` are those of a reader, which neither takes.
+
+    >>> find_train_test(Path("iris")).test
+    CostDataset('iris', 45 examples, 4 features, 3 labels)
+    """
+    known = not source.exists() and (is_known(source.as_posix()) or not source.suffix)
+    if format != "auto" or not (known or holds_train_test(source)):
+        return None
+    if options:
+        raise InputError(f"{source} has a format of its own and takes no reader options, got {next(iter(options))}.")
+    return load_known(source.as_posix()) if known else read_train_test(source)
 
 
 def known_data() -> list[KnownData]:

@@ -124,5 +124,6 @@ def _check_no_dead_end(allowed: NDArray[np.bool_], names: list[str], scheme: str
         where = f"after {names[before]!r}" if before < len(names) else "at the beginning"
         raise InputError(
             f"No tag can end a sentence {where} with constraints={scheme!r} and the tags {names}. Name the missing "
-            "ones too, in classes."
+            "ones too, in classes.",
+            remedy={"classes": None},
         )
