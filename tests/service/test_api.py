@@ -136,6 +136,27 @@ def test_every_route_of_the_description_refuses_strangers(stranger):
     assert is_problem(stranger.get(PROJECT, headers={"authorization": "Bearer coal_nobody"}), 401)
 
 
+def test_the_description_names_the_bearer_token_on_every_route(stranger):
+    description = stranger.get("/api/v1/openapi.json").json()
+    ((name, scheme),) = description["components"]["securitySchemes"].items()
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    for path, methods in description["paths"].items():
+        for method, route in methods.items():
+            assert route["security"] == [{name: []}], (method, path)
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Basic coal_ann", "Bearer coal_nobody"])
+def test_a_header_without_a_known_bearer_token_is_refused_with_a_challenge(stranger, header):
+    refused = stranger.get(PROJECT, headers={"authorization": header})
+    assert is_problem(refused, 401)
+    assert refused.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("header", ["Bearer coal_ann", "bearer coal_ann", "BEARER  coal_ann"])
+def test_a_bearer_token_may_be_written_as_http_allows(stranger, header):
+    assert stranger.get(PROJECT, headers={"authorization": header}).is_success
+
+
 def test_every_route_is_in_the_documentation(stranger):
     text = (Path(__file__).parents[2] / "docs" / "labelling-service.md").read_text(encoding="utf-8")
     for path in stranger.get("/api/v1/openapi.json").json()["paths"]:

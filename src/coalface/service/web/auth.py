@@ -4,6 +4,7 @@ from hashlib import blake2b
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from coalface.service.desk.store import Store
 from coalface.service.project.project import Project
@@ -12,6 +13,7 @@ from coalface.service.web.middleware import RateLimit
 from coalface.service.web.tokens import Caller, digest_of, form_key, same_text
 
 _READING = ("GET", "HEAD")
+_BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token that an engineer has given you.")
 
 
 class Door:
@@ -47,12 +49,13 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "nowhere"
 
 
-def caller_of_api(request: Request) -> Caller:
+def caller_of_api(
+    request: Request, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+) -> Caller:
     """The caller of a route under ``/api``. A cookie must come with the key of our own pages to change anything."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
     door: Door = request.app.state.door
-    if scheme.lower() == "bearer" and token:
-        return door.admit(token.strip(), address_of(request))
+    if bearer is not None:
+        return door.admit(bearer.credentials.strip(), address_of(request))
     cookie = request.cookies.get(request.app.state.cookie)
     if cookie is None:
         raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"})
