@@ -2,6 +2,7 @@
 
 import pytest
 
+from coalface.service.desk.messages import STOPPED
 from tests.service.desks import answers, desk_in_turn, open_desk
 from tests.service.serving import served
 from tests.service.visitor import Visitor
@@ -67,7 +68,7 @@ def test_ten_examples_by_keys_with_undo_cant_tell_and_a_reload(visitor, tmp_path
         answer_example(visitor, "4")
         before = answers(desk)
         answer(visitor, "u")  # then what was
-        assert visitor.text(".said") == "Taken back: give this answer again."
+        assert visitor.text(".notice") == "Your answer was undone. Please answer again."
         assert answers(desk) == before[:-1]
         answer_example(visitor, "0")
         assert set(answers(desk)[-1][1].values()) == {0.0}
@@ -104,7 +105,7 @@ def test_costs_that_nobody_asked_for_are_told_and_survive_a_reload(visitor, tmp_
         visitor.press("3", "+")
         choose_label(visitor, others[0])
         visitor.press("Enter")
-        assert "A row is open" in visitor.text("#status")
+        assert "A row is empty" in visitor.text("#status")
         visitor.press("1", "+")
         choose_label(visitor, others[1])
         visitor.press(" ")
@@ -130,11 +131,11 @@ def test_who_waits_is_given_the_question_that_comes_free(visitor, tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address:
         question = desk.lease("bob")
         log_in(visitor, address, "ann")
-        assert "is with somebody" in visitor.text("h1")
-        visitor.see("look()")
-        visitor.wait("main().dataset.again == '10'")
+        assert visitor.text("h1") == STOPPED["all-leased"]
+        visitor.see("refresh()")
+        visitor.wait("main().dataset.refresh == '10'")
         desk.release(question.lease_id, "bob")
-        visitor.see("look()")
+        visitor.see("refresh()")
         visitor.wait(f"{QUESTION}")
         assert visitor.complaints() == []
 
@@ -145,7 +146,7 @@ def test_the_dashboard_moves_by_itself(visitor, tmp_path):
         assert visitor.text("#costs") == "0"
         question = desk.lease("ann")
         desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
-        visitor.see("look()")  # what its clock does every ten seconds
+        visitor.see("refresh()")  # what its clock does every ten seconds
         visitor.wait("document.querySelector('#costs').textContent == '3'")
 
 
@@ -154,11 +155,27 @@ def test_an_open_row_is_not_sent_and_a_lost_server_loses_no_answer(visitor, tmp_
         with served(desk) as address:
             log_in(visitor, address, "ann")
             visitor.press("3", "Enter")
-            assert "A row is open" in visitor.text("#status")
+            assert "A row is empty" in visitor.text("#status")
         visitor.press("1", "0", "Enter")
         visitor.wait("document.querySelector('#status').textContent.includes('Not sent')")
         assert visitor.see(CHOSEN) == ["3.0", "1.0", "0.0"]
         assert answers(desk) == []
+
+
+def test_an_answer_that_did_not_reach_the_server_is_sent_again_without_a_key(visitor, tmp_path):
+    with open_desk(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        visitor.see("window.reach = fetch, window.fetch = () => Promise.reject(new TypeError('Failed to fetch')), 0")
+        before = visitor.see(QUESTION)
+        visitor.press("3", "1", "0", "Enter")
+        visitor.wait("document.querySelector('#status').textContent")
+        assert visitor.text("#status") == (
+            "Not sent (server unreachable). Your answer is kept in this browser and will be sent again."
+        )
+        visitor.see("window.fetch = window.reach, 0")
+        visitor.wait(f"{QUESTION} != {before!r}")
+        assert [list(costs.values()) for _, costs in answers(desk)] == [[3.0, 1.0, 0.0]]
+        assert visitor.text("#status") == ""
 
 
 def test_free_numbers_are_typed_and_space_says_cant_tell(visitor, tmp_path):

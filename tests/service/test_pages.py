@@ -107,7 +107,7 @@ def test_the_page_looks_again_where_waiting_helps(stranger, desk, monkeypatch, r
     monkeypatch.setattr(desk, "lease", lambda *_: NoQuestion(reason))
     page = stranger.get("/label").text
     assert f"<h1>{STOPPED[reason]}</h1>" in page
-    assert re.findall('data-again="(.*?)"', page) == ([again] if again else [])
+    assert re.findall('data-refresh="(.*?)"', page) == ([again] if again else [])
     assert ("refresh" in page) == (again is not None)  # without scripts, too
 
 
@@ -190,9 +190,9 @@ def test_ranges_and_the_reason_are_for_engineers(address):
         log_in(eve, "eve")
         hidden, shown = ann.get("/label").text, eve.get("/label").text
     assert "Asked because" not in hidden
-    assert "The model says" not in hidden
+    assert "The model predicts" not in hidden
     assert "Asked because" in shown
-    assert shown.count("The model says 0 to ") == len(LABELS)
+    assert shown.count("The model predicts 0 to ") == len(LABELS)
 
 
 def test_annotators_see_the_content_of_their_own_questions_only(stranger, desk):

@@ -1,27 +1,27 @@
-"""What goes over the wire, as the OpenAPI description has it. Times are ISO 8601 in UTC."""
+"""Pydantic models of the REST requests and responses. Times are ISO 8601 in UTC."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from coalface.service.desk.messages import Estimate, LabelRow, Progress, Question
 from coalface.service.web.tokens import Caller
 
-# A database cannot keep the character 0, and nobody needs ids or names without end.
+# Databases cannot store the character 0.
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]+$")]
 Cost = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
-Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until a lease ends.")]
+Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until the lease ends.")]
 Form = Literal["jsonl", "csv", "vw", "model"]
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many items a page may have.")]
-Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of items on a page.")]
+Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the previous page.")]
 NameCursor = Annotated[
-    str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the page before.")
+    str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the previous page.")
 ]
 Item = TypeVar("Item")
 
@@ -31,11 +31,11 @@ class _View(BaseModel):
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")  # a misspelt field must not be lost in silence
+    model_config = ConfigDict(extra="forbid")  # a misspelt field is an error
 
 
 class Page(_View, Generic[Item]):
-    """Part of a list; ``next_cursor`` asks for what follows, and is null at the end."""
+    """Part of a list; ``next_cursor`` is the cursor of the next page, null on the last."""
 
     items: list[Item]
     next_cursor: str | None = None
@@ -50,7 +50,7 @@ class LevelView(_View):
 
 
 class ProjectView(_View):
-    """What is asked, about which labels, on which scale."""
+    """The project's question, labels and cost scale."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class ProjectView(_View):
 
 
 class QueryView(_View):
-    """One example and the labels whose cost is asked for; ranges and reason are for engineers."""
+    """One example and the labels whose costs are asked for; only engineers see ranges and reason."""
 
     id: str
     example_id: str
@@ -77,20 +77,20 @@ class QueryView(_View):
 
 
 class LeasedView(_View):
-    """Queries to answer; without any, ``reason`` says why."""
+    """Queries to answer; if there are none, ``reason`` says why."""
 
     queries: list[QueryView]
     reason: str | None = None
 
 
 class LeaseView(_View):
-    """When a lease ends."""
+    """The end of a lease."""
 
     expires_at: datetime
 
 
 class ReceiptView(_View):
-    """An answer that is safe."""
+    """The receipt of a stored answer."""
 
     answer_id: str
     late: bool
@@ -99,7 +99,7 @@ class ReceiptView(_View):
 
 
 class AnsweredView(_View):
-    """An answer given before."""
+    """One of the caller's earlier answers."""
 
     answer_id: str
     question_id: str
@@ -112,7 +112,7 @@ class AnsweredView(_View):
 
 
 class UndoneView(_View):
-    """The query that an undone answer belonged to, leased to its author again."""
+    """The query of an undone answer, leased to its author again."""
 
     query: QueryView | None
 
@@ -139,7 +139,7 @@ class AnnotatorView(NamedView):
 
 
 class OverviewView(_View):
-    """Everything the dashboard shows."""
+    """All values that the dashboard shows."""
 
     progress: Progress
     pool: int
@@ -158,7 +158,7 @@ class OverviewView(_View):
 
 
 class EventView(_View):
-    """One line of the log."""
+    """One event of the log."""
 
     id: int
     at: datetime
@@ -168,7 +168,7 @@ class EventView(_View):
 
 
 class ExampleView(_View):
-    """An example of the pool and where it stands; it is decided in its ``turn``."""
+    """An example of the pool and its state; ``turn`` is its place in the order of decisions."""
 
     id: str
     turn: int
@@ -176,7 +176,7 @@ class ExampleView(_View):
 
 
 class ComingView(_View):
-    """A question that would be asked: ``labels`` at first, and perhaps those in ``later``."""
+    """A query that would be asked: ``labels`` first, then perhaps those in ``later``."""
 
     example_id: str
     labels: list[str]
@@ -186,32 +186,32 @@ class ComingView(_View):
 
 
 class TokenView(NamedView):
-    """Whose token, not the token."""
+    """The owner of a token, without the token."""
 
     role: str
 
 
 class NewTokenView(TokenView):
-    """A token, shown this once."""
+    """A new token, shown only in this response."""
 
     token: str
 
 
 class LeaseBody(_Body):
-    """How many queries, and for how long."""
+    """The number of queries, and the duration of their leases."""
 
-    max_items: int = Field(1, ge=1, le=100, description="Of annotators: at most 10, for at most 3,600 seconds.")
+    max_items: int = Field(1, ge=1, le=100, description="Annotators: at most 10, for at most 3,600 seconds.")
     ttl_s: Lifetime = 600.0
 
 
 class RenewBody(_Body):
-    """For how long."""
+    """The duration of a lease from now."""
 
     ttl_s: Lifetime = 600.0
 
 
 class AnswerBody(_Body):
-    """Costs by label (null or ``unsure``: can't tell), or in true-label mode the true ``label``."""
+    """Costs by label (null or ``unsure`` means "can't tell"), or the true ``label`` in a project that asks for it."""
 
     query_id: Identifier
     lease_id: Identifier
@@ -221,27 +221,33 @@ class AnswerBody(_Body):
     lead_time_s: Seconds | None = None
     note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
 
+    @model_validator(mode="after")
+    def _either_costs_or_label(self) -> Self:
+        if self.label is not None and (self.costs or self.unsure):
+            raise ValueError("An answer gives either costs or the true label, got both. Leave one out.")
+        return self
+
 
 class PredictBody(_Body):
-    """Examples as the project's pool has them."""
+    """Examples in the format of the project's pool."""
 
     examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
 
 
 class TokenBody(_Body):
-    """Whom a new token is for."""
+    """The owner of a new token."""
 
     name: Name
     role: Literal["annotator", "engineer"]
 
 
-def for_caller(question: Question, caller: Caller) -> Question:
-    """The question without what would sway an annotator."""
+def visible_to(caller: Caller, question: Question) -> Question:
+    """The question; for annotators without the model's ranges and reason, which could bias them."""
     return question if caller.is_engineer else replace(question, ranges={}, reason="")
 
 
 def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
-    """The first ``limit`` of what was found; where more was found, something follows.
+    """The first ``limit`` items; a cursor to the next page if there are more.
 
     >>> page_of([3, 5, 8], 2, lambda number: number)
     Page(items=[3, 5], next_cursor='5')
@@ -250,6 +256,6 @@ def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) 
 
 
 def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
-    """Those whose names follow the cursor, by name."""
+    """The items whose names come after the cursor, sorted by name."""
     rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
     return page_of(rest, limit, lambda one: one.name)
