@@ -281,3 +281,14 @@ def test_the_dashboard_shows_spend_annotators_labels_and_exports(stranger, desk)
     assert '<th scope="row">bob</th>' not in page  # he has looked, and said nothing
     assert page.count('class="span"') == 3
     assert "/api/v1/projects/tickets/exports/model" in page
+
+
+def test_one_of_something_is_singular(tmp_path):
+    with desk_in_turn(tmp_path, budget={"examples": 1}) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "eve")
+        answer_page(client, "3.0")
+        label, dashboard = (" ".join(client.get(path).text.split()) for path in ("/label", "/dashboard"))
+    assert "<span>1 of 1 example</span>" in label
+    assert "<span>1 cost</span>" in label
+    assert '<strong id="costs">1</strong><span>cost asked' in dashboard
+    assert '<strong id="examples">1</strong><span>example asked about' in dashboard

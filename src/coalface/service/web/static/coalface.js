@@ -81,6 +81,10 @@ function keepDraft() {
   try { localStorage.setItem(draftName(), JSON.stringify(values)); } catch { /* the page works without drafts */ }
 }
 
+function dropDraft(name) {
+  try { if (name) localStorage.removeItem(name); } catch { /* the page works without drafts */ }
+}
+
 function restoreDraft() {
   let values = [];
   try { values = JSON.parse(localStorage.getItem(draftName()) || "[]"); } catch { /* a draft that cannot be read is ignored */ }
@@ -111,19 +115,16 @@ async function post(action, fields, draft, whenUnreachable) {
   busy = true;
   clearTimeout(resendTimer);
   say("");
-  try {
-    const answer = await fetch(action, { method: "POST", body: new URLSearchParams(fields), credentials: "same-origin" });
-    if (new URL(answer.url).pathname === "/login") { location.assign("/login"); return; }
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(new DOMParser().parseFromString(text, "text/html").querySelector(".wrong")?.textContent
-      || answer.statusText);
-    if (draft) localStorage.removeItem(draft);
-    show(text);
-  } catch (problem) {
-    if (problem instanceof TypeError) whenUnreachable(); // fetch throws it when there is no response
-    else say("Not sent: " + problem.message + " Your answer is kept in this browser.");
-  } finally {
-    busy = false;
+  const received = await fetch(action, { method: "POST", body: new URLSearchParams(fields), credentials: "same-origin" })
+    .then(async (reply) => ({ reply, text: await reply.text() })).catch(() => null);
+  busy = false;
+  if (!received) { whenUnreachable(); return; }
+  const { reply, text } = received;
+  if (new URL(reply.url).pathname === "/login") location.assign("/login");
+  else if (reply.ok) { dropDraft(draft); show(text); }
+  else {
+    const wrong = new DOMParser().parseFromString(text, "text/html").querySelector(".wrong");
+    say("Not sent: " + (wrong?.textContent || reply.statusText) + " Your answer is kept in this browser.");
   }
 }
 
