@@ -1,14 +1,14 @@
-"""Pydantic models of the REST requests and responses. Times are ISO 8601 in UTC."""
+"""Pydantic models of the annotators' REST requests and responses. Times are ISO 8601 in UTC."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from coalface.service.desk.messages import Estimate, LabelRow, Progress, Question
+from coalface.service.desk.messages import Question
 from coalface.service.web.tokens import Caller
 
 # Databases cannot store the character 0.
@@ -17,31 +17,31 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r
 Cost = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until the lease ends.")]
-Form = Literal["jsonl", "csv", "vw", "model"]
 Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of items on a page.")]
 Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the previous page.")]
-NameCursor = Annotated[
-    str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the previous page.")
-]
 Item = TypeVar("Item")
 
 
-class _View(BaseModel):
+class View(BaseModel):
+    """A response."""
+
     model_config = ConfigDict(from_attributes=True)
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """A request."""
+
     model_config = ConfigDict(extra="forbid")  # a misspelt field is an error
 
 
-class Page(_View, Generic[Item]):
+class Page(View, Generic[Item]):
     """Part of a list; ``next_cursor`` is the cursor of the next page, null on the last."""
 
     items: list[Item]
     next_cursor: str | None = None
 
 
-class LevelView(_View):
+class LevelView(View):
     """One named level of the cost scale."""
 
     name: str
@@ -49,7 +49,7 @@ class LevelView(_View):
     anchor: str
 
 
-class ProjectView(_View):
+class ProjectView(View):
     """The project's question, labels and cost scale."""
 
     name: str
@@ -62,7 +62,7 @@ class ProjectView(_View):
     true_label: bool
 
 
-class QueryView(_View):
+class QueryView(View):
     """One example and the labels whose costs are asked for; only engineers see ranges and reason."""
 
     id: str
@@ -76,20 +76,20 @@ class QueryView(_View):
     reason: str
 
 
-class LeasedView(_View):
+class LeasedView(View):
     """Queries to answer; if there are none, ``reason`` says why."""
 
     queries: list[QueryView]
     reason: str | None = None
 
 
-class LeaseView(_View):
+class LeaseView(View):
     """The end of a lease."""
 
     expires_at: datetime
 
 
-class ReceiptView(_View):
+class ReceiptView(View):
     """The receipt of a stored answer."""
 
     answer_id: str
@@ -98,7 +98,7 @@ class ReceiptView(_View):
     follow_up: QueryView | None
 
 
-class AnsweredView(_View):
+class AnsweredView(View):
     """One of the caller's earlier answers."""
 
     answer_id: str
@@ -111,106 +111,26 @@ class AnsweredView(_View):
     note: str | None
 
 
-class UndoneView(_View):
+class UndoneView(View):
     """The query of an undone answer, leased to its author again."""
 
     query: QueryView | None
 
 
-class NamedView(_View):
-    """Something with a name."""
-
-    name: str
-
-
-Named = TypeVar("Named", bound=NamedView)
-
-
-class AnnotatorView(NamedView):
-    """One annotator's work."""
-
-    examples: int
-    costs: int
-    cant_tell: int
-    seconds: float | None
-    agreement: float | None
-    compared: int
-    last_seen: datetime | None
-
-
-class OverviewView(_View):
-    """All values that the dashboard shows."""
-
-    progress: Progress
-    pool: int
-    decided: int
-    passive_costs: int
-    test_cost: Estimate | None
-    saving: Estimate | None
-    contested: Estimate | None
-    stopped: str | None
-    rebuilding: bool
-    problem: str | None
-    model: int
-    annotators: list[AnnotatorView]
-    labels: list[LabelRow]
-    history: list[tuple[int, float]]
-
-
-class EventView(_View):
-    """One event of the log."""
-
-    id: int
-    at: datetime
-    kind: str
-    who: str | None
-    body: dict[str, Any]
-
-
-class ExampleView(_View):
-    """An example of the pool and its state; ``turn`` is its place in the order of decisions."""
-
-    id: str
-    turn: int
-    state: Literal["undecided", "open", "closed", "passed"]
-
-
-class ComingView(_View):
-    """A query that would be asked: ``labels`` first, then perhaps those in ``later``."""
-
-    example_id: str
-    labels: list[str]
-    later: list[str]
-    ranges: dict[str, tuple[float, float]]
-    reason: str
-
-
-class TokenView(NamedView):
-    """The owner of a token, without the token."""
-
-    role: str
-
-
-class NewTokenView(TokenView):
-    """A new token, shown only in this response."""
-
-    token: str
-
-
-class LeaseBody(_Body):
+class LeaseBody(Body):
     """The number of queries, and the duration of their leases."""
 
     max_items: int = Field(1, ge=1, le=100, description="Annotators: at most 10, for at most 3,600 seconds.")
     ttl_s: Lifetime = 600.0
 
 
-class RenewBody(_Body):
+class RenewBody(Body):
     """The duration of a lease from now."""
 
     ttl_s: Lifetime = 600.0
 
 
-class AnswerBody(_Body):
+class AnswerBody(Body):
     """Costs by label (null or ``unsure`` means "can't tell"), or the true ``label`` in a project that asks for it."""
 
     query_id: Identifier
@@ -228,19 +148,6 @@ class AnswerBody(_Body):
         return self
 
 
-class PredictBody(_Body):
-    """Examples in the format of the project's pool."""
-
-    examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
-
-
-class TokenBody(_Body):
-    """The owner of a new token."""
-
-    name: Name
-    role: Literal["annotator", "engineer"]
-
-
 def visible_to(caller: Caller, question: Question) -> Question:
     """The question; for annotators without the model's ranges and reason, which could bias them."""
     return question if caller.is_engineer else replace(question, ranges={}, reason="")
@@ -253,9 +160,3 @@ def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) 
     Page(items=[3, 5], next_cursor='5')
     """
     return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
-
-
-def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
-    """The items whose names come after the cursor, sorted by name."""
-    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
-    return page_of(rest, limit, lambda one: one.name)

@@ -144,7 +144,7 @@ def check_form_key(caller: Caller, given: str) -> None:
         raise RefusedError(403, _FOREIGN_FORM)
 
 
-def refuse_other_sites(request: Request) -> None:
+async def refuse_other_sites(request: Request) -> None:
     """Refuse a login form of another site, which could log a visitor in under another person's name.
 
     Over HTTPS browsers send Sec-Fetch-Site, which stays right when a proxy changes the host; otherwise Origin decides.

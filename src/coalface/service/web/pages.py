@@ -14,16 +14,9 @@ from starlette.datastructures import FormData
 from coalface.errors import ConflictError, InputError, UnknownIdError
 from coalface.service.desk.examples import not_asked
 from coalface.service.desk.messages import STOPPED, NoQuestion
+from coalface.service.web import auth
 from coalface.service.web.api import AnyDesk
 from coalface.service.web.api_models import visible_to
-from coalface.service.web.auth import (
-    Authenticator,
-    PageCaller,
-    address_of,
-    check_form_key,
-    only_engineers,
-    refuse_other_sites,
-)
 from coalface.service.web.http_errors import RefusedError
 from coalface.service.web.rendering import bar, budget_rows, page, sparkline
 
@@ -35,19 +28,16 @@ _NOTICES = {
     "late": "Your lease had ended. Your answer was still accepted.",
     "before": "You have already answered this question. Your first answer counts.",
     "nothing": "There is nothing to undo.",
-    "stays": (
-        "This answer cannot be undone: you have already undone it, a later answer depends on it, or you hold too many "
-        "questions."
-    ),
+    "stays": "Not undone: you have undone it already, a later answer depends on it, or you hold too many questions.",
     "undone": "Your answer was undone. Please answer again.",
 }
 pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
-async def sent_form(request: Request, caller: PageCaller) -> FormData:
+async def sent_form(request: Request, caller: auth.PageCaller) -> FormData:
     """A form that one of our own pages sent."""
     form = await request.form(max_files=0, max_fields=5000)
-    check_form_key(caller, _text(form, "csrf"))
+    auth.check_form_key(caller, _text(form, "csrf"))
     return form
 
 
@@ -55,7 +45,7 @@ SentForm = Annotated[FormData, Depends(sent_form)]
 
 
 @pages.get("/")
-def start(caller: PageCaller) -> Response:
+def start(caller: auth.PageCaller) -> Response:
     """Engineers start at the dashboard, annotators at the next question."""
     return _to("/dashboard" if caller.is_engineer else "/label")
 
@@ -66,13 +56,12 @@ def login_page(request: Request) -> Response:
     return page(request, "login.html", None)
 
 
-@pages.post("/login")
+@pages.post("/login", dependencies=[Depends(auth.refuse_other_sites)])
 def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Response:
     """Keep the token in a cookie that scripts cannot read and other sites cannot send."""
-    refuse_other_sites(request)
-    authenticator: Authenticator = request.app.state.authenticator
+    authenticator: auth.Authenticator = request.app.state.authenticator
     try:
-        authenticator.authenticate(token.strip(), address_of(request))
+        authenticator.authenticate(token.strip(), auth.address_of(request))
     except RefusedError as refusal:
         return page(request, "login.html", None, refusal.status, wrong=refusal.detail)
     response = _to("/")
@@ -91,7 +80,7 @@ def logout(request: Request) -> Response:
 
 
 @pages.get("/label")
-def label_page(request: Request, caller: PageCaller, desk: AnyDesk, notice: str = "") -> Response:
+def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice: str = "") -> Response:
     """The question that the caller holds, or a new one, or why there is none."""
     held = desk.held(caller.name)
     question = held[0] if held else desk.lease(caller.name, LEASE_SECONDS)
@@ -113,7 +102,7 @@ def label_page(request: Request, caller: PageCaller, desk: AnyDesk, notice: str 
 
 
 @pages.post("/label")
-async def send(caller: PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+async def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Record the answer and go to the next question."""
     about = (caller.name, _text(form, "question_id"), _text(form, "lease_id"))
     more = (_text(form, "key"), _seconds(_text(form, "seconds")), _text(form, "note").strip() or None)
@@ -128,7 +117,7 @@ async def send(caller: PageCaller, desk: AnyDesk, form: SentForm) -> Response:
 
 
 @pages.post("/undo")
-async def undo(caller: PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+async def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Undo one of the caller's answers, by default the last."""
     answer_id = _text(form, "answer_id")
     if not answer_id:
@@ -144,7 +133,7 @@ async def undo(caller: PageCaller, desk: AnyDesk, form: SentForm) -> Response:
 
 
 @pages.get("/content/{example_id:path}")
-def content(caller: PageCaller, desk: AnyDesk, example_id: str) -> Response:
+def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response:
     """The picture or the HTML of an example; annotators see only the examples of their own questions."""
     mine = next((one for one in desk.held(caller.name) if one.example_id == example_id), None)
     if mine is None and not caller.is_engineer:
@@ -156,9 +145,9 @@ def content(caller: PageCaller, desk: AnyDesk, example_id: str) -> Response:
 
 
 @pages.get("/dashboard")
-def dashboard(request: Request, caller: PageCaller, desk: AnyDesk) -> Response:
+def dashboard(request: Request, caller: auth.PageCaller, desk: AnyDesk) -> Response:
     """Spending, model quality, annotators and labels, for engineers."""
-    only_engineers(caller)
+    auth.only_engineers(caller)
     overview = desk.overview()
     bounds = desk.project.cost_bounds
     label_rows = [
