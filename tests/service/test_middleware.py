@@ -1,4 +1,4 @@
-"""Limits on rates and bodies, and the headers of every answer."""
+"""Limits on rates and bodies, and the headers of every response."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from tests.service.serving import client_of, served
 from tests.service.test_api import PROJECT, is_problem
 
 
-def test_a_caller_that_comes_too_often_is_told_when_to_come_again(desk, clock):
+def test_a_caller_that_is_too_fast_learns_how_long_to_wait(desk, clock):
     with (
         served(desk, per_minute=30, clock=clock) as address,
         client_of(address, "ann") as ann,
@@ -25,7 +25,7 @@ def test_a_caller_that_comes_too_often_is_told_when_to_come_again(desk, clock):
         assert [ann.get(PROJECT).status_code for _ in range(2)] == [200, 429]
 
 
-def test_who_guesses_tokens_must_wait_and_others_need_not(desk, clock):
+def test_wrong_tokens_slow_down_their_address_only(desk, clock):
     with (
         served(desk, clock=clock) as address,
         client_of(address) as stranger,
@@ -38,18 +38,18 @@ def test_who_guesses_tokens_must_wait_and_others_need_not(desk, clock):
         assert stranger.post("/login", data={"token": "guess"}).status_code == 401
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_unread(as_ann):
+def test_a_body_with_too_large_a_length_is_refused_unread(as_ann):
     body = b"[" + b" " * (1 << 20) + b"]"
     assert is_problem(as_ann.post(f"{PROJECT}/queries:lease", content=body), 413)
 
 
-def test_a_body_that_turns_out_too_large_is_refused(as_ann):
-    pieces = (b" " * 65536 for _ in range(17))  # without a length: it comes in chunks
+def test_a_body_in_chunks_that_grows_too_large_is_refused(as_ann):
+    pieces = (b" " * 65536 for _ in range(17))  # sent in chunks, without a length
     headers = {"content-type": "application/json"}
     assert is_problem(as_ann.post(f"{PROJECT}/queries:lease", content=pieces, headers=headers), 413)
 
 
-def test_every_answer_forbids_foreign_scripts_frames_and_caches(stranger, as_ann):
+def test_every_response_forbids_foreign_scripts_frames_and_caches(stranger, as_ann):
     answers = [stranger.get("/login"), stranger.get("/static/coalface.js"), as_ann.get(PROJECT), as_ann.get("/none")]
     for answer in answers:
         policy = answer.headers["content-security-policy"]
@@ -60,7 +60,7 @@ def test_every_answer_forbids_foreign_scripts_frames_and_caches(stranger, as_ann
 
 
 @pytest.mark.parametrize("path", ["/login", "/static/coalface.css", "/api/v1/openapi.json"])
-def test_who_asks_too_often_for_what_needs_no_token_must_wait(desk, clock, path):
+def test_open_paths_are_limited_by_address(desk, clock, path):
     with (
         served(desk, per_minute=30, clock=clock) as address,
         client_of(address) as stranger,
@@ -73,7 +73,7 @@ def test_who_asks_too_often_for_what_needs_no_token_must_wait(desk, clock, path)
         assert [stranger.get(path).status_code for _ in range(2)] == [200, 429]
 
 
-def test_one_address_does_not_wait_for_another(desk, clock):
+def test_each_address_has_its_own_limit(desk, clock):
     app = service_of(desk, per_minute=1, clock=clock)
 
     async def ask(*hosts):
