@@ -292,3 +292,12 @@ def test_one_of_something_is_singular(tmp_path):
     assert "<span>1 cost</span>" in label
     assert '<strong id="costs">1</strong><span>cost asked' in dashboard
     assert '<strong id="examples">1</strong><span>example asked about' in dashboard
+
+
+def test_only_the_first_ten_levels_have_a_key(tmp_path):
+    levels = [{"name": f"level {i}", "cost": float(i)} for i in range(12)]
+    with open_desk(tmp_path, levels=levels) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        page = client.get("/label").text
+    keys = re.findall("<kbd>([0-9]+)</kbd> level", page)
+    assert keys == [str(i) for i in range(10)] * (1 + len(LABELS))  # in each row, and in the help
