@@ -192,7 +192,7 @@ def test_cannot_tell_counts_as_asked_and_teaches_nothing(empty_model, capsys):
         ({"propensity": {"cat": 0.5}}, "\"ask\" must hold 'cat'"),
         ({"propensity": {"refund": 0}}, "the propensity of label 'refund' must be above 0"),
         ({"propensity": {"refund": 2}}, "at most 1, got 2.0"),
-        ({"outlook": {"label": "refund", "predicted": 0, "reachable": 0}}, "'chance' is missing"),
+        ({"outlook": {"label": "refund", "predicted": 0, "reachable": 0}}, '"chance" is missing'),
         ({"outlook": {"label": [], "predicted": 0, "reachable": 0, "chance": 1}}, "must be text or null, got []"),
         (
             {"outlook": {"label": "refund", "predicted": 0, "reachable": 7, "chance": 1}},

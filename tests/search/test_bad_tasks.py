@@ -10,7 +10,7 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.errors import InputError, UnknownLabelError
-from coalface.learner.estimator import NotFittedError
+from coalface.learner.state import NotFittedError
 from coalface.search import SearchLearner, SequenceTask
 from tests.search.tasks import Spelling, arrays, words
 
