@@ -1,6 +1,6 @@
 """Checks of the examples that users pass, and their conversion to sparse rows of float32."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,16 @@ class Rows:
     columns: NDArray[np.int32]
     values: NDArray[np.float32]
     width: int
+    csr: Csr = field(init=False, repr=False)  # the rows in the form that the kernels read
+    longest: int = field(init=False, repr=False)  # the largest number of non-zeros in a row
+
+    def __post_init__(self) -> None:
+        longest = self.indptr[1] if len(self.indptr) == 2 else np.diff(self.indptr).max(initial=0)
+        object.__setattr__(self, "csr", Csr(self.indptr, self.columns, self.values))
+        object.__setattr__(self, "longest", int(longest))
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
-
-    @property
-    def longest(self) -> int:
-        """The largest number of non-zeros in a row."""
-        return int(self.indptr[1]) if len(self.indptr) == 2 else int(np.diff(self.indptr).max(initial=0))
-
-    @property
-    def csr(self) -> Csr:
-        """The rows in the form that the kernels read."""
-        return Csr(self.indptr, self.columns, self.values)
 
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """The rows with these numbers, in this order."""

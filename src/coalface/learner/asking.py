@@ -1,7 +1,7 @@
 """Asking and telling: ``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +12,11 @@ from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_row, check_rows
 from coalface.errors import InputError, UnknownLabelError
-from coalface.kernels.state import NO_ROUNDS, RoundArrays, Settings, new_rounds
-from coalface.learner.collapse import warn_if_collapsed
-from coalface.learner.state import LearnerState
+from coalface.files.interrupts import interrupts_put_off
+from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds
+from coalface.learner.collapse import LEAST_SILENCE, warn_if_collapsed
+from coalface.learner.settings import settings_for
+from coalface.learner.state import DEFAULTS, LearnerState
 from coalface.rounds.arrays import answered_in, rounds_of, rows_in
 from coalface.rounds.cost_ranges import CostRanges
 from coalface.rounds.queries import Queries
@@ -56,7 +58,8 @@ class AskingLearner(LearnerState):
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         rows = self._rows(X)
-        queries = self._decide(rows, self._candidates(candidates, rows), *self._answered(rows, known, asked), start)
+        allowed, (costs, before) = self._candidates(candidates, rows), self._answered(rows, known, asked)
+        queries = self._decide(rows, allowed, costs, before, start)
         return queries if limit is None else queries.limited_to(limit)
 
     def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
@@ -114,8 +117,9 @@ class AskingLearner(LearnerState):
         >>> learner.round_, learner.costs_queried_, learner.examples_queried_
         (2, 2, 1)
         """
-        self.begin()
-        self._tell(X, check_rows(X), self.classes_, cost, asked, candidates, late=bool(late))
+        if not hasattr(self, "model_"):
+            self.begin()
+        self._tell(X, None, self.classes_, cost, asked, candidates, late=bool(late))
         self._warn_if_collapsed()
         return self
 
@@ -152,7 +156,7 @@ class AskingLearner(LearnerState):
         1
         """
         self.begin()
-        rows = rows_in(rounds) if X is None else check_rows(X)
+        rows = rows_in(rounds) if X is None else None
         said, late = answered_in(rounds, self.classes_), bool(rounds) and all(one.late for one in rounds)
         self._tell(X, rows, self.classes_, said.cost, said.asked, said.candidates, said.outlook, late=late)
         return self
@@ -168,14 +172,16 @@ class AskingLearner(LearnerState):
         first_round: int | None = None,
         settings: Settings | None = None,
     ) -> Queries:
-        scale, settings = CostScale.of(self.cost_bounds), settings or self.settings_for()
-        start = self.round_ if first_round is None else first_round
+        start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
+        settings = settings or settings_for(len(self.classes_), {**DEFAULTS, **vars(self)})
         rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked)
         found = self.model_.ask(rows, settings, rounds, start)
+        scale = CostScale.of(self.cost_bounds)
+        lowest, highest = scale.within(scale.from_unit(found.lowest)), scale.within(scale.from_unit(found.highest))
         return Queries(
             mask=found.mask,
             next=found.next,
-            ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
+            ranges=CostRanges(lowest, highest),
             predicted=scale.from_unit(found.predicted),
             reason_codes=found.reasons,
             propensity=found.propensity,
@@ -188,7 +194,7 @@ class AskingLearner(LearnerState):
     def _tell(
         self,
         X: Any,
-        rows: Rows,
+        rows: Rows | None,
         labels: NDArray[Any],
         cost: Any,
         asked: Any = None,
@@ -198,10 +204,18 @@ class AskingLearner(LearnerState):
         late: bool = False,
     ) -> None:
         """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
-        settings = self.settings_for(len(labels))
+        rows = check_rows(X) if rows is None else rows
+        n_rows, recorder = len(rows), self._recorder
+        settings = settings_for(len(labels), {**DEFAULTS, **vars(self)})
         scale = CostScale.of(self.cost_bounds)
-        unit = check_cost(cost, len(rows), labels, scale)
-        rounds = NO_ROUNDS._replace(costs=unit, **_questions(asked, unit))
+        unit = check_cost(cost, n_rows, labels, scale)
+        given = unit if recorder is None else scale.within(cost)
+        rounds = NO_ROUNDS._replace(costs=unit, asked=~np.isnan(unit))
+        if isinstance(asked, Queries):
+            rounds = rounds._replace(reasons=asked.reason_codes, propensity=asked.propensity)
+            asked, outlook = asked.mask, asked.outlook
+        if asked is not None:
+            rounds = rounds._replace(asked=check_mask(asked, unit.shape, "asked"))
         if candidates is not None:
             rounds = rounds._replace(candidates=check_mask(candidates, unit.shape, "candidates"))
         if outlook is not None:
@@ -210,49 +224,16 @@ class AskingLearner(LearnerState):
         names = check_feature_names(self, X)
         model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
         model.check(rows)
-        self._begin_with(labels, model)
-        with self._learning():
-            if self._recorder is not None:
-                self._recorder.write(self._recorded(self.round_, rows, scale.within(cost), rounds, names, late=late))
-            self._note_columns(rows, names)
+        if not hasattr(self, "model_"):
+            self._begin_with(labels, model)
+        with self.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
+            if recorder is not None:
+                first_round = int(self.model_.state.counters[ROUND])
+                recorder.write(rounds_of(first_round, recorder.texts, rows, given, rounds, names, late), vars(self))
+            self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
+            if names is not None:
+                self.feature_names_in_ = names
             self.model_.tell(rows, settings, rounds, late=late)
-
-    def _learning(self) -> AbstractContextManager[Any]:
-        """A block in which no other thread learns and, where a ledger is written, Ctrl-C waits."""
-        if self._recorder is None:
-            return self.model_.lock
-        self._recorder.check(vars(self))
-        return self._recorder.undisturbed(self.model_.lock)
-
-    def _recorded(
-        self,
-        first_round: int,
-        rows: Rows,
-        cost: NDArray[Any],
-        rounds: RoundArrays,
-        names: NDArray[np.object_] | None,
-        *,
-        late: bool = False,
-    ) -> list[Round]:
-        """The rounds as a ledger keeps them, costs on the user's scale."""
-        return rounds_of(
-            first_round,
-            self.classes_,
-            rows,
-            cost,
-            rounds.asked,
-            reasons=rounds.reasons if len(rounds.reasons) else None,
-            propensity=rounds.propensity,
-            outlook=rounds.outlook if len(rounds.outlook) else None,
-            candidates=rounds.candidates if len(rounds.candidates) else None,
-            columns=names,
-            late=late,
-        )
-
-    def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
-        self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
-        if names is not None:
-            self.feature_names_in_ = names
 
     def _answered(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
         """The known costs on the inner scale, and what was asked for."""
@@ -273,16 +254,8 @@ class AskingLearner(LearnerState):
 
     def _warn_if_collapsed(self) -> None:
         """Warn once that the learner has stopped asking although its last answers show that it errs."""
-        if self.budget is not None or hasattr(self, "_warned"):
+        silent = self.model_.state.counters[SILENT_ROUNDS]
+        if silent < LEAST_SILENCE or self.budget is not None or hasattr(self, "_warned"):
             return
         if warn_if_collapsed(self.model_.state, self.mellowness, self.warm_up):
             self._warned = True
-
-
-def _questions(asked: Any, unit: NDArray[np.float32]) -> dict[str, Any]:
-    """What was asked for, as the fields of ``RoundArrays``; by default the known costs."""
-    if isinstance(asked, Queries):
-        outlook = {} if asked.outlook is None else {"outlook": asked.outlook}
-        mask = check_mask(asked.mask, unit.shape, "asked")
-        return {"asked": mask, "reasons": asked.reason_codes, "propensity": asked.propensity, **outlook}
-    return {"asked": ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")}

@@ -5,14 +5,14 @@ import warnings
 from coalface.errors import CollapseWarning
 from coalface.kernels.state import EXAMPLES_QUERIED, SILENT_ROUNDS, Counted
 
-_SILENCE = 500  # rounds without a question that call for a second look
+LEAST_SILENCE = 500  # rounds without a question that call for a second look
 _WRONG = 0.25  # mean excess cost of the last answered examples, as a share of the cost scale
 
 
 def warn_if_collapsed(counts: Counted, mellowness: float, warm_up: int | str) -> bool:
     """Whether a warning was given."""
     silent, regret = int(counts.counters[SILENT_ROUNDS]), float(counts.recent_regret[0])
-    if silent < max(_SILENCE, 5 * int(counts.counters[EXAMPLES_QUERIED])) or regret < _WRONG:
+    if silent < max(LEAST_SILENCE, 5 * int(counts.counters[EXAMPLES_QUERIED])) or regret < _WRONG:
         return False
     warnings.warn(
         f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "

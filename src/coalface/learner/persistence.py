@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from coalface.data.labels import label_array
+from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.asking import AskingLearner
@@ -106,7 +106,8 @@ class PersistentLearner(AskingLearner):
 
     def _new_recorder(self, ledger: Ledger) -> Recorder:
         own = [name for name in self.model_.learned_with if name in vars(self)]
-        return Recorder(ledger, dict.fromkeys([*self._learned_with, *own]), vars(self))
+        names = dict.fromkeys([*self._learned_with, *own])
+        return Recorder(ledger, label_texts(self.classes_), names, vars(self))
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy does not write to the ledger of the original."""

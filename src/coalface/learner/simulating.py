@@ -1,5 +1,6 @@
 """Runs in which every cost is known and the learner sees only those it asks for, played piece by piece."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +9,14 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.feature_columns import check_feature_names, check_width
+from coalface.data.labels import label_texts
 from coalface.data.rows import Rows
+from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.learner.persistence import PersistentLearner
 from coalface.learner.stopping import saves_less_than
 from coalface.models.contract import Play
+from coalface.rounds.arrays import rounds_of
 from coalface.rounds.round import Round
 
 UNLIMITED = 2**62
@@ -81,11 +85,16 @@ class SimulatingLearner(PersistentLearner):
         """Go on for ``n_rows`` rows, in whole batches, or until so many costs have been asked for in all."""
         start, settings = run.done, self.settings_for()
         until = Until(min(start + n_rows, len(run)), costs, run.stop_saving)
-        with self._learning():
+        recorder = self._recorder
+        if recorder is not None:
+            recorder.check(vars(self))
+        with self.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
             run.done = self.model_.simulate(run.rows, settings, run.play, start, until, run.batch)
-            self._note_columns(run.rows, run.names)
-            if self._recorder is not None and run.done > start:
-                self._recorder.write(self._rounds_of_run(run, slice(start, run.done)), learned=True)
+            self.n_features_in_ = max(run.rows.width, getattr(self, "n_features_in_", 0))
+            if run.names is not None:
+                self.feature_names_in_ = run.names
+            if recorder is not None and run.done > start:
+                recorder.write(self._rounds_of_run(run, slice(start, run.done)), vars(self), learned=True)
 
     def is_over(self, run: Run) -> bool:
         """Whether the run is at its end, or more asking would save too little."""
@@ -111,4 +120,5 @@ class SimulatingLearner(PersistentLearner):
             outlook=record.outlook[span],
         )
         names = run.names if span.start == 0 else None
-        return self._recorded(self.round_ - len(picked), run.rows.take(picked), cost, rounds, names)
+        texts = label_texts(self.classes_)
+        return rounds_of(self.round_ - len(picked), texts, run.rows.take(picked), cost, rounds, names)

@@ -23,7 +23,7 @@ from coalface.models.contract import CostModel
 from coalface.rounds.recorder import Recorder
 
 _BEGINNING = RLock()
-_DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of the parameters that a learner does not have
+DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of the parameters that a learner does not have
 
 
 class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
@@ -77,7 +77,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
 
     def settings_for(self, n_labels: int | None = None) -> Settings:
         """The parameters, checked, as compiled code reads them."""
-        return settings_for(len(self.classes_) if n_labels is None else n_labels, {**_DEFAULTS, **vars(self)})
+        return settings_for(len(self.classes_) if n_labels is None else n_labels, {**DEFAULTS, **vars(self)})
 
     def _new_model(self, labels: NDArray[Any]) -> CostModel:
         """A model for these labels; an InputError if the parameters cannot be."""

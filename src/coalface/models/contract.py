@@ -146,11 +146,11 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     def ask(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None) -> RoundArrays:
         """Decide on each row, the first at ``first_round``, by default the next; nothing is learned."""
         groups = NO_GROUPS
-        if len(rows) > 1 and settings.rule != PASSIVE and settings.alike <= 1.0:
+        if len(rounds.mask) > 1 and settings.rule != PASSIVE and settings.alike <= 1.0:
             groups = near_duplicates(rows, settings.alike)
         with self.lock:
             start = int(self.state.counters[ROUND]) if first_round is None else first_round
-            self._decide(rows, settings, rounds, start, groups)
+            self._decide(rows, settings, rounds, start, groups, none_taken(groups, self.n_labels))
         return rounds._replace(outlook=_foreseen(settings, rounds))
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
@@ -178,9 +178,10 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
                 position = span.stop
         return position
 
-    def _decide(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups) -> None:
+    def _decide(
+        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, taken: Mask
+    ) -> None:
         rounds.predicted[:], rounds.lowest[:], rounds.highest[:] = self.ranges(rows, settings, first_round)
-        taken = none_taken(groups, self.n_labels)
         precomputed_ranges.decide_rows(self.state, settings, self.scratch, first_round, rounds, groups, taken)
 
     def _play_batch(self, rows: Rows, settings: Settings, play: Play, span: slice) -> None:

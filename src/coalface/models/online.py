@@ -72,7 +72,7 @@ class OnlineModel(CostModel):
         """Predictions, and how far one more example could pull each of them."""
         rounds = new_rounds(len(rows), self.n_labels)
         with self.lock:
-            self._decide(rows, settings, rounds, first_round, NO_GROUPS)
+            self._decide(rows, settings, rounds, first_round, NO_GROUPS, none_taken(NO_GROUPS, self.n_labels))
         return Ranged(rounds.predicted, rounds.lowest, rounds.highest)
 
     def learn(
@@ -131,13 +131,15 @@ class OnlineModel(CostModel):
             online.predict_rows(self.state, settings, scratch, rows.csr, candidates, best, predicted)
         return best
 
-    def _decide(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups) -> None:
-        scratch, taken = self.scratch_for(rows.longest), none_taken(groups, self.n_labels)
-        online.ask_rows(self.state, settings, scratch, rows.csr, first_round, rounds, groups, taken)
+    def _decide(
+        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, taken: Mask
+    ) -> None:
+        csr, longest = rows.csr, rows.longest
+        online.ask_rows(self.state, settings, self.scratch_for(longest), csr, first_round, rounds, groups, taken)
 
     def _in_room(self, rows: Rows, go_on: Callable[[Csr, Scratch, int], int]) -> None:
         """Call a kernel until all rows are done; it stops where the model lacks room for the features of a row."""
-        csr, longest, n_rows, done = rows.csr, rows.longest, len(rows), 0
+        csr, longest, n_rows, done = rows.csr, rows.longest, len(rows.indptr) - 1, 0
         with self.lock:
             scratch = self.scratch_for(longest)
             while done < n_rows:

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from coalface.data.labels import label_texts
 from coalface.data.rows import Rows, check_row
 from coalface.errors import InputError, UnknownLabelError
-from coalface.kernels.state import ANSWER, AUDIT, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE
+from coalface.kernels.state import ANSWER, AUDIT, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE, RoundArrays
 from coalface.rounds.round import Outlook, Round
 
 Mask = NDArray[np.bool_]
-_UNKNOWN = np.zeros((0, 0))
 
 
 class Answered(NamedTuple):
@@ -68,42 +67,42 @@ def rows_in(rounds: Iterable[Round]) -> Rows:
 
 def rounds_of(
     first_round: int,
-    classes: NDArray[Any],
+    texts: Sequence[str],
     rows: Rows,
     cost: NDArray[Any],
-    asked: Mask,
-    *,
-    reasons: NDArray[np.int8] | None = None,
-    propensity: NDArray[np.float64] = _UNKNOWN,
-    outlook: NDArray[np.float64] | None = None,
-    candidates: Mask | None = None,
+    arrays: RoundArrays,
     columns: NDArray[np.object_] | None = None,
     late: bool = False,
 ) -> list[Round]:
-    """One round per row, in order; new names of columns go with the first. Unanswered examples are not kept."""
-    texts = label_texts(classes)
-    known = ~np.isnan(cost)
-    if candidates is not None:
-        known, asked = known & candidates, asked & candidates
-    audits = np.zeros_like(asked) if reasons is None else asked & (reasons == AUDIT)
+    """One round per row as a ledger keeps them; ``cost`` (n, K) is on the user's scale, ``texts`` spells the labels.
+
+    New names of columns go with the first round. An example without an answer is not kept.
+    """
+    known, asked = ~np.isnan(cost), arrays.asked
+    restricted = len(arrays.candidates) > 0
+    if restricted:
+        known, asked = known & arrays.candidates, asked & arrays.candidates
+    audits = asked & (arrays.reasons == AUDIT) if len(arrays.reasons) else np.zeros_like(asked)
     found = []
-    for i in range(len(rows)):
+    for i in range(len(cost)):
         answered = np.flatnonzero(known[i] | asked[i]).tolist()
-        indices, values = rows.row(i) if answered else ((), ())
+        span = slice(rows.indptr[i], rows.indptr[i + 1] if answered else rows.indptr[i])
+        values = [float(f"{value:.9g}") for value in rows.values[span]]  # 9 digits give float32 back exactly
+        candidates = [texts[k] for k in np.flatnonzero(arrays.candidates[i]).tolist()] if restricted else None
         found.append(
             Round(
                 number=first_round + (0 if late else i),
                 late=late,
                 width=rows.width,
-                indices=tuple(int(index) for index in indices),
-                values=tuple(float(f"{value:.9g}") for value in values),  # 9 digits give float32 back exactly
+                indices=tuple(rows.columns[span].tolist()),
+                values=tuple(values),
                 columns=tuple(columns) if columns is not None and i == 0 else None,
-                candidates=None if candidates is None else tuple(texts[k] for k in np.flatnonzero(candidates[i])),
-                ask=tuple(texts[k] for k in answered if asked[i, k]),
-                propensity={texts[k]: float(propensity[i, k]) for k in np.flatnonzero(audits[i])},
-                outlook=None if late or outlook is None else outlook_of(texts, outlook[i]),
+                candidates=None if candidates is None else tuple(candidates),
+                ask=tuple([texts[k] for k in answered if asked[i, k]]),
+                propensity={texts[k]: float(arrays.propensity[i, k]) for k in np.flatnonzero(audits[i]).tolist()},
+                outlook=None if late or not len(arrays.outlook) else outlook_of(texts, arrays.outlook[i]),
                 costs={texts[k]: float(cost[i, k]) if known[i, k] else None for k in answered},
-                unasked=tuple(texts[k] for k in answered if not asked[i, k]),
+                unasked=tuple([texts[k] for k in answered if not asked[i, k]]),
             )
         )
     return found

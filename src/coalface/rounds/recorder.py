@@ -1,12 +1,9 @@
 """Writing what a learner learns to its ledger, so that the two never drift apart unnoticed."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from threading import RLock
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from coalface.errors import InputError
-from coalface.files.interrupts import interrupts_put_off
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.round import Round
 
@@ -17,8 +14,11 @@ class Recorder:
     ``learned_with`` names the parameters that affect replay; the others only decide what is asked.
     """
 
-    def __init__(self, ledger: Ledger, learned_with: Iterable[str], params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, ledger: Ledger, texts: Sequence[str], learned_with: Iterable[str], params: Mapping[str, Any]
+    ) -> None:
         self.ledger = ledger
+        self.texts = texts  # the labels as the ledger spells them
         self._params = {name: params[name] for name in learned_with}
         self._behind = False
 
@@ -36,14 +36,9 @@ class Recorder:
                     "learner with a new ledger."
                 )
 
-    def write(self, rounds: Iterable[Round], *, learned: bool = False) -> None:
+    def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
         """Append rounds. If they were ``learned`` already and that fails, the learner cannot go on."""
+        self.check(params)
         self._behind = learned
         self.ledger.append(rounds)
         self._behind = False
-
-    @contextmanager
-    def undisturbed(self, lock: RLock) -> Iterator[None]:
-        """A block in which no other thread learns and Ctrl-C waits."""
-        with lock, interrupts_put_off():
-            yield
