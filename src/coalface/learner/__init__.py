@@ -1,1 +1,1 @@
-"""The estimator: ask, tell, interview, predict."""
+"""The learner: a scikit-learn classifier that asks for costs and learns the answers."""

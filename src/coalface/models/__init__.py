@@ -1,1 +1,1 @@
-"""One cost regressor per label: what they know, and how they learn it."""
+"""Cost models: what predicts the costs, how sure it is of them, and how it learns. ``contract`` says what all offer."""

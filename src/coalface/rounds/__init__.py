@@ -1,1 +1,1 @@
-"""What was shown, predicted, asked and answered, round by round, and where that is kept."""
+"""Rounds: what was shown, predicted, asked and answered about each example, and the ledgers that keep them."""
