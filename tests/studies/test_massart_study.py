@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "studies" / "massart.py"
+SCRIPT = Path(__file__).parents[2] / "studies" / "massart.py"
 STUDY = runpy.run_path(str(SCRIPT))
 Line, Checkpoint = STUDY["Line"], STUDY["Checkpoint"]
 

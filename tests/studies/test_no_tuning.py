@@ -9,7 +9,7 @@ import pytest
 from coalface.studies.tables import write_tables
 from tests.studies.made_findings import a_run, findings
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "studies" / "no_tuning.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "studies" / "no_tuning.py"))
 ASKED = [100, 200, 400, 800]
 
 
