@@ -20,9 +20,8 @@ import numpy as np
 
 from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
 from coalface.studies.csv_files import write_csv
-from coalface.studies.report import colours as inks
-from coalface.studies.report import ticks
-from coalface.studies.report.figure_style import DASHES, legend_above, paper, standalone, svg_of
+from coalface.studies.report import colours, ticks
+from coalface.studies.report.figure_style import DASHES, legend_above, standalone, styled_figure, svg_of
 from coalface.theory import (
     FiniteCoal,
     Growth,
@@ -178,20 +177,26 @@ def beginnings() -> list[list[Any]]:
 def draw(runs: Iterable[Checkpoint]) -> str:
     """Costs asked for (medians, all seeds behind) and excess cost (means) against examples, as SVG text."""
     lines = by_line(runs)
-    palette = dict(zip(lines, (inks.RULES[name] for name in ("passive", *_HUES)), strict=False))
-    with paper((12.5, 4.6), salt="massart") as figure:
+    palette = dict(zip(lines, (colours.RULES[name] for name in ("passive", *_HUES)), strict=False))
+    with styled_figure((12.5, 4.6), salt="massart") as figure:
         asked, excess = figure.subplots(1, 2)
         named: dict[str, Any] = {}
         for place, (name, seeds) in enumerate(lines.items()):
             n = [point.examples for point in seeds[0]]
-            look = {"color": inks.marker_of(palette[name]), "linestyle": DASHES[place % len(DASHES)], "marker": "o"}
+            look = {
+                "color": colours.placeholder_for(palette[name]),
+                "linestyle": DASHES[place % len(DASHES)],
+                "marker": "o",
+            }
             costs, paid = _values(seeds, "costs_queried"), _values(seeds, "excess_cost").mean(axis=0)
             asked.fill_between(n, costs.min(axis=0), costs.max(axis=0), color=look["color"], alpha=0.14, linewidth=0)
             (named[name],) = asked.plot(n, np.median(costs, axis=0), markersize=4, **look)
             excess.plot(n, np.where(paid > 0, paid, np.nan), markersize=4, **look)  # 0 has no place on a log axis
         n = np.array(CHECKPOINTS, float)
         bound = excess_cost_massart(schedule_for(), n, MARGIN)
-        (named["the theorem's bound"],) = excess.plot(n, bound, color=inks.marker_of(inks.GUARANTEED), linewidth=1.2)
+        (named["the theorem's bound"],) = excess.plot(
+            n, bound, color=colours.placeholder_for(colours.GUARANTEED), linewidth=1.2
+        )
         asked.set_title("costs asked for, median", loc="left", fontweight="bold")
         excess.set_title("excess of the expected cost, mean where not 0", loc="left", fontweight="bold")
         for axes in (asked, excess):

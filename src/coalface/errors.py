@@ -10,7 +10,7 @@
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
     │   └── StudyError                 a study says something that cannot be
     ├── FileBusyError                  another process is changing the file
-    ├── BrokenCrewError                the caller's executor lost a worker  (see ``experiments.crews``)
+    ├── WorkerLostError                the caller's executor lost a worker  (see ``studies.executors``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.fetching``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 

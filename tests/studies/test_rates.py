@@ -117,6 +117,6 @@ def test_the_word_twice_and_the_word_for_a_learner_that_does_not_know_it_are_ref
     twice = 'data = ["iris"]\n[lines.coal]\nlearning_rate = ["auto", 0.1, "auto"]\n'
     with pytest.raises(StudyError, match=r"line 3: learning_rate must have each value once, got \['auto', 0.1, 'auto'"):
         Study.from_toml(twice)
-    rival = 'data = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
+    study = 'data = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
     with pytest.raises(StudyError, match=r"line 4: learning_rate must be a number for the learner 'vw', got 'auto'"):
-        Study.from_toml(rival)
+        Study.from_toml(study)

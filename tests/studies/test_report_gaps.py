@@ -9,12 +9,12 @@ from coalface.errors import InputError
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.figure_data import figures_for
 from coalface.studies.report.pages import write_report
-from tests.studies.made_findings import LINES, RIVALS, a_run, findings, learning, unpriced
+from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning, unpriced
 from tests.studies.reports import report_of, rows_of
 
 
 def test_a_line_whose_price_is_not_known_has_no_line_in_the_price_figure_and_no_number_anywhere(tmp_path):
-    study = unpriced(learning(LINES | RIVALS, ("dear",), price_unit="seconds"), "vw")
+    study = unpriced(learning(LINES | BASELINES, ("dear",), price_unit="seconds"), "vw")
     page = report_of(study, tmp_path).read_text(encoding="utf-8")
     drawn = {
         name: {row["line"] for row in rows_of(tmp_path / "figures" / f"{name}.csv")} for name in ("costs", "price")

@@ -10,8 +10,8 @@ from coalface.studies.measures import COSTS
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.headline import facts_of
 from coalface.studies.report.pages import write_report
-from coalface.studies.report.where_coal_loses import losses, nothing_lost
-from tests.studies.made_findings import LINES, RIVALS, a_run, findings, learning
+from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
+from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning
 from tests.studies.reports import report_of
 
 NEVER = {name: LINES[name] for name in ("passive", "coal 0.001")}
@@ -167,7 +167,7 @@ def test_if_only_some_lines_have_few_permutations_they_are_named(tmp_path):
 
 def test_a_lone_coal_line_is_the_baseline_and_has_nothing_beside_it(tmp_path):
     study = findings(runs_of("coal", [100, 200], [0.5, 0.3], n=2), baseline="coal")
-    assert losses(Analysis.of(study)) == []
+    assert where_coal_loses(Analysis.of(study)) == []
     page = page_of(study, tmp_path)
     assert "The baseline, coal, is the coal line itself, and there is nothing to compare it with." in page
     assert "uses the coal rule" not in page
@@ -177,7 +177,7 @@ def test_a_lone_coal_line_is_the_baseline_and_has_nothing_beside_it(tmp_path):
 
 def test_a_coal_baseline_beside_others_is_not_said_to_be_missing():
     runs = runs_of("coal", [100, 200], [0.5, 0.3]) + runs_of("vw", [100, 400], [0.5, 0.3])
-    told = nothing_lost(Analysis.of(findings(runs, baseline="coal")))
+    told = no_losses_text(Analysis.of(findings(runs, baseline="coal")))
     assert told.startswith("The baseline, coal, is the only coal line")
     assert "No line" not in told
 
@@ -186,7 +186,7 @@ def test_a_coal_baseline_beside_others_is_not_said_to_be_missing():
 
 
 def test_numbers_and_their_per_cent_are_never_parted_in_a_table(tmp_path):
-    page = page_of(learning(LINES | RIVALS), tmp_path)
+    page = page_of(learning(LINES | BASELINES), tmp_path)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", page)
     with_percent = [cell for cell in cells if "%" in cell]
     assert len(with_percent) > 10

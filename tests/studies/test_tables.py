@@ -12,7 +12,7 @@ from coalface.errors import FileFormatError, InputError
 from coalface.studies.findings import Findings, Run
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables, write_tables
-from tests.studies.made_findings import LINES, RIVALS, a_run, findings, learning
+from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning
 
 FILES = {"sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json"}
 TIMES = {"timings.csv", "timings.json"}
@@ -20,7 +20,7 @@ TIMES = {"timings.csv", "timings.json"}
 
 @pytest.fixture
 def study():
-    return learning(LINES | RIVALS, data=("digits", 'a "strange", näme'), price_unit="seconds", n=2)
+    return learning(LINES | BASELINES, data=("digits", 'a "strange", näme'), price_unit="seconds", n=2)
 
 
 @pytest.fixture

@@ -42,9 +42,11 @@ def simulate(
     alike: options.Alike = None,
     seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
-    budgets: Annotated[
-        str, typer.Option(help="doubling, quarter-doubling, or numbers such as 100,500,1000.")
+    checkpoints: Annotated[
+        str,
+        typer.Option(help="Costs at which to measure the test cost: doubling, quarter-doubling, or 100,500,1000."),
     ] = "doubling",
+    budgets: Annotated[str | None, typer.Option(hidden=True)] = None,
     stop_saving: options.StopSaving = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
@@ -84,7 +86,9 @@ def simulate(
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_folder_of(path, option)
-    wanted = _budgets(budgets)
+    if budgets is not None:
+        raise InputError("--budgets is now called --checkpoints. (--budget limits what may be spent.)")
+    wanted = _checkpoints(checkpoints)
     reading = reader_options(label, cost_matrix, reader)
     both = both_parts(data, format, reading)
     if both is not None and test is not None:
@@ -114,7 +118,7 @@ def _run(
     model: Any,
     train: "CostDataset",
     held_out: "CostDataset",
-    budgets: Any,
+    checkpoints: Any,
     seed: int | None,
     batch: int,
     stop_saving: float | None,
@@ -131,7 +135,7 @@ def _run(
             X_test=held_out.X,
             cost_test=held_out.cost,
             order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
-            budgets=budgets,
+            checkpoints=checkpoints,
             candidates=train.candidates,
             price=train.price,
             batch=batch,
@@ -140,14 +144,14 @@ def _run(
         )
 
 
-def _budgets(text: str) -> Any:
+def _checkpoints(text: str) -> Any:
     if text[:1].isalpha():
         return text
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise InputError(
-            f"--budgets must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
+            f"--checkpoints must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
         ) from None
 
 
@@ -171,25 +175,23 @@ def _rows(curve: "Curve") -> list[list[str]]:
 
 
 def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier", batch: int) -> None:
-    from coalface.studies.report import html_page as report
-    from coalface.studies.report.figures import curve_lines, draw_curves
+    from coalface.studies.report.html_page import page, write_page
+    from coalface.studies.report.panels import draw_curves, rules_panel
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
     settings["batch"] = f"{batch}"
-    lines = {axis: curve_lines({learner.rule: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
+    runs = {learner.rule: [curve]}
+    panels = [rules_panel("Against costs", runs), rules_panel("Against examples", runs, "examples_queried")]
     size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
-    caption = "Interpolated between the checkpoints below."
-    figures = [
-        report.figure(draw_curves({title: lines[axis]}, axis), caption)
-        for axis, title in (("costs_queried", "Against costs"), ("examples_queried", "Against examples"))
-    ]
-    html = report.page(
+    html = page(
+        "run.html",
         f"A simulated run on {train.name or 'your data'}",
         f"{curve}. {size}.",
-        report.section("Test cost", report.beside(*figures)),
-        report.section("Checkpoints", report.table(_HEADINGS, _rows(curve))),
-        report.section("Settings", report.pairs(settings)),
-        report.section("Time", report.pairs({"the run": f"{curve.seconds:.2f} s"})),
+        curves=draw_curves(panels, "Test cost"),
+        headings=_HEADINGS,
+        rows=_rows(curve),
+        settings=settings,
+        times={"the run": f"{curve.seconds:.2f} s"},
     )
-    report.write_page(path, html)
+    write_page(path, html)
     typer.echo(f"Report: {path.resolve()}", err=True)

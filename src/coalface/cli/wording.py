@@ -14,7 +14,7 @@ _OPTIONS |= {
         "audit_rate",
         "batch",
         "budget",
-        "budgets",
+        "checkpoints",
         "classes",
         "cost_bounds",
         "cost_matrix",

@@ -16,7 +16,7 @@ rates, draws the curves and counts the savings.
 import os
 from pathlib import Path
 
-from coalface.studies.collect_results import findings_of
+from coalface.studies.collect_results import collect_results
 from coalface.studies.report.pages import write_report
 from coalface.studies.results import FILE, Results
 from coalface.studies.study import Study
@@ -30,5 +30,5 @@ def write_report_of(folder: str | os.PathLike[str]) -> Path:
     """Write the tables, figures and page of a sweep's folder, or of a folder of tables; the path of the page."""
     place = Path(folder)
     if (place / FILE).is_file():
-        write_tables(findings_of(Results(place)), place)
+        write_tables(collect_results(Results(place)), place)
     return write_report(place)

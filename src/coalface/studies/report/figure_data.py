@@ -1,4 +1,4 @@
-"""The figures of a study: which there are, the arrays behind each, and the same as rows of a CSV file."""
+"""The figures of a study: which it has, their arrays, and the same numbers as rows of a CSV file."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,22 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, checkpoints, start_of
+from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, counted_points, start_of
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, draw_dots
-from coalface.studies.report.panels import Panel, Style, draw_panels, panel, styles_for
+from coalface.studies.report.panels import AXIS_LABELS, Panel, Style, draw_curves, panel, styles_for
 
-MOST_PANELS = 9  # more datasets than this are shown by their savings alone
+MOST_PANELS = 9  # with more datasets, the figure shows savings only
 MEAN_ROW = "geometric mean"
-_AXIS_NAMES = {COSTS: "costs asked for", EXAMPLES: "examples asked about", ANSWERS: "answers (a label is one)"}
+_AXIS_NAMES = {
+    COSTS: AXIS_LABELS[COSTS.axis],
+    EXAMPLES: AXIS_LABELS[EXAMPLES.axis],
+    ANSWERS: "answers (a label is one)",
+}
 _HEADINGS_OF_PANELS = ("data", "line", "drawn", "asked", "lower_15", "median", "upper_85")
 _HEADINGS_OF_DOTS = ("counted", "data", "line", "saving", "low", "high")
-NAMES = ("costs", "examples", "price", "answers", "ablations", "savings")  # of the files a report may have
+NAMES = ("costs", "examples", "price", "answers", "ablations", "savings")  # of the figures that a report may have
 
 
 @dataclass(frozen=True, eq=False)
 class StudyFigure:
-    """One figure: the name of its files, what it shows, how to read it, and its arrays."""
+    """One figure: the name of its files, its title, its caption, and its arrays."""
 
     name: str
     title: str
@@ -29,10 +33,10 @@ class StudyFigure:
     shown: tuple[Panel, ...] | DotPlot
 
     def svg(self) -> str:
-        """The figure, drawn."""
+        """The figure as SVG text."""
         if isinstance(self.shown, DotPlot):
             return draw_dots(self.shown, self.title)
-        return draw_panels(self.shown, self.title)
+        return draw_curves(self.shown, self.title)
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -45,7 +49,7 @@ class StudyFigure:
 
 
 def figures_for(analysis: Analysis) -> list[StudyFigure]:
-    """The figures that say something about a study, the most telling one first."""
+    """The figures that apply to a study, the most important one first."""
     main, ablated = analysis.main_lines, _lines_beside_ablations(analysis)
     if not analysis.outcomes:
         return []
@@ -58,7 +62,7 @@ def figures_for(analysis: Analysis) -> list[StudyFigure]:
 
 
 def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
-    """The baseline, the ablations, and the coal lines with the settings of these, or all of them."""
+    """The baseline, the ablations, and the coal lines with the same settings; all coal lines if there are none."""
     if not analysis.ablation_lines:
         return ()
     settings = {line.partition(" ")[2] for line in analysis.ablation_lines} - {""}
@@ -68,9 +72,9 @@ def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _styles(analysis: Analysis, lines: Sequence[str]) -> dict[str, Style]:
-    """Every line looks the same in all figures of a page."""
-    inks = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
-    every = dict(zip(analysis.rules, styles_for(inks), strict=True))
+    """The styles of these lines, the same in all figures of a page; the default has a colour of its own."""
+    rules = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
+    every = dict(zip(analysis.rules, styles_for(rules), strict=True))
     return {line: every[line] for line in lines}
 
 
@@ -89,7 +93,7 @@ def _curves(analysis: Analysis, lines: Sequence[str], measure: Measure, name: st
         chosen = [choice for choice in here if applies(measure, facts, choice.runs)]
         if not chosen:
             continue
-        points = {choice.line: checkpoints(choice.runs, measure, facts) for choice in chosen}
+        points = {choice.line: counted_points(choice.runs, measure, facts) for choice in chosen}
         target = next((one.baseline_test_cost for one in analysis.on(facts.name, [analysis.findings.baseline])), np.nan)
         panels.append(
             panel(
