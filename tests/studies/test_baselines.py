@@ -18,7 +18,7 @@ FEW = {"max_labels": 29, "batch_size": 12, "warm_up": 5}
 CHECKPOINTS = [10, 20, 40, 80, 5000]
 
 
-class RivalContract:
+class BaselineContract:
     """Subclasses say which baseline, and with which parameters."""
 
     learner: str
@@ -140,28 +140,28 @@ class RivalContract:
         assert "\n" not in str(caught.value)
 
 
-class TestRandomCosts(RivalContract):
+class TestRandomCosts(BaselineContract):
     learner, parameters = "random-costs", {"share": 0.6}
 
 
-class TestVowpalWabbit(RivalContract):
+class TestVowpalWabbit(BaselineContract):
     learner, parameters = "vw", {"mellowness": 0.05}
 
 
-class TestMargin(RivalContract):
+class TestMargin(BaselineContract):
     learner, parameters = "margin", FEW
 
 
-class TestCostWeightedUncertaintyWithItsOwnPredictor(RivalContract):
+class TestCostWeightedUncertaintyWithItsOwnPredictor(BaselineContract):
     learner, parameters = "cost-weighted-uncertainty", {**FEW, "predictor": "own"}
 
 
-class TestCostEmbedding(RivalContract):
+class TestCostEmbedding(BaselineContract):
     learner, parameters = "cost-embedding", FEW
 
 
-def test_every_rival_keeps_the_contract():
-    covered = {contract.learner for contract in RivalContract.__subclasses__()}
+def test_every_baseline_keeps_the_contract():
+    covered = {contract.learner for contract in BaselineContract.__subclasses__()}
     assert covered == set(BASELINES)
 
 
@@ -177,7 +177,7 @@ def test_those_that_ask_for_labels_say_so():
 
 @pytest.mark.parametrize("order", [[], [0, 70], [-1], [0.5], [[0, 1]]])
 def test_an_order_must_name_rows(order):
-    with pytest.raises(InputError, match=r"order must be row numbers below 70"):
+    with pytest.raises(InputError, match=r"order must have at least one row number, each below 70"):
         BASELINES["random-costs"].run({}, pets(), pets(), order)
 
 

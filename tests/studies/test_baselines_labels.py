@@ -1,4 +1,4 @@
-"""Rivals that ask for labels: what they choose, what they predict, and what they may not see."""
+"""Baselines that ask for labels: what they choose, what they predict, and what they may not see."""
 
 import numpy as np
 import pytest

@@ -116,8 +116,8 @@ def test_text_on_a_page_cannot_become_markup():
 
 
 def test_a_template_that_lacks_a_value_is_an_error():
-    with pytest.raises(UndefinedError, match="curves"):
-        html_page.page("run.html", "A run", "What it cost")
+    with pytest.raises(UndefinedError, match="headings"):
+        html_page.page("run.html", "A run", "What it cost", curves='<svg viewBox="0 0 8 8"></svg>')
 
 
 def test_a_page_has_a_light_a_dark_and_a_printed_version_and_names_its_versions():

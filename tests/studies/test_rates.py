@@ -115,8 +115,8 @@ def test_of_a_number_and_a_word_that_are_equally_good_the_number_is_taken():
 
 def test_the_word_twice_and_the_word_for_a_learner_that_does_not_know_it_are_refused(automatic):
     twice = 'data = ["iris"]\n[lines.coal]\nlearning_rate = ["auto", 0.1, "auto"]\n'
-    with pytest.raises(StudyError, match=r"line 3: learning_rate must have each value once, got \['auto', 0.1, 'auto'"):
+    with pytest.raises(StudyError, match=r"lines.coal: learning_rate must have each value once, got \['auto', 0.1"):
         Study.from_toml(twice)
     study = 'data = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
-    with pytest.raises(StudyError, match=r"line 4: learning_rate must be a number for the learner 'vw', got 'auto'"):
+    with pytest.raises(StudyError, match=r"lines.vw: learning_rate must be a number for the learner 'vw', got 'auto'"):
         Study.from_toml(study)

@@ -227,7 +227,7 @@ def test_missing_and_failed_runs_are_told_before_anything_else(tmp_path):
     study = dataclasses.replace(learning(), missing=3, failures=("digits, coal, permutation 4: no <memory>",))
     page = report_of(study, tmp_path).read_text(encoding="utf-8")
     before = page[: page.index('class="facts"')]
-    assert "Not made yet: 3 runs of this study." in before
+    assert "Not finished yet: 3 runs of this study." in before
     assert "Failed and left out: 1 run." in before
     assert "permutation 4: no &lt;memory&gt;" in before
 
@@ -243,7 +243,7 @@ def test_a_study_whose_baseline_has_not_run_yet_says_so_and_shows_what_there_is(
 
 def test_a_best_rate_at_the_edge_of_the_grid_is_a_warning_on_the_page(tmp_path):
     page = report_of(learning(rates=(0.5, 1.0)), tmp_path).read_text(encoding="utf-8")
-    assert "The best learning rate is the least or the largest one tried" in page
+    assert "The best learning rate is the smallest or the largest one tried" in page
     assert "coal 0.01 on digits (0.5)" in page
     assert "0.5 (edge)" in page
 

@@ -28,7 +28,7 @@ def test_a_line_whose_price_is_not_known_has_no_line_in_the_price_figure_and_no_
     headings = re.findall(r'<th scope="col">(.*?)</th>', page)
     assert cells[headings.index("lower price")] == ""
     assert "never" not in row
-    assert "No price is compared where it is not known what was spent: vw on dear." in page
+    assert "Prices are not compared where a run has none: vw on dear." in page
 
 
 def test_a_price_that_nobody_knows_is_no_way_to_count(tmp_path):
@@ -74,8 +74,8 @@ def test_whole_permutations_need_no_word_about_them(tmp_path):
 
 
 def test_an_empty_folder_has_no_report(tmp_path):
-    with pytest.raises(InputError, match=r"is no folder of a sweep"):
+    with pytest.raises(InputError, match=r"is not a sweep folder"):
         write_report(tmp_path)
-    with pytest.raises(InputError, match=r"nowhere must be the folder of a sweep, but there is no such folder"):
+    with pytest.raises(InputError, match=r"nowhere must be a sweep folder, but it does not exist"):
         write_report(tmp_path / "nowhere")
     assert list(tmp_path.iterdir()) == []
