@@ -1,4 +1,4 @@
-"""Draws docs/figures/exact-engine.svg, the picture of docs/exact-engine.md: ``python docs/exact_engine.py``."""
+"""Draw docs/figures/exact-engine.svg, the figure of docs/exact-engine.md: ``python docs/exact_engine.py``."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ INK, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"
 
 
 def answers():
-    """Noisy costs that rise with one feature, and the version space that they leave, answer by answer."""
+    """Noisy costs that rise with one feature, and the version space after each answer."""
     random = np.random.default_rng(5)
     feature = random.uniform(-1, 1, N_ANSWERS)
     costs = np.clip(0.45 + 0.35 * feature + random.normal(scale=0.12, size=N_ANSWERS), 0, 1)
@@ -30,7 +30,7 @@ def answers():
 
 
 def plausible_lines(space):
-    """For every line of a grid, (level, slope), how far its worst constraint is from being broken; negative: broken."""
+    """The distance of every line (level, slope) of a grid to its tightest constraint; negative if it violates one."""
     levels, slopes = np.linspace(0.28, 0.52, 200), np.linspace(0.12, 0.55, 200)
     grid = np.stack(np.meshgrid(levels, slopes), axis=-1)
     X, _ = space.answers.examples(2)
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def draw_version_space(axes, space) -> None:
-    """The constraints of some rounds, and what all of them leave."""
+    """The constraints of a few rounds, and the version space of all of them."""
     levels, slopes, room = plausible_lines(space)
     for one in range(3, len(space.constraints) - 1, 3):
         axes.contour(levels, slopes, room[..., one], levels=[0], colors=SOFT, linewidths=0.7)
@@ -81,7 +81,7 @@ def draw_version_space(axes, space) -> None:
 
 
 def draw_ranges(axes, feature, costs, space) -> None:
-    """What the plausible lines predict."""
+    """The predictions of all lines in the version space."""
     grid, lowest, highest = ranges_over(space, Dual)
     axes.fill_between(grid, lowest, highest, color=BAND, label="range, all constraints (dual)")
     grid, lowest, highest = ranges_over(space, Bisection)

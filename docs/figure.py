@@ -1,4 +1,4 @@
-"""Draws docs/demo.svg, the figure of the README, from the runs of the demo: ``make figure``."""
+"""Draw docs/demo.svg, the figure of the README, from the runs of the demo: ``make figure``."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draws docs/figures/search.svg, learning to search in one picture: ``make figure``."""
+"""Draw docs/figures/search.svg, learning to search in one picture: ``make figure``."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ INK, FAINT, ASKED, LEFT_OUT = map(
 
 
 class Branch(NamedTuple):
-    """An action at the word to be decided, and whether the policy asks what it costs."""
+    """An action at the word to be decided, and whether the policy asks for its cost."""
 
     tag: str
     height: float
@@ -48,7 +48,7 @@ def draw_roll_in(axes: Any) -> None:
 
 
 def draw_branch(axes: Any, branch: Branch) -> None:
-    """An action, and its roll-out where there is one."""
+    """An action and its roll-out, if it has one."""
     colour = ASKED if branch.asked else LEFT_OUT
     axes.plot(
         [AT - 1, AT], [0.0, branch.height], color=colour, linestyle="solid" if branch.asked else "dotted", zorder=1

@@ -1,4 +1,4 @@
-"""Draws docs/figures/theory.svg, the three examples of the paper: ``make figure``."""
+"""Draw docs/figures/theory.svg, the three examples of the paper: ``make figure``."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ class Curve(NamedTuple):
 
 
 def schedule_of(problem: FiniteProblem) -> Schedule:
-    """The theory's schedule for a class, with a constant that lets questions end within the picture."""
+    """The theory's schedule for a class, with a constant so small that questions end within the figure."""
     members, _, labels = problem.predictions.shape
     return Schedule(n_labels=labels, class_size=members, constant=CONSTANT)
 
@@ -39,7 +39,7 @@ def asked_over_rounds(problem: FiniteProblem, rule: str) -> Curve:
 
 
 def asked_over_sizes() -> list[Curve]:
-    """What classes of growing size are asked, and what their coefficients are."""
+    """The costs asked for with classes of growing size, and their disagreement coefficients."""
     problems = [loud_errors(size) for size in SIZES]
     asked = []
     for problem in problems:
@@ -92,7 +92,7 @@ def draw(shown: dict[str, list[Curve]]) -> str:
 
 
 def main() -> None:
-    """Draw the figure and print the numbers of its ends."""
+    """Draw the figure and print the final number of each line."""
     shown = panels()
     for title, curves in shown.items():
         for curve in curves:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from coalface.studies.demo import Demo
 
 _HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
-_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table: without the band it fits into 80 characters
+_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table; without the band, it fits into 80 characters
 _NOTE = (
     "Times fewer: costs asked by passive for each cost asked by the rule. Costs to match: where the median curve falls "
-    "to passive's final test cost for good, and how many times more costs passive needs for that."
+    "to passive's final test cost for good, and how many times more costs passive needs to get there."
 )
 
 
@@ -27,9 +27,9 @@ def demo(
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """The main job on bundled data: COAL against three other rules on handwritten digits.
+    """Compare COAL with three other rules on handwritten digits, which come with the library.
 
-    Prints a table per kind of costs and writes a page with figures that opens in any browser, offline.
+    Prints one table per kind of costs and writes an HTML page with figures for any browser, offline.
     """
     from coalface.cli.files import check_folder_of
     from coalface.studies.demo import demo_page, run_demo

@@ -56,11 +56,11 @@ def simulate(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """One simulated run: the learner sees only the costs it asks for, and what it asked is counted.
+    """Simulate one run: the learner sees only the costs it asks for, and its questions are counted.
 
-    Settings that are left out are those of CoalClassifier; the report shows them.
-    A budget is spent over the training examples, unless it says over how many.
-    Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
+    Settings that are not given have the defaults of CoalClassifier; the report shows them.
+    A budget is for all training examples, unless it has over=.
+    Ctrl-C ends the run early: the command prints the result so far and exits with code 130.
     """
     from coalface.cli.files import check_folder_of
     from coalface.cli.models import Model
@@ -159,9 +159,9 @@ def _show(curve: "Curve", spent: str | None, *, as_json: bool) -> None:
     if as_json:
         typer.echo(curve.to_json())
         return
-    title = "Stopped: more asking would save too little" if curve.stopped else "The run"
+    title = "Stopped: more questions would save too little" if curve.stopped else "The run"
     print_table("Interrupted: the run so far" if curve.interrupted else title, _HEADINGS, _rows(curve))
-    typer.echo(f"Area under the test cost on a log2 axis (AUC, less is better): {curve.auc:.4f}")
+    typer.echo(f"Area under the test cost on a log2 axis (AUC, smaller is better): {curve.auc:.4f}")
     if spent is not None:
         typer.echo(f"{spent}.")
 

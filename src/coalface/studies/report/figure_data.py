@@ -111,26 +111,26 @@ def _curves(analysis: Analysis, lines: Sequence[str], measure: Measure, name: st
 _HOW_TO_READ = {
     "costs": (
         "Further down and further left is better. Lines are medians over the permutations, each line at its best "
-        "learning rate. Bars with the line's marker reach from the 15th to the 85th percentile at every doubling, each "
-        "line's a little further right so that none hides another. A line ends, with a larger marker, where its "
-        "longest run asked for no more. The dotted level is the final test cost of {baseline}: where a line falls "
-        "below it for good, its saving is counted."
+        "learning rate. Bars with the line's marker reach from the 15th to the 85th percentile at every doubling, with "
+        "an offset per line to avoid overlap. A line ends, with a larger marker, where its longest run asks for no "
+        "more. The dotted line is the final test cost of {baseline}: a saving is counted where a line falls below it "
+        "for good."
     ),
     "examples": (
-        "The same runs, counted in examples with at least one question: what matters where looking at an example is "
-        "the expensive part."
+        "The same runs, counted in examples with at least one question: the number that matters where looking at an "
+        "example is the expensive part."
     ),
-    "price": "The same runs, counted in what the answers took.",
+    "price": "The same runs, counted in the price of the answers.",
     "answers": (
-        "The same runs, with each label that was told counted as one answer. Telling the one right label of an example "
-        "may be less work than giving all its costs; the truth lies between this figure and the first one."
+        "The same runs, with each true label counted as one answer. Giving the one true label of an example may be "
+        "less work than giving all its costs; the truth lies between this figure and the first one."
     ),
     "ablations": (
-        "all-or-none asks for every cost of an example or for none; no-domination asks also about labels that cannot "
-        "be best. The distance to the coal line is what the half of the rule that each leaves out is worth."
+        "all-or-none asks for every cost of an example or for none; no-domination also asks about labels that cannot "
+        "be best. The distance to the coal line is the value of the half of the rule that each leaves out."
     ),
 }
-_LABELS_ARE_COSTS = " A label that was told counts as the costs of all labels here."
+_LABELS_ARE_COSTS = " A true label counts as the costs of all labels here."
 
 
 def _caption_of_curves(analysis: Analysis, name: str) -> str:
@@ -141,10 +141,11 @@ def _caption_of_curves(analysis: Analysis, name: str) -> str:
 def _figures_of_savings(analysis: Analysis, main: Sequence[str], ablated: Sequence[str]) -> list[StudyFigure]:
     baseline = analysis.findings.baseline
     caption = (
-        f"How many times fewer than {baseline} each line needs to get as good as {baseline} ends up, with 95 % "
-        "intervals over permutations; further right is better, left of the dotted line is worse. A hollow marker at "
-        "'never' did not get there, a bar that begins there did not in some draws. Datasets are sorted by the largest "
-        f"saving of costs; the {MEAN_ROW} is over those where a line got there, the table says how many those are."
+        f"How many times less than {baseline} each line needs to get as good as {baseline} is at its end, with 95 % "
+        "intervals over permutations. Further right is better; left of the dotted line is worse. A hollow marker at "
+        "'never' means that the line did not get there; a bar that begins there means that some draws did not. "
+        f"Datasets are sorted by the largest saving of costs. The {MEAN_ROW} is over the datasets where a line got "
+        "there; the table has their number."
     )
     compared = {measure for outcome in analysis.outcomes for measure in outcome.savings}
     plain = [measure for measure in analysis.measures if measure is not ANSWERS and measure in compared]
