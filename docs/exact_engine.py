@@ -15,7 +15,7 @@ from coalface.models.exact.oracles import BallOracle
 from coalface.models.exact.version_space import Answers, VersionSpace
 
 N_ANSWERS, SLACK = 24, 0.06
-INK, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"
+TEXT, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"
 
 
 def answers():
@@ -52,7 +52,7 @@ def main() -> None:
             "font.size": 9,
             "svg.hashsalt": "coalface",
             "svg.fonttype": "none",
-            "text.color": INK,
+            "text.color": TEXT,
         }
     )
     feature, costs, space = answers()
@@ -71,7 +71,7 @@ def draw_version_space(axes, space) -> None:
         axes.contour(levels, slopes, room[..., one], levels=[0], colors=SOFT, linewidths=0.7)
     axes.contourf(levels, slopes, room.min(axis=-1), levels=[0, np.inf], colors=[BAND])
     axes.contour(levels, slopes, room[..., -1], levels=[0], colors=EDGE, linewidths=1.4)
-    axes.plot(*space.answers.best.coefficients, "o", color=INK, markersize=4)
+    axes.plot(*space.answers.best.coefficients, "o", color=TEXT, markersize=4)
     axes.annotate("best", space.answers.best.coefficients, (5, 4), textcoords="offset points")
     axes.plot([], [], color=SOFT, label="constraints of earlier rounds")
     axes.plot([], [], color=EDGE, label="latest constraint alone")
@@ -88,8 +88,8 @@ def draw_ranges(axes, feature, costs, space) -> None:
     axes.plot(grid, lowest, color=EDGE, linewidth=1.2, label="range, latest one alone (bisection)")
     axes.plot(grid, highest, color=EDGE, linewidth=1.2)
     best = space.answers.best.predict(np.column_stack([np.ones_like(grid), grid]))
-    axes.plot(grid, np.clip(best, 0, 1), color=INK, linewidth=1.2, label="best line")
-    axes.plot(feature, costs, "o", color=INK, markersize=3, label="answered costs")
+    axes.plot(grid, np.clip(best, 0, 1), color=TEXT, linewidth=1.2, label="best line")
+    axes.plot(feature, costs, "o", color=TEXT, markersize=3, label="answered costs")
     axes.legend(loc="upper left", frameon=False)
     axes.set(title="What they predict", xlabel="feature of an example", ylabel="cost", ylim=(-0.02, 1.4))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])

@@ -10,7 +10,7 @@ WORDS = ("Ada", "Lovelace", "lived", "in", "Turin")
 ROLLED_IN = ("B-PER", "O")
 TRUTH = ("B-PER", "I-PER", "O", "O", "B-LOC")
 AT = len(ROLLED_IN)  # the word to be decided
-INK, FAINT, ASKED, LEFT_OUT = map(
+TEXT, FAINT, ASKED, LEFT_OUT = map(
     colours.placeholder_for, (colours.TEXT, colours.FAINT, colours.ASKED, colours.DOMINATED)
 )
 
@@ -40,7 +40,7 @@ def draw_roll_in(axes: Any) -> None:
     """The words, and the tags that the policy has chosen so far."""
     for place, word in enumerate(WORDS):
         axes.text(place, -2.15, word, ha="center", va="center", fontweight="bold" if place == AT else "normal")
-    axes.plot(range(-1, AT), [0.0] * (AT + 1), color=INK, marker="o", markersize=9, zorder=2)
+    axes.plot(range(-1, AT), [0.0] * (AT + 1), color=TEXT, marker="o", markersize=9, zorder=2)
     axes.text(-1, 0.3, "start", ha="center")
     for place, tag in enumerate(ROLLED_IN):
         axes.text(place + 0.05, 0.3, tag if tag == TRUTH[place] else f"{tag}, wrong", ha="right")

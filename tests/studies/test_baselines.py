@@ -39,12 +39,12 @@ class BaselineContract:
         given = {**self.parameters, **parameters}
         return BASELINES[self.learner].run(given, train, test, order_of(train), checkpoints, 7, progress)
 
-    def test_a_checkpoint_is_where_a_budget_is_first_reached_and_the_last_one_is_the_end(self, curve):
+    def test_each_checkpoint_is_measured_where_it_is_first_reached_and_the_last_one_at_the_end(self, curve):
         costs = curve.costs_queried
-        reached = [budget for budget in CHECKPOINTS if budget <= costs[-1]]
+        reached = [checkpoint for checkpoint in CHECKPOINTS if checkpoint <= costs[-1]]
         assert len(reached) >= 2
-        for budget in reached:
-            assert 0 <= costs[costs >= budget][0] - budget < 3  # an example has three costs
+        for checkpoint in reached:
+            assert 0 <= costs[costs >= checkpoint][0] - checkpoint < 3  # an example has three costs
         assert len(costs) in (len(reached), len(reached) + 1)
         assert (np.diff(costs) >= 0).all()
         assert (np.diff(curve.examples_queried) >= 0).all()
@@ -65,7 +65,7 @@ class BaselineContract:
         assert fine.at_doublings[:reached].tolist() == fine.test_cost[:reached].tolist()
         assert set(fine.at_doublings[reached:]) == {fine.test_cost[-1]}
 
-    def test_looking_more_often_changes_nothing_but_the_number_of_looks(self):
+    def test_more_checkpoints_change_nothing_but_their_number(self):
         often, seldom = self.run(checkpoints=range(28, 34)), self.run(checkpoints=[30])
         place = int(np.searchsorted(often.costs_queried, 30))
         for name in ("costs_queried", "examples_queried", "rounds", "test_cost"):
@@ -103,7 +103,7 @@ class BaselineContract:
         assert [done for done, _ in seen] == sorted(done for done, _ in seen)
         assert len({total for _, total in seen}) == 1
 
-    def test_what_progress_raises_ends_the_run_and_leaves_nothing_behind(self, monkeypatch, tmp_path):
+    def test_what_progress_raises_ends_the_run_and_leaves_no_files(self, monkeypatch, tmp_path):
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
         def stop(_done, _total):
@@ -204,6 +204,6 @@ def _numbers(curve):
     return [getattr(curve, name).tolist() for name in names]
 
 
-def test_every_rival_has_a_colour_of_its_own():
+def test_every_baseline_has_a_colour_of_its_own():
     colours = [RULES[name] for name in BASELINES]
     assert len(set(colours)) == len(colours)

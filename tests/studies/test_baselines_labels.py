@@ -156,7 +156,7 @@ def test_the_embedding_asks_about_a_truth_that_costs_much_whatever_is_predicted(
     assert truth[CostEmbedding(pool, matrix.T, 0).choose(known, 5)].tolist() == [1] * 5
 
 
-def test_a_single_label_in_the_warm_up_is_no_obstacle(asked):
+def test_a_warm_up_with_a_single_label_works(asked):
     data = CostDataset.from_labels(pets().X, ["a"] * 40 + ["b"] * 30)
     test = CostDataset.from_labels(TEST.X, ["a", "b"] * 20)
     given = {"warm_up": 1, "batch_size": 3, "max_labels": 25, "predictor": "own"}

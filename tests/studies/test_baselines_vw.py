@@ -137,7 +137,7 @@ def test_a_run_that_is_stopped_takes_its_process_with_it(monkeypatch):
     assert [process.poll() is not None for process in killed] == [True]
 
 
-def test_a_failure_is_told_with_its_own_last_words(tmp_path):
+def test_the_error_of_a_failure_quotes_its_last_line(tmp_path):
     session = vw._Session.__new__(vw._Session)
     session.folder = tmp_path
     with pytest.raises(CoalfaceError, match=r"exit code 1: .*no_such_option"):

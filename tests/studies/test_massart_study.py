@@ -53,7 +53,7 @@ def test_the_lines_of_the_study_run_and_only_the_theorems_constants_ask_for_ever
     assert share > 0.98 if name == "theorem" else 0.02 < share < 0.8
 
 
-def test_the_growth_of_a_logarithm_and_of_a_line_are_told_apart():
+def test_the_growth_of_a_logarithm_and_of_a_line_differ():
     points = [100, 1_000, 3_000, 10_000, 100_000]
     runs = [Checkpoint("finite", 0, n, n, round(100 * np.log(n)), 0.0) for n in points]
     runs += [Checkpoint("passive", 0, n, n, 5 * n, 0.0) for n in points]

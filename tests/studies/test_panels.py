@@ -1,4 +1,4 @@
-"""Panels and dots: marks that fit their axes, lines that can be told apart, figures for a page or alone."""
+"""Panels and dots: marks that fit their axes, lines that differ, figures for a page or a file."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -92,7 +92,7 @@ def test_the_time_of_such_a_line_is_estimated(automatic):
     assert found["default"] > 0
 
 
-def test_a_word_among_numbers_comes_last_and_is_no_edge(tmp_path):
+def test_a_word_among_numbers_comes_last_and_is_not_an_edge(tmp_path):
     runs = [a_run([100], [0.5], rate=rate, auc=auc) for rate, auc in (("auto", 1.0), (0.5, 3.0), (0.1, 2.0))]
     (choice,) = choose_rates(findings(runs, baseline="coal"))
     assert (choice.rates, choice.rate, choice.at_edge) == ((0.1, 0.5, "auto"), "auto", False)
@@ -102,7 +102,7 @@ def test_a_word_among_numbers_comes_last_and_is_no_edge(tmp_path):
     assert (again.rates, again.rate) == (choice.rates, choice.rate)
 
 
-def test_the_largest_number_is_an_edge_though_a_word_comes_behind_it():
+def test_the_largest_number_is_an_edge_though_a_word_comes_after_it():
     runs = [a_run([100], [0.5], rate=rate, auc=auc) for rate, auc in (("auto", 3.0), (0.5, 1.0), (0.1, 2.0))]
     assert choose_rates(findings(runs, baseline="coal"))[0].at_edge
     (choice,) = choose_rates(findings([run for run in runs if run.learning_rate != 0.1], baseline="coal"))

@@ -63,26 +63,26 @@ def test_a_second_report_leaves_no_figure_of_the_first(tmp_path):
     assert names_in(tmp_path / "figures") == both("costs", "examples") | {"my own.svg"}
 
 
-def test_ablations_stand_in_their_figure_beside_the_coal_lines_of_the_same_settings():
+def test_ablations_have_a_figure_with_the_coal_lines_of_the_same_settings():
     figures = {figure.name: figure for figure in figures_for(Analysis.of(learning(EVERYTHING)))}
     drawn = {name: [line.name for line in figure.shown[0].lines] for name, figure in figures.items()}
     assert drawn["ablations"] == ["passive", "coal 0.01", "coal 0.001", "all-or-none 0.01", "no-domination 0.001"]
     assert drawn["costs"] == drawn["examples"] == [*LINES, *BASELINES]
 
 
-def test_ablations_without_settings_in_their_names_stand_beside_every_coal_line():
+def test_ablations_without_settings_in_their_names_are_shown_with_every_coal_line():
     lines = LINES | {"all-or-none": ABLATIONS["all-or-none 0.01"]}
     figure = figures_for(Analysis.of(learning(lines)))[-1]
     assert [line.name for line in figure.shown[0].lines] == [*LINES, "all-or-none"]
 
 
-def test_a_line_looks_the_same_in_all_figures():
-    looks = {}
+def test_a_line_has_the_same_style_in_all_figures():
+    styles = {}
     for figure in figures_for(Analysis.of(learning(EVERYTHING))):
         for line in figure.shown[0].lines:
-            assert looks.setdefault(line.name, line.style) == line.style
-    assert len({(style.colour, style.dash) for style in looks.values()}) == len(EVERYTHING)
-    assert len({style.marker for style in looks.values()}) == len(EVERYTHING)
+            assert styles.setdefault(line.name, line.style) == line.style
+    assert len({(style.colour, style.dash) for style in styles.values()}) == len(EVERYTHING)
+    assert len({style.marker for style in styles.values()}) == len(EVERYTHING)
 
 
 def test_the_figure_shows_percentiles_of_the_runs_at_the_best_rate(everything):
@@ -95,14 +95,14 @@ def test_the_figure_shows_percentiles_of_the_runs_at_the_best_rate(everything):
     assert [float(last["lower_15"]), float(last["upper_85"])] == pytest.approx(np.percentile(ends, [15, 85]).tolist())
 
 
-def test_bars_stand_just_behind_the_doublings_and_no_two_at_the_same_place(everything):
+def test_bars_are_just_after_the_doublings_and_no_two_at_the_same_place(everything):
     rows = [
         row for row in rows_of(everything / "figures" / "costs.csv") if row["drawn"] == "bar" and row["data"] == "one"
     ]
     places = np.array([float(row["asked"]) for row in rows if row["line"] != "margin"])
     assert len(np.unique(places.round(6))) == len(places)
-    behind = np.log2(places / (10 * K)) % 1
-    assert (behind < 0.3).all()
+    offset = np.log2(places / (10 * K)) % 1
+    assert (offset < 0.3).all()
 
 
 def test_the_price_figure_has_its_unit_and_only_priced_data(tmp_path):
@@ -223,7 +223,7 @@ def test_ids_are_unique_on_the_page(everything):
     assert len(ids) == len(set(ids))
 
 
-def test_missing_and_failed_runs_are_told_before_anything_else(tmp_path):
+def test_missing_and_failed_runs_are_reported_before_anything_else(tmp_path):
     study = dataclasses.replace(learning(), missing=3, failures=("digits, coal, permutation 4: no <memory>",))
     page = report_of(study, tmp_path).read_text(encoding="utf-8")
     before = page[: page.index('class="facts"')]
@@ -307,28 +307,28 @@ def test_many_datasets_are_remembered_by_the_line_that_gets_there_most_often(man
     assert "28 of 28" in page
 
 
-def test_a_coal_line_that_ends_worse_than_the_baseline_is_told():
+def test_a_coal_line_that_ends_worse_than_the_baseline_is_reported():
     (told,) = [text for text in where_coal_loses(Analysis.of(learning())) if text.startswith("coal 0.001")]
     assert "ends worse than passive, so that it never reaches its final test cost, on digits" in told
     assert "95 % interval +" in told
     assert "chance" not in told
 
 
-def test_a_loss_within_the_noise_is_told_as_such():
+def test_a_loss_within_the_noise_is_reported_as_such():
     passive = [a_run([100, 400], [0.5, 0.2 + p / 100], line="passive", permutation=p) for p in range(5)]
     coal = [a_run([100, 200], [0.5, 0.2 + (5 - p) / 100], permutation=p) for p in range(5)]
     (told,) = where_coal_loses(Analysis.of(findings([*passive, *coal])))
     assert "this may be chance" in told
 
 
-def test_a_coal_line_that_needs_more_than_the_baseline_is_told():
+def test_a_coal_line_that_needs_more_than_the_baseline_is_reported():
     passive = [a_run([100, 200, 400, 800], [0.5, 0.2, 0.2, 0.2], line="passive")]
     coal = [a_run([100, 200, 400, 800], [0.5, 0.4, 0.2, 0.2])]
     told = where_coal_loses(Analysis.of(findings([*passive, *coal])))
     assert "coal needs more costs than passive for the same test cost, on digits (0.5x)." in told
 
 
-def test_a_rival_that_needs_less_or_ends_better_is_told():
+def test_a_baseline_that_needs_less_or_ends_better_is_reported():
     told = where_coal_loses(Analysis.of(learning(EVERYTHING)))
     assert any(text.startswith("margin needs fewer costs than the best coal line to get as good") for text in told)
     assert any(text.startswith("margin needs fewer answers than") for text in told)
@@ -355,7 +355,7 @@ def test_a_study_without_coal_has_nothing_to_lose():
     assert all("margin" in what for what in facts_of(analysis))
 
 
-def test_a_line_called_default_stands_out_from_others_of_its_rule():
+def test_a_line_called_default_differs_from_others_of_its_rule():
     lines = {"passive": LINES["passive"], "coal 0.01": LINES["coal 0.01"], "default": LINES["coal 0.01"]}
     figure = figures_for(Analysis.of(learning(lines, ["one"])))[0]
     colours = {line.name: line.style.colour for line in figure.shown[0].lines}

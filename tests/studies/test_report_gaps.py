@@ -31,7 +31,7 @@ def test_a_line_whose_price_is_not_known_has_no_line_in_the_price_figure_and_no_
     assert "Prices are not compared where a run has none: vw on dear." in page
 
 
-def test_a_price_that_nobody_knows_is_no_way_to_count(tmp_path):
+def test_unknown_prices_are_not_a_measure(tmp_path):
     study = learning({"passive": LINES["passive"]}, ("dear",), price_unit="seconds")
     page = report_of(unpriced(study, "passive"), tmp_path).read_text(encoding="utf-8")
     assert "lower price" not in page
@@ -54,7 +54,7 @@ def test_many_datasets_have_no_dots_for_a_price_that_is_not_known():
     assert [column.title for column in figure.shown.columns] == ["fewer costs", "fewer examples"]
 
 
-def test_rates_with_unequal_numbers_of_permutations_are_told_below_their_table(tmp_path):
+def test_rates_with_unequal_numbers_of_permutations_are_named_below_their_table(tmp_path):
     study = learning()
     cut = [run for run in study.runs if (run.line, run.learning_rate) != ("coal 0.1", 1.0) or run.permutation < 3]
     page = report_of(dataclasses.replace(study, runs=tuple(cut)), tmp_path).read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_rates_with_unequal_numbers_of_permutations_are_told_below_their_table(t
     assert page.count("permutations that all of them share") == 1
 
 
-def test_rates_that_share_no_permutation_are_told_as_well(tmp_path):
+def test_rates_that_share_no_permutation_are_named_too(tmp_path):
     runs = [a_run([100], [0.5], line="passive", rate=rate, permutation=p) for rate, p in ((0.1, 0), (0.5, 1))]
     page = report_of(findings(runs), tmp_path).read_text(encoding="utf-8")
     assert "passive on digits (1 permutation each, none shared: each rate is judged by its own)" in page

@@ -81,7 +81,7 @@ def test_without_coal_the_closest_line_is_not_called_coal():
     assert "No line gets as good as passive there" in text
 
 
-def test_on_many_datasets_the_closest_one_is_remembered_and_that_there_is_no_other():
+def test_on_many_datasets_the_closest_one_is_in_the_headline_as_the_only_one():
     analysis = Analysis.of(learning(NEVER, [f"d{i}" for i in range(10)], rates=[0.5]))
     facts = facts_of(analysis)
     assert list(facts.values()) == ["16.0x", "0 of 10"]
@@ -94,7 +94,7 @@ def test_on_many_datasets_the_closest_one_is_remembered_and_that_there_is_no_oth
     assert "No coal line gets as good as passive on any dataset; this one comes closest." in next(iter(facts))
 
 
-def test_a_median_over_datasets_that_is_no_saving_is_said_to_be_none():
+def test_a_median_over_datasets_without_a_saving_is_called_no_saving():
     study = learning(NEVER, [f"d{i}" for i in range(10)], rates=[0.5])
     lucky = [
         dataclasses.replace(run, test_cost=0.001, points=dataclasses.replace(run.points, test_cost=end))
@@ -144,7 +144,7 @@ def test_the_page_says_why_more_costs_may_be_needed_than_asked(tmp_path):
     ("n", "said"),
     [(1, "A single permutation has no intervals"), (2, "Intervals from 2 permutations mean little"), (4, "from 4 per")],
 )
-def test_few_permutations_are_told_before_any_number(tmp_path, n, said):
+def test_few_permutations_are_reported_before_any_number(tmp_path, n, said):
     page = page_of(learning(n=n), tmp_path)
     assert said in page[: page.index('class="facts"')]
 
@@ -193,7 +193,7 @@ def test_numbers_and_their_per_cent_are_never_parted_in_a_table(tmp_path):
     assert all(re.search(r"\d\u00a0%", cell) and " %" not in cell for cell in with_percent)
 
 
-def test_versions_stand_once_at_the_foot_of_the_page(tmp_path):
+def test_versions_are_given_once_at_the_foot_of_the_page(tmp_path):
     study = dataclasses.replace(learning(), versions={"coalface": "0.0.7", "numpy": "9.8.7"})
     page = page_of(study, tmp_path)
     assert page.count("9.8.7") == page.count("0.0.7") == 1

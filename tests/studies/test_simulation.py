@@ -1,4 +1,4 @@
-"""A simulated run: the same as asking and telling row by row, looked at on the way, and interruptible."""
+"""A simulated run equals asking and telling row by row, has checkpoints, and can be interrupted."""
 
 import os
 import signal

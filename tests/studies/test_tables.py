@@ -169,13 +169,13 @@ def test_without_the_files_of_times_everything_else_comes_back(folder):
 
 
 @pytest.mark.parametrize("named", ["nowhere", "a file"])
-def test_a_folder_that_is_not_there_is_told_as_such(tmp_path, named):
+def test_the_error_for_a_missing_folder_says_so(tmp_path, named):
     (tmp_path / "a file").write_bytes(b"")
     with pytest.raises(InputError, match=rf"{named} must be a sweep folder, but it does not exist"):
         read_tables(tmp_path / named)
 
 
-def test_any_other_folder_is_told_how_to_become_one_of_a_sweep(tmp_path):
+def test_the_error_for_any_other_folder_says_how_to_make_a_sweep(tmp_path):
     (tmp_path / "holiday.jpg").write_bytes(b"")
     with pytest.raises(InputError, match=r"is not a sweep folder: .* `coalface sweep STUDY.toml --out FOLDER`"):
         read_tables(tmp_path)

@@ -1,4 +1,4 @@
-"""A tagger's curve is the run of a tagger over rows, looked at on the way."""
+"""A tagger's curve is the run of a tagger over rows, measured at checkpoints."""
 
 import numpy as np
 import pytest

@@ -40,7 +40,7 @@ def _over_many(best: list[Outcome], analysis: Analysis) -> dict[str, str]:
         text, number = _trade(min(best, key=number_format.relative_excess), analysis, where="on any dataset")
         facts[text] = number
     some = _kind_of_line(analysis)
-    facts[f"datasets on which some {some} gets as good as {baseline} ends up"] = f"{len(reached)} of {len(best)}"
+    facts[f"datasets on which some {some} gets as good as {baseline} at its end"] = f"{len(reached)} of {len(best)}"
     return facts
 
 

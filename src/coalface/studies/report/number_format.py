@@ -54,7 +54,7 @@ def number(value: float) -> str:
 
 
 def rate(value: Rate) -> str:
-    """A learning rate; 0 stands for a learner without one.
+    """A learning rate; 0 means a learner without one.
 
     >>> rate(0.5), rate(0.0), rate("auto")
     ('0.5', 'none', 'auto')

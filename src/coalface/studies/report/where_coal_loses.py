@@ -31,7 +31,7 @@ def no_losses_text(analysis: Analysis) -> str:
     if not analysis.coal_lines:
         return "No line of this study uses the coal rule."
     return (
-        f"Nowhere in this study: every coal line gets as good as {baseline} ends up on all data, "
+        f"Nowhere in this study: every coal line gets as good as {baseline} at its end on all data, "
         "needs less for it, and no other line needs less, or ends better, than the best coal line."
     )
 
@@ -66,16 +66,16 @@ def _to_others(analysis: Analysis) -> Iterator[str]:
                     ahead.append((other, ours))
             if ahead:
                 against = {other.data: ours for other, ours in ahead}
-                told = _where(analysis, [other for other, _ in ahead], _needs(measure, against))
-                yield f"{line} needs {measure.less} than the best coal line to get as good, {told}."
+                where = _where(analysis, [other for other, _ in ahead], _needs(measure, against))
+                yield f"{line} needs {measure.less} than the best coal line to get as good, {where}."
         better = [outcome for outcome in analysis.outcomes if outcome.line == line and _beats_all(analysis, outcome)]
         if better:
             yield f"{line} ends better than every coal line, {_where(analysis, better, _ends)}."
 
 
-def _where(analysis: Analysis, found: list[Outcome], told: Callable[[Outcome], str]) -> str:
+def _where(analysis: Analysis, found: list[Outcome], describe: Callable[[Outcome], str]) -> str:
     """The datasets, with a few words about each."""
-    each = listed([f"{outcome.data} ({told(outcome)})" for outcome in found])
+    each = listed([f"{outcome.data} ({describe(outcome)})" for outcome in found])
     if len(analysis.data_names) == 1:
         return f"on {each}"
     return f"on {len(found)} of {len(analysis.data_names)} datasets: {each}"
@@ -83,10 +83,10 @@ def _where(analysis: Analysis, found: list[Outcome], told: Callable[[Outcome], s
 
 def _ends_worse(outcome: Outcome) -> str:
     low, high = outcome.excess_interval.low, outcome.excess_interval.high
-    told = f"{outcome.test_cost:.4g} against {outcome.baseline_test_cost:.4g}, {excess(outcome)}"
+    text = f"{outcome.test_cost:.4g} against {outcome.baseline_test_cost:.4g}, {excess(outcome)}"
     if interval := excess_interval(outcome):
-        told += f", 95 % interval {interval}" + (": this may be chance" if low <= 0 <= high else "")
-    return told
+        text += f", 95 % interval {interval}" + (": this may be chance" if low <= 0 <= high else "")
+    return text
 
 
 def _saves(measure: Measure) -> Callable[[Outcome], str]:
@@ -94,13 +94,13 @@ def _saves(measure: Measure) -> Callable[[Outcome], str]:
 
 
 def _needs(measure: Measure, against: dict[str, Outcome]) -> Callable[[Outcome], str]:
-    def told(outcome: Outcome) -> str:
+    def describe(outcome: Outcome) -> str:
         ours = against[outcome.data]
         needed = ours.savings[measure].needed
         theirs = f"{number(needed)} of {ours.line}" if needed == needed else "no coal line gets there"
         return f"{number(outcome.savings[measure].needed)} against {theirs}"
 
-    return told
+    return describe
 
 
 def _ends(outcome: Outcome) -> str:
