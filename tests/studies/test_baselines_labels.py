@@ -174,13 +174,13 @@ def test_data_without_true_labels_is_refused(name):
 def test_candidates_are_refused():
     data = pets()
     fields = {"classes": data.classes, "truth": data.truth, "cost_matrix": MATRIX}
-    with pytest.raises(InputError, match=r"drop candidates"):
+    with pytest.raises(InputError, match=r"Drop the candidates"):
         run("margin", CostDataset(data.X, **fields, candidates=np.ones((70, 3), bool)))
 
 
 def test_data_too_large_for_a_dense_table_is_refused():
     large = CostDataset.from_labels(csr_array((21_000, 1_000)), np.arange(21_000) % 2)
-    with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, this would have 21,000,000"):
+    with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, but this one would have 21,000,000"):
         BASELINES["margin"].run({}, large, large.subset([0, 1]), np.arange(21_000))
 
 

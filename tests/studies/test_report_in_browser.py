@@ -8,7 +8,7 @@ import pytest
 from coalface.studies.report.pages import write_report
 from coalface.studies.tables import write_tables
 from tests.studies.browser import NAMES, Browser, find_browser, problems
-from tests.studies.made_findings import ABLATIONS, LINES, BASELINES, learning
+from tests.studies.made_findings import ABLATIONS, BASELINES, LINES, learning
 
 pytestmark = [
     pytest.mark.skipif(find_browser() is None, reason=f"needs a browser: one of {', '.join(NAMES)}"),

@@ -358,7 +358,7 @@ def test_late_answers_do_not_make_a_learner_look_collapsed():
         ({"candidates": np.ones((60, 3), bool)}, r"candidates must be a boolean array of shape \(60, 4\)"),
         ({"X_test": np.ones((2, 8))}, "X_test and cost_test belong together"),
         ({"X_test": np.ones((2, 7)), "cost_test": np.ones((2, 4))}, "X_test must have at least the 8 features"),
-        ({"X_test": np.ones((2, 8)), "cost_test": np.full((2, 4), np.nan)}, "cost_test must be known everywhere"),
+        ({"X_test": np.ones((2, 8)), "cost_test": np.full((2, 4), np.nan)}, "cost_test must have no NaN, got"),
         ({"X_test": np.ones((2, 8)), "cost_test": np.ones((2, 3))}, "cost must have one row per example"),
         ({"X_test": np.full((2, 8), np.nan), "cost_test": np.ones((2, 4))}, "X must be finite"),
         ({"classes": ["a", "b", "c", "d"]}, "not the same as on the first call"),
