@@ -58,7 +58,7 @@ def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_w
     assert "AUC" in out
     page = (calls / "run.html").read_text()
     assert "test cost" in page
-    for name, value in CoalClassifier(rule="passive").get_params().items():  # also those that nobody gave
+    for name, value in CoalClassifier(rule="passive").get_params().items():  # also the defaults
         assert (f"<td>{name}</td><td>{value}</td>" in page) == (name not in ("classes", "cost_matrix"))
     assert CoalClassifier.load(calls / "sim.coal").costs_queried_ == 120 * 3
 

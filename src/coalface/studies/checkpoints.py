@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.learner.rounds import UNLIMITED
+from coalface.learner.simulating import UNLIMITED
 from coalface.studies.curve import Curve
 
 _STEPS_PER_DOUBLING = {"doubling": 1, "quarter-doubling": 4}

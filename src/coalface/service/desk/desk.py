@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from coalface.errors import FileBusyError, InputError, UnknownLabelError
-from coalface.files.atomic import exclusive
+from coalface.files.locks import exclusive
 from coalface.rounds.event_log import Event
 from coalface.service.desk import messages as exchange
 from coalface.service.desk.answers import Costs, Given, Interviews

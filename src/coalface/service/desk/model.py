@@ -10,7 +10,7 @@ from typing import Any
 
 from coalface.errors import CoalfaceError, ConflictError, in_one_line
 from coalface.learner.coal import CoalClassifier
-from coalface.models.online import OnlineRegressors
+from coalface.models.online import OnlineModel
 from coalface.rounds.event_log import Event, EventLog
 from coalface.service.desk.replay import CLOSED, PASSED, UNDONE, Lesson, lessons_in, teach, undone_in
 from coalface.service.project.project import Project
@@ -85,9 +85,9 @@ class LiveModel:
         with self._changed:
             self.settle()
             twin, last = copy(self.learner), self.last
-            state: Any = self.learner.regressors_.__getstate__()  # copies; whoever learns waits for no more than that
-        twin.regressors_ = object.__new__(OnlineRegressors)
-        twin.regressors_.__setstate__(state)
+            state: Any = self.learner.model_.__getstate__()  # copies; whoever learns waits for no more than that
+        twin.model_ = object.__new__(OnlineModel)
+        twin.model_.__setstate__(state)
         return twin, last
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class LiveModel:
             warnings.warn(f"{path} is left aside, the log has it all: {problem}", stacklevel=2)
             return None
         fresh = self._project.new_learner()
-        then, now = learner._plain_params(), fresh._plain_params()
+        then, now = learner.plain_params(), fresh.plain_params()
         if any(then[name] != now[name] for name in _LEARNING):
             return None
         learner.set_params(**fresh.get_params(deep=False))

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
 from coalface.kernels.state import N_OUTLOOK
 from coalface.learner.coal import CoalClassifier
-from coalface.rounds.asked import Asked
 from coalface.rounds.event_log import Event
 from coalface.service.desk.plan import Known, Plan
 from coalface.service.project.pool import Pool
@@ -84,4 +84,4 @@ def _tell(learner: CoalClassifier, pool: Pool, lessons: list[Lesson]) -> None:
             asked[row, code[label]] = put
     places = np.array([lesson.example for lesson in lessons], np.int64)
     learner._warned = True  # that it may have collapsed: the dashboard shows what answers cost
-    learner.tell(pool.rows(places), cost, asked=Asked(asked, outlook=outlook))
+    learner._tell(None, check_rows(pool.rows(places)), learner.classes_, cost, asked, None, outlook)

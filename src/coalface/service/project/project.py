@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.fields import Examples, checked_examples
+from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
@@ -187,8 +187,7 @@ class Project:
             learner = CoalClassifier(classes=np.array(self.labels), **given)
         except TypeError as problem:
             raise InputError(f"[learner] must hold parameters of CoalClassifier ({problem}). Remove it.") from None
-        learner._ready()
-        learner._settings()  # a wrong parameter is found here, not at the first question
+        learner.begin()  # a wrong parameter is found here, not at the first question
         return learner
 
     def costs_of_truth(self, label: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The compiler's work, done before anybody waits for it; what it makes is kept on disk for the next start."""
+"""Compilation of the kernels before the service opens, so that no annotator waits for it. Numba caches the result."""
 
 import numpy as np
 
@@ -9,11 +9,11 @@ from coalface.service.project.project import Project
 
 
 def warm_up(project: Project) -> None:
-    """Ask, teach and predict once with a learner that is thrown away; the project is not touched."""
+    """Ask, learn and predict once with a temporary learner; the project stays unchanged."""
     learner, pool = project.new_learner(), project.pool
     places = np.arange(min(len(pool), 2))
     told = [(label, project.cost_bounds[0], True) for label in project.labels]
-    for first_round in (1, 3):  # before it knows anything, and after
+    for first_round in (1, 3):  # with an empty learner, and with one that has learned
         queries = learner.ask(pool.rows(places), first_round=first_round)
         lessons = [Lesson(place, tuple(told), outlook_of(queries, place)) for place in places.tolist()]
         teach(learner, pool, lessons)
