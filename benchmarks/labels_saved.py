@@ -132,7 +132,7 @@ def _run(learner: CoalClassifier, problem: Problem, order: np.ndarray) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return simulate(
-            learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order, budgets=NO_CHECKPOINTS
+            learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order, checkpoints=NO_CHECKPOINTS
         )
 
 

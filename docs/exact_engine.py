@@ -1,4 +1,4 @@
-"""Draws docs/figures/exact-engine.svg, the picture of docs/exact-engine.md: ``python docs/exact_engine.py``."""
+"""Draw docs/figures/exact-engine.svg, the figure of docs/exact-engine.md: ``python docs/exact_engine.py``."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from coalface.models.exact.oracles import BallOracle
 from coalface.models.exact.version_space import Answers, VersionSpace
 
 N_ANSWERS, SLACK = 24, 0.06
-INK, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"
+TEXT, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"
 
 
 def answers():
-    """Noisy costs that rise with one feature, and the version space that they leave, answer by answer."""
+    """Noisy costs that rise with one feature, and the version space after each answer."""
     random = np.random.default_rng(5)
     feature = random.uniform(-1, 1, N_ANSWERS)
     costs = np.clip(0.45 + 0.35 * feature + random.normal(scale=0.12, size=N_ANSWERS), 0, 1)
@@ -30,7 +30,7 @@ def answers():
 
 
 def plausible_lines(space):
-    """For every line of a grid, (level, slope), how far its worst constraint is from being broken; negative: broken."""
+    """The distance of every line (level, slope) of a grid to its tightest constraint; negative if it violates one."""
     levels, slopes = np.linspace(0.28, 0.52, 200), np.linspace(0.12, 0.55, 200)
     grid = np.stack(np.meshgrid(levels, slopes), axis=-1)
     X, _ = space.answers.examples(2)
@@ -52,7 +52,7 @@ def main() -> None:
             "font.size": 9,
             "svg.hashsalt": "coalface",
             "svg.fonttype": "none",
-            "text.color": INK,
+            "text.color": TEXT,
         }
     )
     feature, costs, space = answers()
@@ -65,13 +65,13 @@ def main() -> None:
 
 
 def draw_version_space(axes, space) -> None:
-    """The constraints of some rounds, and what all of them leave."""
+    """The constraints of a few rounds, and the version space of all of them."""
     levels, slopes, room = plausible_lines(space)
     for one in range(3, len(space.constraints) - 1, 3):
         axes.contour(levels, slopes, room[..., one], levels=[0], colors=SOFT, linewidths=0.7)
     axes.contourf(levels, slopes, room.min(axis=-1), levels=[0, np.inf], colors=[BAND])
     axes.contour(levels, slopes, room[..., -1], levels=[0], colors=EDGE, linewidths=1.4)
-    axes.plot(*space.answers.best.coefficients, "o", color=INK, markersize=4)
+    axes.plot(*space.answers.best.coefficients, "o", color=TEXT, markersize=4)
     axes.annotate("best", space.answers.best.coefficients, (5, 4), textcoords="offset points")
     axes.plot([], [], color=SOFT, label="constraints of earlier rounds")
     axes.plot([], [], color=EDGE, label="latest constraint alone")
@@ -81,15 +81,15 @@ def draw_version_space(axes, space) -> None:
 
 
 def draw_ranges(axes, feature, costs, space) -> None:
-    """What the plausible lines predict."""
+    """The predictions of all lines in the version space."""
     grid, lowest, highest = ranges_over(space, Dual)
     axes.fill_between(grid, lowest, highest, color=BAND, label="range, all constraints (dual)")
     grid, lowest, highest = ranges_over(space, Bisection)
     axes.plot(grid, lowest, color=EDGE, linewidth=1.2, label="range, latest one alone (bisection)")
     axes.plot(grid, highest, color=EDGE, linewidth=1.2)
     best = space.answers.best.predict(np.column_stack([np.ones_like(grid), grid]))
-    axes.plot(grid, np.clip(best, 0, 1), color=INK, linewidth=1.2, label="best line")
-    axes.plot(feature, costs, "o", color=INK, markersize=3, label="answered costs")
+    axes.plot(grid, np.clip(best, 0, 1), color=TEXT, linewidth=1.2, label="best line")
+    axes.plot(feature, costs, "o", color=TEXT, markersize=3, label="answered costs")
     axes.legend(loc="upper left", frameon=False)
     axes.set(title="What they predict", xlabel="feature of an example", ylabel="cost", ylim=(-0.02, 1.4))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])

@@ -1,18 +1,21 @@
-"""Draws docs/demo.svg, the figure of the README, from the runs of the demo: ``make figure``."""
+"""Draw docs/demo.svg, the figure of the README, from the runs of the demo: ``make figure``."""
 
 from pathlib import Path
 
 from coalface.studies.demo.runs import N_LABELS, WARM_UP, run_demo
-from coalface.studies.report.colours import ink_variables
-from coalface.studies.report.figures import curve_lines, draw_curves
+from coalface.studies.report.colours import css_variables
+from coalface.studies.report.panels import draw_curves, rules_panel
 
 
 def main() -> None:
-    """Draw the figure so that it stands alone, on light and on dark pages."""
+    """Draw the figure as a file of its own, for light and dark pages."""
     demo = run_demo()
-    panels = {f"{kind} costs": curve_lines(runs, start=WARM_UP * N_LABELS) for kind, runs in demo.runs.items()}
-    svg = draw_curves(panels).replace("font-family: inherit", "font-family: sans-serif")
-    dark = f"@media (prefers-color-scheme: dark) {{ svg {{ {ink_variables(dark=True)} }} }}"
+    start = WARM_UP * N_LABELS
+    panels = [rules_panel(f"{kind} costs", runs, start=start) for kind, runs in demo.runs.items()]
+    svg = draw_curves(panels, "Test cost against costs asked for").replace(
+        "font-family: inherit", "font-family: sans-serif"
+    )
+    dark = f"@media (prefers-color-scheme: dark) {{ svg {{ {css_variables(dark=True)} }} }}"
     head, body = svg.split(">", 1)
     Path(__file__).with_name("demo.svg").write_text(f"{head}><style>{dark}</style>{body}\n")
 

@@ -1,13 +1,13 @@
-"""How the number of questions grows where the best label has a margin: like a logarithm, says the paper.
+"""How the number of questions grows under Massart noise; the paper says: like a logarithm.
 
-Each line is a learner with ``ask`` and ``tell``, run over made problems with Massart noise; the costs it has asked for
-and the excess of its expected cost are noted at each checkpoint, and set beside the bounds of the theorems.
+Each line is a learner with ``ask`` and ``tell``, run on generated problems. At each checkpoint the script records the
+costs it has asked for and the excess of its expected cost, and compares them with the bounds of the theorems.
 
     python studies/massart.py                                   every line, into studies/massart
     python studies/massart.py --lines finite online --seeds 3   some of them; the others are kept
     python studies/massart.py --draw                            tables and figure from the runs alone
 
-A line is added by an entry of ``LINES``.
+To add a line, add an entry to ``LINES``.
 """
 
 import argparse
@@ -20,9 +20,8 @@ import numpy as np
 
 from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
 from coalface.studies.csv_files import write_csv
-from coalface.studies.report import colours as inks
-from coalface.studies.report import ticks
-from coalface.studies.report.figure_style import DASHES, legend_above, paper, standalone, svg_of
+from coalface.studies.report import colours, ticks
+from coalface.studies.report.figure_style import DASHES, legend_above, standalone, styled_figure, svg_of
 from coalface.theory import (
     FiniteCoal,
     Growth,
@@ -37,21 +36,21 @@ from coalface.theory.effort import begins_to_save_linear
 
 N_FEATURES, N_LABELS, MARGIN, NOISE = 5, 5, 0.05, 0.1
 CHECKPOINTS = (100, 180, 320, 560, 1_000, 1_800, 3_000, 5_600, 10_000, 18_000, 32_000, 56_000, 100_000)
-DELAY = 0.01  # answers come after so large a share of the rounds so far: batches that grow with the stream
+DELAY = 0.01  # batch size as a share of the rounds so far: batches grow with the stream
 N_TEST = 5_000
 MELLOWNESS = 0.01
 CLASS_SIZE = 1_000
 
 
 class Line(NamedTuple):
-    """A learner for a problem, given a seed, and how many rounds it can be afforded for."""
+    """A learner for a problem and a seed, and the most rounds that are affordable."""
 
     learner: Callable[[MassartProblem, int], Any]
     most: int = 100_000
 
 
 class Checkpoint(NamedTuple):
-    """What a line had asked for after so many examples, and by how much its answers cost more than the best ones."""
+    """What a line has asked for after ``examples`` examples, and its expected cost above the best possible."""
 
     line: str
     seed: int
@@ -62,7 +61,7 @@ class Checkpoint(NamedTuple):
 
 
 def problem_for(seed: int) -> MassartProblem:
-    """The problem of a seed: all have the same margin and noise, each its own regressors."""
+    """The problem of a seed: margin and noise are the same for all, the regressors are not."""
     return MassartProblem(N_FEATURES, N_LABELS, MARGIN, NOISE, seed)
 
 
@@ -72,7 +71,7 @@ def schedule_for() -> Schedule:
 
 
 def random_class(problem: MassartProblem, seed: int, size: int = CLASS_SIZE) -> Callable[[Any], Any]:
-    """So many linear regressors per label in random directions, and the true ones first."""
+    """Linear regressors per label in random directions, after the true ones."""
     directions = np.random.default_rng([seed, 2]).normal(size=(size, problem.n_labels, problem.n_features))
     length = np.linalg.norm(problem.weights[0])
     others = length * directions / np.linalg.norm(directions, axis=2, keepdims=True)
@@ -81,7 +80,7 @@ def random_class(problem: MassartProblem, seed: int, size: int = CLASS_SIZE) -> 
 
 
 def practical_slack(round_number: int) -> float:
-    """The slack that learners use in practice, on the scale of mean losses."""
+    """The slack that learners use in practice, averaged over rounds."""
     past = max(round_number - 1, 1)
     return float(MELLOWNESS * np.log(N_LABELS * past) / past)
 
@@ -96,16 +95,20 @@ LABELS = list(range(N_LABELS))
 LINES = {
     "passive": Line(lambda _problem, _seed: CoalClassifier.as_published(rule="passive", classes=LABELS)),
     "online": Line(lambda _problem, _seed: CoalClassifier.as_published(classes=LABELS, warm_up=10)),
-    "default": Line(lambda _problem, _seed: CoalClassifier(classes=LABELS, audit_rate=0.0)),  # audits never end
+    "default": Line(
+        lambda _problem, _seed: CoalClassifier(classes=LABELS, audit_rate=0.0)
+    ),  # without audits, which never end
     "ellipsoid": Line(lambda _problem, _seed: RidgeCoalClassifier(LABELS, audit_rate=0.0)),
-    "dual": Line(lambda _problem, _seed: OracleCoalClassifier(LABELS, mellowness=0.3), 3_000),  # as the ellipsoid's
+    "dual": Line(
+        lambda _problem, _seed: OracleCoalClassifier(LABELS, mellowness=0.3), 3_000
+    ),  # the same as the ellipsoid's
     "finite": Line(lambda problem, seed: FiniteCoal(random_class(problem, seed), practical_slack), 18_000),
     "theorem": Line(lambda problem, seed: FiniteCoal(random_class(problem, seed), theorem_slack), 3_000),
 }
 
 
-def play(name: str, line: Line, seed: int, checkpoints: Sequence[int] = CHECKPOINTS) -> list[Checkpoint]:
-    """One run: ask about some examples, tell what was asked for, note the state at the checkpoints."""
+def run_line(name: str, line: Line, seed: int, checkpoints: Sequence[int] = CHECKPOINTS) -> list[Checkpoint]:
+    """One run: ask about a batch, tell the answers, and record the state at each checkpoint."""
     problem = problem_for(seed)
     stops = [n for n in checkpoints if n <= line.most]
     X, _, cost = problem.draw(stops[-1], seed=2 * seed)
@@ -127,9 +130,9 @@ GROWTH = ("line", "seeds", "examples", "costs_queried", "share", "slope", "by_lo
 
 
 def growth_rows(runs: Iterable[Checkpoint], start: int = 1_000) -> list[list[Any]]:
-    """A row per line, under ``GROWTH``: medians over seeds, the growth fitted from ``start`` examples on.
+    """One row per line with the columns ``GROWTH``: medians over seeds, the growth fitted after ``start`` examples.
 
-    A line that ends soon is fitted from a tenth of its length on.
+    A short line is fitted after a tenth of its length.
     """
     rows = []
     for name, seeds in by_line(runs).items():
@@ -146,7 +149,7 @@ def growth_rows(runs: Iterable[Checkpoint], start: int = 1_000) -> list[list[Any
 
 def _fit(run: Sequence[Checkpoint]) -> Growth:
     if len(run) < 3:
-        return Growth(*[float("nan")] * 4)  # too short to say
+        return Growth(*[float("nan")] * 4)  # too short to fit
     return growth([point.examples for point in run], [point.costs_queried for point in run])
 
 
@@ -159,9 +162,9 @@ def by_line(runs: Iterable[Checkpoint]) -> dict[str, list[list[Checkpoint]]]:
 
 
 def beginnings() -> list[list[Any]]:
-    """From how many examples on the theorem's own constants would begin to save, and what that counts.
+    """The number of examples after which the theorem's own constants begin to save, for three meanings of saving.
 
-    The bound needs a disagreement coefficient; 1 is the least that any problem has whose classifiers disagree.
+    The bound needs a disagreement coefficient; 1 is the smallest for any problem whose classifiers disagree.
     """
     schedule = schedule_for()
 
@@ -176,22 +179,28 @@ def beginnings() -> list[list[Any]]:
 
 
 def draw(runs: Iterable[Checkpoint]) -> str:
-    """Costs asked for (medians, all seeds behind) and excess cost (means) against examples, as SVG text."""
+    """Costs asked for (medians, with the range over seeds) and excess cost (means) against examples, as SVG text."""
     lines = by_line(runs)
-    palette = dict(zip(lines, (inks.RULES[name] for name in ("passive", *_HUES)), strict=False))
-    with paper((12.5, 4.6), salt="massart") as figure:
+    palette = dict(zip(lines, (colours.RULES[name] for name in ("passive", *_HUES)), strict=False))
+    with styled_figure((12.5, 4.6), salt="massart") as figure:
         asked, excess = figure.subplots(1, 2)
         named: dict[str, Any] = {}
         for place, (name, seeds) in enumerate(lines.items()):
             n = [point.examples for point in seeds[0]]
-            look = {"color": inks.marker_of(palette[name]), "linestyle": DASHES[place % len(DASHES)], "marker": "o"}
+            style = {
+                "color": colours.placeholder_for(palette[name]),
+                "linestyle": DASHES[place % len(DASHES)],
+                "marker": "o",
+            }
             costs, paid = _values(seeds, "costs_queried"), _values(seeds, "excess_cost").mean(axis=0)
-            asked.fill_between(n, costs.min(axis=0), costs.max(axis=0), color=look["color"], alpha=0.14, linewidth=0)
-            (named[name],) = asked.plot(n, np.median(costs, axis=0), markersize=4, **look)
-            excess.plot(n, np.where(paid > 0, paid, np.nan), markersize=4, **look)  # 0 has no place on a log axis
+            asked.fill_between(n, costs.min(axis=0), costs.max(axis=0), color=style["color"], alpha=0.14, linewidth=0)
+            (named[name],) = asked.plot(n, np.median(costs, axis=0), markersize=4, **style)
+            excess.plot(n, np.where(paid > 0, paid, np.nan), markersize=4, **style)  # a log axis has no 0
         n = np.array(CHECKPOINTS, float)
         bound = excess_cost_massart(schedule_for(), n, MARGIN)
-        (named["the theorem's bound"],) = excess.plot(n, bound, color=inks.marker_of(inks.GUARANTEED), linewidth=1.2)
+        (named["the theorem's bound"],) = excess.plot(
+            n, bound, color=colours.placeholder_for(colours.GUARANTEED), linewidth=1.2
+        )
         asked.set_title("costs asked for, median", loc="left", fontweight="bold")
         excess.set_title("excess of the expected cost, mean where not 0", loc="left", fontweight="bold")
         for axes in (asked, excess):
@@ -219,7 +228,7 @@ def _log_axes(axes: Any) -> None:
 
 
 def read_runs(path: Path) -> list[Checkpoint]:
-    """The checkpoints of a CSV file, none if there is no such file."""
+    """The checkpoints of a CSV file; none if it does not exist."""
     if not path.exists():
         return []
     kinds = list(Checkpoint.__annotations__.values())
@@ -229,7 +238,7 @@ def read_runs(path: Path) -> list[Checkpoint]:
 
 
 def write(folder: Path, runs: Sequence[Checkpoint]) -> None:
-    """The runs, what they show, and the picture."""
+    """Write the runs, the tables and the figure."""
     folder.mkdir(parents=True, exist_ok=True)
     ordered = [point for seeds in by_line(runs).values() for run in seeds for point in run]
     write_csv(folder / "runs.csv", Checkpoint._fields, ordered)
@@ -239,19 +248,19 @@ def write(folder: Path, runs: Sequence[Checkpoint]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what is asked for, keep the rest, and write everything anew."""
+    """Run the chosen lines, keep the others, and write all files again."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--lines", nargs="*", choices=list(LINES), default=list(LINES))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--most", type=int, default=CHECKPOINTS[-1], help="examples of the longest run")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(""))
-    parser.add_argument("--draw", action="store_true", help="run nothing")
+    parser.add_argument("--draw", action="store_true", help="draw from existing runs, without running any")
     given = parser.parse_args(arguments)
     chosen = [] if given.draw else given.lines
     runs = [point for point in read_runs(given.out / "runs.csv") if point.line not in chosen]
     for name in chosen:
         for seed in range(given.seeds):
-            runs += play(name, LINES[name], seed, [n for n in CHECKPOINTS if n <= given.most])
+            runs += run_line(name, LINES[name], seed, [n for n in CHECKPOINTS if n <= given.most])
             print(name, *runs[-1][1:])
     write(given.out, runs)
 

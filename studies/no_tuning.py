@@ -1,4 +1,4 @@
-"""The table of "No tuning" in no-tuning.md, from the results of the studies ``default-*``.
+"""Print the main table of no-tuning.md from the results of the studies ``default-*``.
 
 ``python studies/no_tuning.py [FOLDER ...]``: folders of sweeps or of their tables; by default those beside this file.
 """
@@ -30,7 +30,7 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class Ratio:
-    """The median over permutations of our AUC divided by another's, with a 95 % interval from draws of these."""
+    """The median over permutations of our AUC divided by another's, with a 95 % bootstrap interval."""
 
     median: float
     interval: Interval
@@ -43,9 +43,9 @@ class Ratio:
 class Row:
     """One dataset. A kind of line is the first word of its name.
 
-    ``target`` is where passive ends at its best learning rate, ``needed`` what each kind needs to get as good: NaN if
-    it never does, nothing for a kind that the study has not. Of several lines of a kind the best one counts, by median
-    AUC in ``aucs`` and by need in ``needed``.
+    ``target`` is passive's final test cost at its best learning rate. ``needed`` has the costs that each kind of the
+    study needs to get as good, NaN if it never does. Of several lines of a kind the best one counts: by median AUC in
+    ``aucs``, by need in ``needed``.
     """
 
     data: str
@@ -56,12 +56,12 @@ class Row:
 
     @property
     def saving(self) -> float:
-        """How many times the costs of the default hindsight needs; NaN where one of them never gets there."""
+        """The costs that hindsight needs divided by those of the default; NaN if one of them never gets there."""
         return self.needed[TUNED] / self.needed[OURS]
 
 
 def rows_of(findings: Findings) -> Iterator[Row]:
-    """A row per dataset of a study."""
+    """One row per dataset of a study."""
     choices = choose_rates(findings)
     for facts in findings.data:
         lines: dict[str, list[Sequence[Run]]] = {}
@@ -104,7 +104,7 @@ def _least_needed(lines: Sequence[Sequence[Run]], target: float) -> float:
 
 
 def as_cells(row: Row) -> list[str]:
-    """The row as people read it, under ``HEADINGS``."""
+    """The row as formatted cells with the columns ``HEADINGS``."""
     return [
         row.data,
         *map(str, row.aucs.values()),
@@ -120,7 +120,7 @@ def _costs(needed: float) -> str:
 
 
 def over_all(rows: Sequence[Row]) -> str:
-    """Two sentences about several datasets; means are geometric."""
+    """A summary of several datasets in two sentences; means are geometric."""
     ratios = [row.aucs[TUNED] for row in rows]
     better = sum(ratio.interval.high < 1 for ratio in ratios)
     worse = sum(ratio.interval.low > 1 for ratio in ratios)
@@ -139,7 +139,7 @@ def _mean(factors: Sequence[float]) -> float:
 
 
 def main(folders: Sequence[str]) -> None:
-    """Print the table, and what it says about studies of many datasets and about all others together."""
+    """Print the table, then a summary of each study with several datasets and one of all others."""
     found = folders or sorted(str(path.parent) for path in Path(__file__).parent.glob("default-*/sweep.json"))
     studies = [list(rows_of(read_tables(folder))) for folder in found]
     for cells in (HEADINGS, ["---"] * len(HEADINGS), *(as_cells(row) for rows in studies for row in rows)):

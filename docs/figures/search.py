@@ -1,20 +1,22 @@
-"""Draws docs/figures/search.svg, learning to search in one picture: ``make figure``."""
+"""Draw docs/figures/search.svg, learning to search in one picture: ``make figure``."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coalface.studies.report import colours as inks
-from coalface.studies.report.figure_style import paper, standalone, svg_of
+from coalface.studies.report import colours
+from coalface.studies.report.figure_style import standalone, styled_figure, svg_of
 
 WORDS = ("Ada", "Lovelace", "lived", "in", "Turin")
 ROLLED_IN = ("B-PER", "O")
 TRUTH = ("B-PER", "I-PER", "O", "O", "B-LOC")
 AT = len(ROLLED_IN)  # the word to be decided
-INK, FAINT, ASKED, LEFT_OUT = map(inks.marker_of, (inks.TEXT, inks.FAINT, inks.ASKED, inks.DOMINATED))
+TEXT, FAINT, ASKED, LEFT_OUT = map(
+    colours.placeholder_for, (colours.TEXT, colours.FAINT, colours.ASKED, colours.DOMINATED)
+)
 
 
 class Branch(NamedTuple):
-    """An action at the word to be decided, and whether the policy asks what it costs."""
+    """An action at the word to be decided, and whether the policy asks for its cost."""
 
     tag: str
     height: float
@@ -38,7 +40,7 @@ def draw_roll_in(axes: Any) -> None:
     """The words, and the tags that the policy has chosen so far."""
     for place, word in enumerate(WORDS):
         axes.text(place, -2.15, word, ha="center", va="center", fontweight="bold" if place == AT else "normal")
-    axes.plot(range(-1, AT), [0.0] * (AT + 1), color=INK, marker="o", markersize=9, zorder=2)
+    axes.plot(range(-1, AT), [0.0] * (AT + 1), color=TEXT, marker="o", markersize=9, zorder=2)
     axes.text(-1, 0.3, "start", ha="center")
     for place, tag in enumerate(ROLLED_IN):
         axes.text(place + 0.05, 0.3, tag if tag == TRUTH[place] else f"{tag}, wrong", ha="right")
@@ -46,19 +48,23 @@ def draw_roll_in(axes: Any) -> None:
 
 
 def draw_branch(axes: Any, branch: Branch) -> None:
-    """An action, and its roll-out where there is one."""
-    ink = ASKED if branch.asked else LEFT_OUT
-    axes.plot([AT - 1, AT], [0.0, branch.height], color=ink, linestyle="solid" if branch.asked else "dotted", zorder=1)
-    axes.plot([AT], [branch.height], color=ink, marker="o", markersize=9, fillstyle="full" if branch.asked else "none")
-    axes.text(AT, branch.height + 0.26, branch.tag, ha="center", color=ink)
+    """An action and its roll-out, if it has one."""
+    colour = ASKED if branch.asked else LEFT_OUT
+    axes.plot(
+        [AT - 1, AT], [0.0, branch.height], color=colour, linestyle="solid" if branch.asked else "dotted", zorder=1
+    )
+    axes.plot(
+        [AT], [branch.height], color=colour, marker="o", markersize=9, fillstyle="full" if branch.asked else "none"
+    )
+    axes.text(AT, branch.height + 0.26, branch.tag, ha="center", color=colour)
     if not branch.asked:
-        axes.text(AT + 0.25, branch.height, "cannot be best: not rolled out", va="center", color=ink)
+        axes.text(AT + 0.25, branch.height, "cannot be best: not rolled out", va="center", color=colour)
         return
     rest = TRUTH[AT + 1 :]
     places = [AT, *range(AT + 1, len(WORDS))]
-    axes.plot(places, [branch.height] * len(places), color=ink, linestyle="dashed", marker="o", markersize=6)
+    axes.plot(places, [branch.height] * len(places), color=colour, linestyle="dashed", marker="o", markersize=6)
     for place, tag in zip(places[1:], rest, strict=True):
-        axes.text(place, branch.height + 0.26, tag, ha="center", color=ink)
+        axes.text(place, branch.height + 0.26, tag, ha="center", color=colour)
     loss = wrong((*ROLLED_IN, branch.tag, *rest))
     best = wrong((*ROLLED_IN, *TRUTH[AT:]))
     axes.text(len(WORDS) - 0.65, branch.height, f"loss {loss}, so cost {loss} - {best} = {loss - best}", va="center")
@@ -66,7 +72,7 @@ def draw_branch(axes: Any, branch: Branch) -> None:
 
 def main() -> None:
     """Draw the figure."""
-    with paper((11.0, 4.4), salt="search") as figure:
+    with styled_figure((11.0, 4.4), salt="search") as figure:
         axes = figure.subplots()
         axes.set_axis_off()
         axes.set_xlim(-1.4, 6.6)

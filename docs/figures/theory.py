@@ -1,13 +1,12 @@
-"""Draws docs/figures/theory.svg, the three examples of the paper: ``make figure``."""
+"""Draw docs/figures/theory.svg, the three examples of the paper: ``make figure``."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.studies.report import colours as inks
-from coalface.studies.report import ticks
-from coalface.studies.report.figure_style import legend_above, paper, standalone, svg_of
+from coalface.studies.report import colours, ticks
+from coalface.studies.report.figure_style import legend_above, standalone, styled_figure, svg_of
 from coalface.theory import Schedule, difficulty
 from coalface.theory.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
 
@@ -19,14 +18,14 @@ class Curve(NamedTuple):
     """A line of a panel."""
 
     name: str
-    ink: inks.Ink
+    colour: colours.Colour
     dash: str
     x: list[float]
     y: list[float]
 
 
 def schedule_of(problem: FiniteProblem) -> Schedule:
-    """The theory's schedule for a class, with a constant that lets questions end within the picture."""
+    """The theory's schedule for a class, with a constant so small that questions end within the figure."""
     members, _, labels = problem.predictions.shape
     return Schedule(n_labels=labels, class_size=members, constant=CONSTANT)
 
@@ -36,11 +35,11 @@ def asked_over_rounds(problem: FiniteProblem, rule: str) -> Curve:
     schedule = schedule_of(problem)
     learner = problem.learner(lambda i: float(schedule.loss_slack(i, N_ROUNDS)), rule)
     costs = run(problem, learner, N_ROUNDS).costs
-    return Curve(rule, inks.RULES[rule], "solid", list(range(1, N_ROUNDS + 1)), costs.tolist())
+    return Curve(rule, colours.RULES[rule], "solid", list(range(1, N_ROUNDS + 1)), costs.tolist())
 
 
 def asked_over_sizes() -> list[Curve]:
-    """What classes of growing size are asked, and what their coefficients are."""
+    """The costs asked for with classes of growing size, and their disagreement coefficients."""
     problems = [loud_errors(size) for size in SIZES]
     asked = []
     for problem in problems:
@@ -51,9 +50,9 @@ def asked_over_sizes() -> list[Curve]:
     found = [difficulty(problem.predictions) for problem in problems]
     sizes = list(map(float, SIZES))
     return [
-        Curve("coal", inks.RULES["coal"], "solid", sizes, asked),
-        Curve("theta_1", inks.GUARANTEED, "dashed", sizes, [each.by_examples for each in found]),
-        Curve("theta_0", inks.GUARANTEED, "dotted", sizes, [each.by_labels for each in found]),
+        Curve("coal", colours.RULES["coal"], "solid", sizes, asked),
+        Curve("theta_1", colours.GUARANTEED, "dashed", sizes, [each.by_examples for each in found]),
+        Curve("theta_0", colours.GUARANTEED, "dotted", sizes, [each.by_labels for each in found]),
     ]
 
 
@@ -71,12 +70,12 @@ def draw(shown: dict[str, list[Curve]]) -> str:
     """The panels side by side, as SVG text."""
     from matplotlib.ticker import FuncFormatter
 
-    with paper((13.0, 4.0), salt="theory") as figure:
+    with styled_figure((13.0, 4.0), salt="theory") as figure:
         named: dict[str, Any] = {}
         for axes, (title, curves) in zip(figure.subplots(1, 3), shown.items(), strict=True):
             axes.set_title(title, loc="left", fontweight="bold", pad=8)
             for curve in curves:
-                color = inks.marker_of(curve.ink)
+                color = colours.placeholder_for(curve.colour)
                 marker = "o" if len(curve.x) < 10 else ""
                 (line,) = axes.plot(curve.x, curve.y, color=color, linestyle=curve.dash, marker=marker, clip_on=False)
                 named.setdefault(curve.name, line)
@@ -93,7 +92,7 @@ def draw(shown: dict[str, list[Curve]]) -> str:
 
 
 def main() -> None:
-    """Draw the figure and print the numbers of its ends."""
+    """Draw the figure and print the final number of each line."""
     shown = panels()
     for title, curves in shown.items():
         for curve in curves:

@@ -10,7 +10,7 @@
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, of another kind or from a newer version
     │   └── StudyError                 a study file has an invalid entry
     ├── FileBusyError (TimeoutError)   another process is changing the file
-    ├── BrokenCrewError                the caller's executor lost a worker  (see ``studies.executors``)
+    ├── WorkerLostError                the caller's executor lost a worker  (see ``studies.executors``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.known.fetching``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 

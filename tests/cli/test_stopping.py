@@ -13,7 +13,7 @@ def test_a_simulated_run_stops_and_says_so(calls, capsys):
     code, out, _ = run(capsys, f"{command} --json")
     found = json.loads(out)
     assert (code, found["stopped"], found["rounds"][-1]) == (0, True, 100)
-    assert "Stopped: more asking would save too little" in run(capsys, command)[1]
+    assert "Stopped: more questions would save too little" in run(capsys, command)[1]
 
 
 def test_stopping_without_audits_is_one_clear_line(calls, capsys):

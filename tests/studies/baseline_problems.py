@@ -1,4 +1,4 @@
-"""A small problem with true labels and lopsided costs, for the tests of the rivals."""
+"""A small problem with true labels and lopsided costs, for the tests of the baselines."""
 
 import numpy as np
 

@@ -63,7 +63,7 @@ LINES = {
     "coal 0.001": (N * K // 16, 8.0, 0.7),  # stops too early and never gets as good as passive
 }
 ABLATIONS = {"all-or-none 0.01": (N * K // 2, 1.5, 1.0), "no-domination 0.001": (N * K // 2, 1.2, 0.98)}
-RIVALS = {"margin": (N * K, 10.0, 1.0), "vw": (N * K // 4, 5.0, 1.0)}
+BASELINES = {"margin": (N * K, 10.0, 1.0), "vw": (N * K // 4, 5.0, 1.0)}
 
 
 def learning(lines=LINES, data=("digits",), rates=(0.1, 0.5, 1.0), n=5, price_unit="", label_askers=("margin",)):

@@ -7,27 +7,27 @@ import pytest
 
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError
-from coalface.studies.baselines import RIVALS
-from coalface.studies.baselines.random_costs import drawn
+from coalface.studies.baselines import BASELINES
+from coalface.studies.baselines.random_costs import random_mask
 from tests.studies.baseline_problems import order_of, pets, priced, prices_for, with_table
 
 TEST = pets(40, seed=1)
 
 
-def run(train, budgets=(10, 40, 100), random_state=5, **parameters):
-    return RIVALS["random-costs"].run(parameters, train, TEST, order_of(train), np.array(budgets), random_state)
+def run(train, checkpoints=(10, 40, 100), random_state=5, **parameters):
+    return BASELINES["random-costs"].run(parameters, train, TEST, order_of(train), np.array(checkpoints), random_state)
 
 
 def test_asking_for_everything_is_the_passive_rule():
-    data, budgets = pets(), [10, 40, 100, 1000]
-    curve = run(data, budgets, share=1.0, learning_rate=0.3)
+    data, checkpoints = pets(), [10, 40, 100, 1000]
+    curve = run(data, checkpoints, share=1.0, learning_rate=0.3)
     passive = simulate(
         CoalClassifier.as_published(classes=data.classes, rule="passive", learning_rate=0.3),
         *(data.X, data.cost),
         X_test=TEST.X,
         cost_test=TEST.cost,
         order=order_of(data),
-        budgets=budgets,
+        checkpoints=checkpoints,
     )
     for name in ("costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings"):
         assert getattr(curve, name).tolist() == getattr(passive, name).tolist()
@@ -35,7 +35,7 @@ def test_asking_for_everything_is_the_passive_rule():
 
 def test_each_cost_that_was_asked_for_has_its_own_price():
     data = pets()
-    mask = drawn(70, 3, 0.4, random_state=5)
+    mask = random_mask(70, 3, 0.4, random_state=5)
     paid = (prices_for(data)[order_of(data)] * mask).sum(axis=1)
     curve = run(priced(data), share=0.4)
     assert curve.spent == pytest.approx([paid[:n_rows].sum() for n_rows in curve.rounds])
@@ -43,7 +43,7 @@ def test_each_cost_that_was_asked_for_has_its_own_price():
 
 @pytest.mark.parametrize("share", [0.05, 0.5])
 def test_the_share_asked_for_is_what_chance_allows(share):
-    mask = drawn(3000, 4, share, random_state=1)
+    mask = random_mask(3000, 4, share, random_state=1)
     assert abs(mask.sum() - 12000 * share) < 5 * math.sqrt(12000 * share * (1 - share))
     assert abs(np.corrcoef(mask[:, 0], mask[:, 1])[0, 1]) < 5 / math.sqrt(3000)
 
@@ -59,14 +59,14 @@ def test_the_costs_counted_are_those_told(monkeypatch):
     monkeypatch.setattr(CoalClassifier, "tell", spy)
     curve = run(pets(), share=0.4)
     per_example = np.concatenate(told)
-    assert curve.costs_queried[-1] == per_example.sum() == drawn(70, 3, 0.4, random_state=5).sum()
+    assert curve.costs_queried[-1] == per_example.sum() == random_mask(70, 3, 0.4, random_state=5).sum()
     assert curve.examples_queried[-1] == np.count_nonzero(per_example)
 
 
 def test_costs_that_were_not_asked_for_change_nothing():
     data = with_table(pets())
     mask = np.empty((70, 3), bool)
-    mask[order_of(data)] = drawn(70, 3, 0.3, random_state=5)
+    mask[order_of(data)] = random_mask(70, 3, 0.3, random_state=5)
     other = with_table(data, cost=np.where(mask, data.cost, 1 - data.cost))
     unlike = with_table(data, cost=np.where(mask, 1 - data.cost, data.cost))
     assert run(other, share=0.3).test_cost.tolist() == run(data, share=0.3).test_cost.tolist()
@@ -91,4 +91,4 @@ def test_only_candidates_are_asked_about_and_unknown_costs_count_as_asked():
 @pytest.mark.parametrize("share", [0, 1.5, "half", float("nan"), True])
 def test_the_share_is_a_probability_above_zero(share):
     with pytest.raises(InputError, match=r"^share must be a number above 0 and at most 1"):
-        RIVALS["random-costs"].check({"share": share}, n_labels=3)
+        BASELINES["random-costs"].check({"share": share}, n_labels=3)

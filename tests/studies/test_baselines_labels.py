@@ -1,4 +1,4 @@
-"""Rivals that ask for labels: what they choose, what they predict, and what they may not see."""
+"""Baselines that ask for labels: what they choose, what they predict, and what they may not see."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from coalface import CoalClassifier, simulate
 from coalface.data import CostDataset
 from coalface.errors import InputError
-from coalface.studies.baselines import RIVALS, labels
+from coalface.studies.baselines import BASELINES, labels
 from coalface.studies.baselines.strategies import UNKNOWN, CostEmbedding, CostMargin, ExpectedCost, Margin
 from tests.studies.baseline_problems import MATRIX, order_of, pets, priced, prices_for, with_table
 
@@ -18,9 +18,9 @@ TEST = pets(40, seed=1)
 NAMES = ["margin", "cost-weighted-uncertainty", "cost-embedding"]
 
 
-def run(name, train, budgets=(12, 30, 60), **parameters):
+def run(name, train, checkpoints=(12, 30, 60), **parameters):
     given = {"warm_up": 4, "batch_size": 10, "max_labels": 24, **parameters}
-    return RIVALS[name].run(given, train, TEST, order_of(train), np.array(budgets), 5)
+    return BASELINES[name].run(given, train, TEST, order_of(train), np.array(checkpoints), 5)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_without_a_choice_our_predictor_is_the_passive_rule_on_a_prefix():
         X_test=TEST.X,
         cost_test=TEST.cost,
         order=order_of(data)[:24],
-        budgets=[12, 30, 60],
+        checkpoints=[12, 30, 60],
     )
     assert curve.test_cost.tolist() == passive.test_cost.tolist()
     assert curve.costs_queried.tolist() == passive.costs_queried.tolist()
@@ -156,11 +156,11 @@ def test_the_embedding_asks_about_a_truth_that_costs_much_whatever_is_predicted(
     assert truth[CostEmbedding(pool, matrix.T, 0).choose(known, 5)].tolist() == [1] * 5
 
 
-def test_a_single_label_in_the_warm_up_is_no_obstacle(asked):
+def test_a_warm_up_with_a_single_label_works(asked):
     data = CostDataset.from_labels(pets().X, ["a"] * 40 + ["b"] * 30)
     test = CostDataset.from_labels(TEST.X, ["a", "b"] * 20)
     given = {"warm_up": 1, "batch_size": 3, "max_labels": 25, "predictor": "own"}
-    curve = RIVALS["margin"].run(given, data, test, np.arange(70), [2, 8], 0)
+    curve = BASELINES["margin"].run(given, data, test, np.arange(70), [2, 8], 0)
     assert curve.examples_queried[-1] == len(set(asked[0])) == 25
     assert curve.test_cost[0] == 0.5  # after one label, that one is predicted everywhere
 
@@ -174,30 +174,30 @@ def test_data_without_true_labels_is_refused(name):
 def test_candidates_are_refused():
     data = pets()
     fields = {"classes": data.classes, "truth": data.truth, "cost_matrix": MATRIX}
-    with pytest.raises(InputError, match=r"drop candidates"):
+    with pytest.raises(InputError, match=r"Drop the candidates"):
         run("margin", CostDataset(data.X, **fields, candidates=np.ones((70, 3), bool)))
 
 
 def test_data_too_large_for_a_dense_table_is_refused():
     large = CostDataset.from_labels(csr_array((21_000, 1_000)), np.arange(21_000) % 2)
-    with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, this would have 21,000,000"):
-        RIVALS["margin"].run({}, large, large.subset([0, 1]), np.arange(21_000))
+    with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, .* 21,000,000"):
+        BASELINES["margin"].run({}, large, large.subset([0, 1]), np.arange(21_000))
 
 
 @pytest.mark.parametrize(
     ("parameters", "complaint"),
     [
         ({"predictor": "best"}, r"^predictor must be one of 'coal', 'own', got 'best'"),
-        ({"warm_up": 0}, r"^warm_up must be a whole number from 1 on, got 0"),
+        ({"warm_up": 0}, r"^warm_up must be .*1.*, got 0"),
         ({"batch_size": 2.5}, r"^batch_size must be a whole number"),
-        ({"max_labels": 0}, r"^max_labels must be a whole number from 1 on, got 0"),
+        ({"max_labels": 0}, r"^max_labels must be .*1.*, got 0"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, complaint):
     with pytest.raises(InputError, match=complaint):
-        RIVALS["margin"].check(parameters, n_labels=3)
+        BASELINES["margin"].check(parameters, n_labels=3)
 
 
 def test_the_score_is_one_of_two():
     with pytest.raises(InputError, match=r"^score must be one of 'margin', 'expected-cost', got 'entropy'"):
-        RIVALS["cost-weighted-uncertainty"].check({"score": "entropy"}, n_labels=3)
+        BASELINES["cost-weighted-uncertainty"].check({"score": "entropy"}, n_labels=3)

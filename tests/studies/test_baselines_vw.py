@@ -1,4 +1,4 @@
-"""Vowpal Wabbit as a rival, compared with direct runs of it."""
+"""Vowpal Wabbit as a baseline, compared with direct runs of it."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from coalface.data import CostDataset
 from coalface.errors import CoalfaceError, InputError
-from coalface.studies.baselines import RIVALS, vw
+from coalface.studies.baselines import BASELINES, vw
 from tests.studies.baseline_problems import order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("vowpalwabbit")
@@ -21,8 +21,8 @@ TEST = pets(40, seed=1)
 SETTINGS = {"mellowness": 0.02, "learning_rate": 0.4}
 
 
-def run(train, budgets=(20, 50, 90)):
-    return RIVALS["vw"].run(SETTINGS, train, TEST, order_of(train), np.array(budgets), 0)
+def run(train, checkpoints=(20, 50, 90)):
+    return BASELINES["vw"].run(SETTINGS, train, TEST, order_of(train), np.array(checkpoints), 0)
 
 
 def direct_test_cost(folder, examples, n_rows):
@@ -133,11 +133,11 @@ def test_a_run_that_is_stopped_takes_its_process_with_it(monkeypatch):
 
     monkeypatch.setattr(subprocess.Popen, "kill", spy)
     with pytest.raises(InterruptedError):
-        RIVALS["vw"].run(SETTINGS, pets(), TEST, range(70), progress=stop)
+        BASELINES["vw"].run(SETTINGS, pets(), TEST, range(70), progress=stop)
     assert [process.poll() is not None for process in killed] == [True]
 
 
-def test_a_failure_is_told_with_its_own_last_words(tmp_path):
+def test_the_error_of_a_failure_quotes_its_last_line(tmp_path):
     session = vw._Session.__new__(vw._Session)
     session.folder = tmp_path
     with pytest.raises(CoalfaceError, match=r"exit code 1: .*no_such_option"):
@@ -148,7 +148,7 @@ def test_a_failure_is_told_with_its_own_last_words(tmp_path):
 def test_a_table_that_would_not_fit_is_refused(n_features, n_labels):
     wide = CostDataset(csr_array((4, n_features)), np.zeros((4, n_labels)))
     with pytest.raises(InputError, match=rf"{n_features} features and {n_labels} labels is too large .*2\^28 weights"):
-        RIVALS["vw"].run({}, wide, wide, range(4))
+        BASELINES["vw"].run({}, wide, wide, range(4))
 
 
 @pytest.mark.parametrize(("n_features", "n_labels"), [(6_000, 40), (47_236, 102), (1, 2)])
@@ -167,4 +167,4 @@ def test_the_reference_refuses_more_features_than_lie_before_the_intercept():
 
 def test_mellowness_is_checked():
     with pytest.raises(InputError, match=r"^mellowness must be"):
-        RIVALS["vw"].check({"mellowness": -0.1}, n_labels=3)
+        BASELINES["vw"].check({"mellowness": -0.1}, n_labels=3)

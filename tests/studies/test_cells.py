@@ -1,5 +1,11 @@
-"""The key of a cell stands for everything that decides its result, and for nothing else."""
+"""The key of a cell depends on everything that determines its result, and on nothing else."""
 
+import shutil
+from pathlib import Path
+
+import pytest
+
+import coalface
 from coalface.data.known.catalogue import load_known
 from coalface.studies import cells
 from coalface.studies.cells import Cell, cells_of, code_of, fingerprint_of, opened, run_cell, save_problem
@@ -20,7 +26,7 @@ def test_settings_data_code_and_permutation_change_the_key():
         keys(study.replace("0.1", "0.2")),
         keys(study + "warm_up = 3\n"),
         keys("first_permutation = 1\n" + study),
-        keys('budgets = "doubling"\n' + study),
+        keys('checkpoints = "doubling"\n' + study),
         keys(data="b"),
         keys(code={"coal": "2"}),
     ]
@@ -34,15 +40,47 @@ def test_names_texts_and_the_order_of_settings_do_not():
     assert keys(study) == keys(turned)
 
 
-def test_the_code_of_a_rival_counts_for_that_rival_only(monkeypatch):
-    study = small_study(lines='[lines.coal]\n[lines.some]\nlearner = "random-costs"\nshare = 0.5')
-    before = code_of(study)
-    cells._code_version.cache_clear()
-    monkeypatch.setattr(cells, "_DECISIVE_FOR_RIVALS", ("errors.py",))
-    after = code_of(study)
-    cells._code_version.cache_clear()
-    assert before["coal"] == after["coal"]
-    assert before["random-costs"] != after["random-costs"]
+PACKAGE = Path(coalface.__file__).parent
+STEERS_RUNS = ["learner/persistence.py", "studies/checkpoints.py", "studies/baselines/passive.py"]
+STEERS_RUNS += [f"{package}/__init__.py" for package in ("data", "files", "kernels", "models", "rounds", "learner")]
+READS_RESULTS = ["studies/report/html_page.py", "studies/demo/page.py"]
+
+
+@pytest.fixture
+def versions_after(tmp_path, monkeypatch):
+    """A function that gives the code versions of all learners after a line was added to one source file."""
+    copy = tmp_path / "coalface"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(coalface, "__file__", str(copy / "__init__.py"))
+    study = small_study(lines='[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.vw]\nlearner = "vw"')
+
+    def versions(file, line):
+        source = (PACKAGE / file).read_text(encoding="utf-8")
+        (copy / file).write_text(f"{source}\n{line}\n", encoding="utf-8")
+        cells._code_version.cache_clear()
+        found = code_of(study)
+        (copy / file).write_text(source, encoding="utf-8")
+        cells._code_version.cache_clear()
+        return found
+
+    return versions
+
+
+@pytest.mark.parametrize("file", STEERS_RUNS)
+def test_an_edit_of_code_that_steers_runs_changes_every_key_and_a_comment_does_not(versions_after, file):
+    before, after = versions_after(file, "# a comment"), versions_after(file, "EDITED = True")
+    assert before == versions_after(file, "")
+    assert all(before[learner] != after[learner] for learner in before)
+
+
+@pytest.mark.parametrize("file", READS_RESULTS)
+def test_an_edit_of_a_report_changes_no_key(versions_after, file):
+    assert versions_after(file, "EDITED = True") == versions_after(file, "")
+
+
+def test_an_edit_of_the_tagger_changes_its_keys_only(versions_after):
+    before, after = (versions_after("search/tagging/tagger.py", line) for line in ("", "EDITED = True"))
+    assert [learner for learner in before if before[learner] != after[learner]] == ["tagger"]
 
 
 def test_data_saved_for_other_processes_is_the_same_data(tmp_path):

@@ -11,7 +11,7 @@ from coalface.studies.report.pages import write_report
 from coalface.studies.study import Study
 from coalface.studies.tables import read_tables
 
-STUDIES = Path(__file__).parents[1] / "studies"
+STUDIES = Path(__file__).parents[2] / "studies"
 EVERY = sorted(path.stem for path in STUDIES.glob("*.toml"))
 COMPARED = [name for name in EVERY if name.startswith("default-")]
 GRIDS = {"default-digits": "rivals-digits", "default-digits-distance": "rivals-digits", "default-in20": "imagenet20"}

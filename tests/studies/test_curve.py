@@ -16,7 +16,7 @@ from ..problems import dense_problem
 def curve(test_cost, at_doublings, **others):
     n = len(test_cost)
     return Curve(
-        budgets=np.arange(1, n + 1),
+        checkpoints=np.arange(1, n + 1),
         costs_queried=np.arange(1, n + 1) * 10,
         examples_queried=np.arange(1, n + 1),
         rounds=np.arange(1, n + 1) * 5,
@@ -34,7 +34,7 @@ costs = st.floats(-1e6, 1e6)
 def test_a_curve_survives_being_written_as_json(test_cost, at_doublings, interrupted):
     one = curve(test_cost, at_doublings, interrupted=interrupted)
     other = Curve.from_json(one.to_json())
-    for name in ("budgets", "costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings"):
+    for name in ("checkpoints", "costs_queried", "examples_queried", "rounds", "test_cost", "at_doublings"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert getattr(one, name).dtype.kind == getattr(other, name).dtype.kind
     assert (one.seconds, one.interrupted, one.auc) == (other.seconds, other.interrupted, other.auc)
@@ -63,7 +63,7 @@ def test_without_test_data_the_costs_are_null_in_json():
     assert np.isnan(Curve.from_json(one.to_json()).auc)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"budgets": []}', "null"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"checkpoints": []}', '{"budgets": []}', "null"])
 def test_other_texts_are_refused(text):
     with pytest.raises(FileFormatError, match="not a curve"):
         Curve.from_json(text)
@@ -71,7 +71,7 @@ def test_other_texts_are_refused(text):
 
 def test_damaged_numbers_are_refused():
     values = json.loads(curve([0.5], [0.5, 0.5]).to_json())
-    for name, value in (("test_cost", ["x"]), ("budgets", None), ("rounds", [0.5]), ("at_doublings", 3)):
+    for name, value in (("test_cost", ["x"]), ("checkpoints", None), ("rounds", [0.5]), ("at_doublings", 3)):
         with pytest.raises(FileFormatError, match="not a curve"):
             Curve.from_json(json.dumps({**values, name: value}))
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from coalface.studies.executors import DaskCrew
+from coalface.studies.executors import DaskExecutor
 from coalface.studies.sweep import run_sweep
 
 from .studies import LINES, lines_of, numbers_of, small_study
@@ -75,8 +75,8 @@ def test_a_worker_killed_in_the_middle_loses_no_cell_and_doubles_none(cluster, u
     if by == "scattering":  # as on machines that do not see our files
         monkeypatch.setattr("coalface.studies.executors.os.path.isdir", lambda _: False)
     killed, travelled = [], []
-    share = DaskCrew.share
-    monkeypatch.setattr(DaskCrew, "share", lambda *given: travelled.append(share(*given)) or travelled[-1])
+    share = DaskExecutor.share
+    monkeypatch.setattr(DaskExecutor, "share", lambda *given: travelled.append(share(*given)) or travelled[-1])
 
     def kill_one(done, total, failed):
         if done == len(undisturbed) // 3:
@@ -94,9 +94,9 @@ def test_a_worker_killed_in_the_middle_loses_no_cell_and_doubles_none(cluster, u
 
 def _wait_for_workers(cluster):
     for _ in range(100):
-        crew = DaskCrew(cluster.address)
-        crew.close()
-        if crew.n_workers == 2:
+        client = DaskExecutor(cluster.address)
+        client.close()
+        if client.n_workers == 2:
             return
         time.sleep(0.1)
     raise TimeoutError("the workers did not start")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from coalface.studies import Study
-from coalface.studies.baselines import RIVALS
+from coalface.studies.baselines import BASELINES
 from coalface.studies.learners import OURS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
@@ -29,7 +29,7 @@ def test_the_study_and_the_python_example_run(tmp_path, monkeypatch):
 
 
 def test_every_learner_and_every_key_is_explained():
-    for learner in (*OURS, *RIVALS):
+    for learner in (*OURS, *BASELINES):
         assert f"`{learner}`" in PAGE or f'"{learner}"' in PAGE
-    for key in ("title", "data", "permutations", "first_permutation", "budgets", "baseline", "settings", "lines"):
+    for key in ("title", "data", "permutations", "first_permutation", "checkpoints", "baseline", "settings", "lines"):
         assert re.search(rf"^\| `\[?{key}", PAGE, flags=re.MULTILINE) or f"`{key}`" in PAGE

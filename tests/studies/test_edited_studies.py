@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from coalface import CostDataset
+from coalface import CoalClassifier, CostDataset
 from coalface.data.formats.readers import write_dataset
-from coalface.studies.collect_results import findings_of
+from coalface.search.tagging.tagger import SequenceTagger
+from coalface.studies import write_report_of
+from coalface.studies.collect_results import collect_results
 from coalface.studies.results import FILE, Results
 from coalface.studies.study import Study
 from coalface.studies.sweep import run_sweep
@@ -34,7 +36,7 @@ def table(name="pets"):
 
 
 def findings(folder):
-    return findings_of(Results(folder / "out"))
+    return collect_results(Results(folder / "out"))
 
 
 def test_data_that_was_changed_and_changed_back_is_reported_as_it_is_now(pets):
@@ -88,6 +90,36 @@ def test_a_report_needs_neither_the_data_nor_the_study_file(pets, monkeypatch):
     monkeypatch.delenv("COALFACE_DATA", raising=False)
     found = findings(folder)
     assert (found.name, found.title, len(found.runs)) == ("named by its file", "named by its file", 1)
+
+
+def test_a_report_of_a_tagging_sweep_constructs_no_learner(pets, monkeypatch):
+    folder, sweep = pets
+    (folder / "words.conll").write_text("the D\ndog N\n\na D\ncat N\n\n" * 10)
+    tagged = '[data.words]\ntrain = "words.conll"\n[lines.tagger]\nlearner = "tagger"\n[lines.all]\n'
+    assert sweep(tagged + 'learner = "tagger"\nrule = "passive"\n').finished == 2
+
+    def unconstructible(*_, **__):
+        raise AssertionError("a learner was constructed")
+
+    for kind in (SequenceTagger, CoalClassifier):
+        monkeypatch.setattr(kind, "__init__", unconstructible)
+    assert "tagger" in write_report_of(folder / "out").read_text(encoding="utf-8")
+
+
+def test_results_of_the_version_that_said_budgets_are_still_read(pets):
+    folder, sweep = pets
+    sweep(f"checkpoints = [10, 20]\n{table()}[lines.coal]")
+    before, journal = findings(folder), folder / "out" / FILE
+    text = journal.read_text(encoding="utf-8")
+    assert text.count("checkpoints = [10, 20]") == text.count('"checkpoints":') == 1
+    journal.write_text(text.replace("checkpoints", "budgets"), encoding="utf-8")
+    after = findings(folder)
+    assert after.settings["checkpoints"] == before.settings["checkpoints"] == "[10, 20]"
+    assert (after.missing, after.runs[0].auc, after.runs[0].points.test_cost.tolist()) == (
+        0,
+        before.runs[0].auc,
+        before.runs[0].points.test_cost.tolist(),
+    )
 
 
 def test_a_sweep_writes_nothing_but_its_own_files(pets):

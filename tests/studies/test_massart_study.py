@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "studies" / "massart.py"
+SCRIPT = Path(__file__).parents[2] / "studies" / "massart.py"
 STUDY = runpy.run_path(str(SCRIPT))
 Line, Checkpoint = STUDY["Line"], STUDY["Checkpoint"]
 
@@ -34,7 +34,7 @@ class AsksTheFirstLabel:
 
 def test_any_learner_with_ask_and_tell_can_run():
     learner = AsksTheFirstLabel()
-    first, last = STUDY["play"]("mine", Line(lambda _problem, _seed: learner), 3, [100, 400])
+    first, last = STUDY["run_line"]("mine", Line(lambda _problem, _seed: learner), 3, [100, 400])
     assert (first.examples, first.costs_queried, last.costs_queried) == (100, 100, 400)
     assert learner.batches == 200 + 50 + 33 + 1  # one by one to 200, two at a time to 300, three to 399
     _, expected, _ = STUDY["problem_for"](3).draw(STUDY["N_TEST"], seed=7)
@@ -42,18 +42,18 @@ def test_any_learner_with_ask_and_tell_can_run():
 
 
 def test_a_run_stops_where_its_line_can_no_longer_be_afforded():
-    made = STUDY["play"]("mine", Line(lambda _problem, _seed: AsksTheFirstLabel(), 250), 0, [100, 200, 300])
+    made = STUDY["run_line"]("mine", Line(lambda _problem, _seed: AsksTheFirstLabel(), 250), 0, [100, 200, 300])
     assert [point.examples for point in made] == [100, 200]
 
 
 @pytest.mark.parametrize("name", ["online", "finite", "theorem"])
 def test_the_lines_of_the_study_run_and_only_the_theorems_constants_ask_for_everything(name):
-    (point,) = STUDY["play"](name, STUDY["LINES"][name], 0, [100])
+    (point,) = STUDY["run_line"](name, STUDY["LINES"][name], 0, [100])
     share = point.costs_queried / (100 * STUDY["N_LABELS"])
     assert share > 0.98 if name == "theorem" else 0.02 < share < 0.8
 
 
-def test_the_growth_of_a_logarithm_and_of_a_line_are_told_apart():
+def test_the_growth_of_a_logarithm_and_of_a_line_differ():
     points = [100, 1_000, 3_000, 10_000, 100_000]
     runs = [Checkpoint("finite", 0, n, n, round(100 * np.log(n)), 0.0) for n in points]
     runs += [Checkpoint("passive", 0, n, n, 5 * n, 0.0) for n in points]

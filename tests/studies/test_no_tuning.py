@@ -9,7 +9,7 @@ import pytest
 from coalface.studies.tables import write_tables
 from tests.studies.made_findings import a_run, findings
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "studies" / "no_tuning.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "studies" / "no_tuning.py"))
 ASKED = [100, 200, 400, 800]
 
 
@@ -62,7 +62,7 @@ def test_a_kind_that_the_study_has_not_is_an_empty_cell():
     assert (cells["vw needs"], cells["published needs"]) == ("", "never")
 
 
-def test_the_table_comes_from_the_folders_and_many_datasets_are_told_apart(tmp_path, capsys):
+def test_the_table_comes_from_the_folders_and_many_datasets_have_their_own_summary(tmp_path, capsys):
     write_tables(findings(made()), tmp_path / "one")
     write_tables(findings([*made("a"), *made("b", default=(0.5, 0.4, 0.3))]), tmp_path / "many")
     SCRIPT["main"]([str(tmp_path / "one"), str(tmp_path / "many")])

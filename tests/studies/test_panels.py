@@ -1,4 +1,4 @@
-"""Panels and dots: marks that fit their axes, lines that can be told apart, figures for a page or alone."""
+"""Panels and dots: marks that fit their axes, lines that differ, figures for a page or a file."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.studies.curve import Curve
-from coalface.studies.report import colours as inks
-from coalface.studies.report import html_page as report
-from coalface.studies.report import ticks
+from coalface.studies.report import colours, ticks
 from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, axis_of, draw_dots
 from coalface.studies.report.figure_style import standalone
-from coalface.studies.report.panels import MARKERS, draw_panels, panel, styles_for
+from coalface.studies.report.page_tables import Cell
+from coalface.studies.report.panels import MARKERS, draw_curves, panel, styles_for
+
+from .test_figures import part
 
 SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 
@@ -74,8 +75,8 @@ def test_a_short_number_is_short_and_close(value):
 
 
 @pytest.mark.parametrize(("n", "rows"), [(1, 1), (2, 1), (3, 1), (4, 2), (9, 3)])
-def test_panels_stand_in_rows_of_at_most_three(n, rows):
-    svg = draw_panels(some_panels(n), "Test cost")
+def test_panels_are_in_rows_of_at_most_three(n, rows):
+    svg = draw_curves(some_panels(n), "Test cost")
     texts = texts_of(svg)
     assert [text for text in texts if text.startswith("data")] == [f"data {i}" for i in range(n)]
     assert texts.count("test cost") == rows
@@ -83,12 +84,12 @@ def test_panels_stand_in_rows_of_at_most_three(n, rows):
 
 
 def test_the_panel_is_described_for_those_who_cannot_see_it():
-    assert ET.fromstring(draw_panels(some_panels(2), "Test cost")).get("aria-label") == "Test cost: data 0, data 1"
+    assert ET.fromstring(draw_curves(some_panels(2), "Test cost")).get("aria-label") == "Test cost: data 0, data 1"
 
 
 @pytest.mark.parametrize("test_cost", [(0.5, 0.0), (0.3, 0.3), (0.1302, 0.1300)])
 def test_any_test_costs_can_be_drawn_and_have_numbers_beside_them(test_cost):
-    texts = texts_of(draw_panels(some_panels(1, test_cost), "Test cost"))
+    texts = texts_of(draw_curves(some_panels(1, test_cost), "Test cost"))
     assert sum(re.fullmatch(r"\d\.\d+", text) is not None for text in texts) >= 2
 
 
@@ -96,7 +97,7 @@ def test_lines_of_one_rule_differ_in_dash_and_all_lines_in_marker():
     styles = styles_for(["passive", "coal", "coal", "vw", "coal", "unheard-of"])
     assert [style.dash for style in styles] == [0, 0, 1, 0, 2, 0]
     assert len({MARKERS[style.marker] for style in styles}) == 6
-    assert styles[-1].ink == inks.TEXT
+    assert styles[-1].colour == colours.TEXT
 
 
 def test_a_line_shows_its_marker_at_every_doubling_and_a_larger_one_at_its_end():
@@ -107,11 +108,11 @@ def test_a_line_shows_its_marker_at_every_doubling_and_a_larger_one_at_its_end()
     for line in one.lines:
         on_the_line = np.interp(np.log2(line.markers[0]), np.log2(line.curve.asked), line.curve.median)
         assert line.markers[1] == pytest.approx(on_the_line)
-    outlined = re.findall(r"<use [^>]*stroke: var\(--page, #ffffff\)", draw_panels([one], "Test cost"))
+    outlined = re.findall(r"<use [^>]*stroke: var\(--page, #ffffff\)", draw_curves([one], "Test cost"))
     assert len(outlined) == (3 + 1) + (2 + 1) + 2  # the legend has one each
 
 
-def test_no_marker_stands_behind_the_end_of_its_line():
+def test_no_marker_is_after_the_end_of_its_line():
     styles = styles_for(["passive", *["coal"] * 4])
     runs = [(f"{i}", style, [a_run([10, 40 + i / 10], (0.5, 0.2))]) for i, style in enumerate(styles)]
     lines = panel("data", "costs", runs, "costs_queried").lines
@@ -121,13 +122,13 @@ def test_no_marker_stands_behind_the_end_of_its_line():
         assert line.markers[0].max() < line.curve.asked[-1]
 
 
-def test_every_rule_has_an_ink_of_its_own():
-    assert len({ink.name for ink in inks.EVERY_INK}) == len(inks.EVERY_INK)
-    assert len({ink.light for ink in inks.RULES.values()}) == len(inks.RULES)
-    assert len({ink.dark for ink in inks.RULES.values()}) == len(inks.RULES)
+def test_every_rule_has_a_colour_of_its_own():
+    assert len({colour.name for colour in colours.EVERY_COLOUR}) == len(colours.EVERY_COLOUR)
+    assert len({colour.light for colour in colours.RULES.values()}) == len(colours.RULES)
+    assert len({colour.dark for colour in colours.RULES.values()}) == len(colours.RULES)
 
 
-def test_what_is_never_reached_stands_left_of_every_factor():
+def test_what_is_never_reached_is_left_of_every_factor():
     plot = a_plot([0.3, 0.0], [0.0, 0.0], [8.0, 0.0])
     marks, never = axis_of(plot.columns[0])
     assert never < min(marks) <= 0.3
@@ -144,8 +145,8 @@ def test_dots_name_every_row_and_what_they_compare_with(factor, low, high):
     assert {"a", "b", "fewer costs", "coal", "times fewer than passive"} <= set(texts)
 
 
-def test_a_figure_of_a_page_has_inks_and_one_alone_has_colours():
-    svg = draw_panels(some_panels(1), "Test cost")
+def test_a_figure_of_a_page_has_variables_and_one_alone_has_colours():
+    svg = draw_curves(some_panels(1), "Test cost")
     alone = standalone(svg)
     assert "var(--coal, #0072b2)" in svg
     assert "font-family: inherit" in svg
@@ -157,18 +158,12 @@ def test_a_figure_of_a_page_has_inks_and_one_alone_has_colours():
 
 
 def test_grouped_tables_name_their_groups_unless_there_is_one():
-    rows = [["x", report.Cell("1.0", "0.9 to 1.1"), report.Cell("<b>", best=True)]]
-    one, two = (report.grouped_table(["line", "n", "m"], dict.fromkeys(names, rows)) for names in (["a"], ["a", "b"]))
+    rows = [["x", Cell("1.0", "0.9 to 1.1"), Cell("<b>", best=True)]]
+    one, two = (part("grouped_table", ["line", "n", "m"], dict.fromkeys(names, rows)) for names in (["a"], ["a", "b"]))
     assert "rowgroup" not in one
     assert two.count('scope="rowgroup"') == 2
     assert "<td>1.0<small>0.9 to 1.1</small></td>" in one
     assert "<td class=best>&lt;b&gt;</td>" in one
-
-
-def test_boxes_and_lists_escape_what_is_text():
-    html = report.bullets(["<a>"]) + report.folded("<b>", report.paragraph("<c>"))
-    assert html.count("&lt;") == 3
-    assert 'role="note"' in report.notice(html)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +171,7 @@ def test_boxes_and_lists_escape_what_is_text():
 )
 def test_no_name_of_the_legend_is_cut_off(n, name):
     runs = [(f"{name} {i}", style, [a_run([10, 80], (0.5, 0.2))]) for i, style in enumerate(styles_for(["coal"] * n))]
-    svg = ET.fromstring(draw_panels([panel("data", "costs asked for", runs, "costs_queried")], "what"))
+    svg = ET.fromstring(draw_curves([panel("data", "costs asked for", runs, "costs_queried")], "what"))
     width = float(svg.get("viewBox").split()[2])
     names = [element for element in svg.iter(SVG_TEXT) if element.text.startswith(name)]
     starts = [float(element.get("x")) for element in names]

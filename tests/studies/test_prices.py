@@ -15,7 +15,7 @@ def test_the_price_of_a_run_is_the_sum_of_the_prices_of_the_costs_it_asked_for()
     ledger = MemoryLedger()
     learner = CoalClassifier(classes=[0, 1, 2], mellowness=0.003)
     learner.record_to(ledger)
-    curve = simulate(learner, X, cost, X_test=X, cost_test=cost, budgets=[30, 45], price=price)
+    curve = simulate(learner, X, cost, X_test=X, cost_test=cost, checkpoints=[30, 45], price=price)
     asked = [(one.number - 1, int(label)) for one in ledger for label in one.costs]
     paid = np.cumsum([price[row, label] for row, label in asked])
     assert curve.spent == pytest.approx(paid[curve.costs_queried - 1])

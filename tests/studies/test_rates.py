@@ -92,7 +92,7 @@ def test_the_time_of_such_a_line_is_estimated(automatic):
     assert found["default"] > 0
 
 
-def test_a_word_among_numbers_comes_last_and_is_no_edge(tmp_path):
+def test_a_word_among_numbers_comes_last_and_is_not_an_edge(tmp_path):
     runs = [a_run([100], [0.5], rate=rate, auc=auc) for rate, auc in (("auto", 1.0), (0.5, 3.0), (0.1, 2.0))]
     (choice,) = choose_rates(findings(runs, baseline="coal"))
     assert (choice.rates, choice.rate, choice.at_edge) == ((0.1, 0.5, "auto"), "auto", False)
@@ -102,7 +102,7 @@ def test_a_word_among_numbers_comes_last_and_is_no_edge(tmp_path):
     assert (again.rates, again.rate) == (choice.rates, choice.rate)
 
 
-def test_the_largest_number_is_an_edge_though_a_word_comes_behind_it():
+def test_the_largest_number_is_an_edge_though_a_word_comes_after_it():
     runs = [a_run([100], [0.5], rate=rate, auc=auc) for rate, auc in (("auto", 3.0), (0.5, 1.0), (0.1, 2.0))]
     assert choose_rates(findings(runs, baseline="coal"))[0].at_edge
     (choice,) = choose_rates(findings([run for run in runs if run.learning_rate != 0.1], baseline="coal"))
@@ -115,8 +115,8 @@ def test_of_a_number_and_a_word_that_are_equally_good_the_number_is_taken():
 
 def test_the_word_twice_and_the_word_for_a_learner_that_does_not_know_it_are_refused(automatic):
     twice = 'data = ["iris"]\n[lines.coal]\nlearning_rate = ["auto", 0.1, "auto"]\n'
-    with pytest.raises(StudyError, match=r"line 3: learning_rate must have each value once, got \['auto', 0.1, 'auto'"):
+    with pytest.raises(StudyError, match=r"lines.coal: learning_rate must have each value once, got \['auto', 0.1"):
         Study.from_toml(twice)
-    rival = 'data = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
-    with pytest.raises(StudyError, match=r"line 4: learning_rate must be a number for the learner 'vw', got 'auto'"):
-        Study.from_toml(rival)
+    study = 'data = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
+    with pytest.raises(StudyError, match=r"lines.vw: learning_rate must be a number for the learner 'vw', got 'auto'"):
+        Study.from_toml(study)

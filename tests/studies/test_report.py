@@ -14,13 +14,13 @@ from coalface.studies.report.dot_plot import DotPlot
 from coalface.studies.report.figure_data import MEAN_ROW, figures_for
 from coalface.studies.report.headline import facts_of
 from coalface.studies.report.pages import write_report
-from coalface.studies.report.where_coal_loses import losses, nothing_lost
+from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
 from coalface.studies.tables import write_tables
 from tests.pages import assert_needs_nothing_else
-from tests.studies.made_findings import ABLATIONS, LINES, RIVALS, K, a_run, findings, learning
+from tests.studies.made_findings import ABLATIONS, BASELINES, LINES, K, a_run, findings, learning
 from tests.studies.reports import report_of, rows_of
 
-EVERYTHING = LINES | ABLATIONS | RIVALS
+EVERYTHING = LINES | ABLATIONS | BASELINES
 
 
 @pytest.fixture(scope="module")
@@ -63,26 +63,26 @@ def test_a_second_report_leaves_no_figure_of_the_first(tmp_path):
     assert names_in(tmp_path / "figures") == both("costs", "examples") | {"my own.svg"}
 
 
-def test_ablations_stand_in_their_figure_beside_the_coal_lines_of_the_same_settings():
+def test_ablations_have_a_figure_with_the_coal_lines_of_the_same_settings():
     figures = {figure.name: figure for figure in figures_for(Analysis.of(learning(EVERYTHING)))}
     drawn = {name: [line.name for line in figure.shown[0].lines] for name, figure in figures.items()}
     assert drawn["ablations"] == ["passive", "coal 0.01", "coal 0.001", "all-or-none 0.01", "no-domination 0.001"]
-    assert drawn["costs"] == drawn["examples"] == [*LINES, *RIVALS]
+    assert drawn["costs"] == drawn["examples"] == [*LINES, *BASELINES]
 
 
-def test_ablations_without_settings_in_their_names_stand_beside_every_coal_line():
+def test_ablations_without_settings_in_their_names_are_shown_with_every_coal_line():
     lines = LINES | {"all-or-none": ABLATIONS["all-or-none 0.01"]}
     figure = figures_for(Analysis.of(learning(lines)))[-1]
     assert [line.name for line in figure.shown[0].lines] == [*LINES, "all-or-none"]
 
 
-def test_a_line_looks_the_same_in_all_figures():
-    looks = {}
+def test_a_line_has_the_same_style_in_all_figures():
+    styles = {}
     for figure in figures_for(Analysis.of(learning(EVERYTHING))):
         for line in figure.shown[0].lines:
-            assert looks.setdefault(line.name, line.style) == line.style
-    assert len({(style.ink, style.dash) for style in looks.values()}) == len(EVERYTHING)
-    assert len({style.marker for style in looks.values()}) == len(EVERYTHING)
+            assert styles.setdefault(line.name, line.style) == line.style
+    assert len({(style.colour, style.dash) for style in styles.values()}) == len(EVERYTHING)
+    assert len({style.marker for style in styles.values()}) == len(EVERYTHING)
 
 
 def test_the_figure_shows_percentiles_of_the_runs_at_the_best_rate(everything):
@@ -95,14 +95,14 @@ def test_the_figure_shows_percentiles_of_the_runs_at_the_best_rate(everything):
     assert [float(last["lower_15"]), float(last["upper_85"])] == pytest.approx(np.percentile(ends, [15, 85]).tolist())
 
 
-def test_bars_stand_just_behind_the_doublings_and_no_two_at_the_same_place(everything):
+def test_bars_are_just_after_the_doublings_and_no_two_at_the_same_place(everything):
     rows = [
         row for row in rows_of(everything / "figures" / "costs.csv") if row["drawn"] == "bar" and row["data"] == "one"
     ]
     places = np.array([float(row["asked"]) for row in rows if row["line"] != "margin"])
     assert len(np.unique(places.round(6))) == len(places)
-    behind = np.log2(places / (10 * K)) % 1
-    assert (behind < 0.3).all()
+    offset = np.log2(places / (10 * K)) % 1
+    assert (offset < 0.3).all()
 
 
 def test_the_price_figure_has_its_unit_and_only_priced_data(tmp_path):
@@ -223,11 +223,11 @@ def test_ids_are_unique_on_the_page(everything):
     assert len(ids) == len(set(ids))
 
 
-def test_missing_and_failed_runs_are_told_before_anything_else(tmp_path):
+def test_missing_and_failed_runs_are_reported_before_anything_else(tmp_path):
     study = dataclasses.replace(learning(), missing=3, failures=("digits, coal, permutation 4: no <memory>",))
     page = report_of(study, tmp_path).read_text(encoding="utf-8")
     before = page[: page.index('class="facts"')]
-    assert "Not made yet: 3 runs of this study." in before
+    assert "Not finished yet: 3 runs of this study." in before
     assert "Failed and left out: 1 run." in before
     assert "permutation 4: no &lt;memory&gt;" in before
 
@@ -243,7 +243,7 @@ def test_a_study_whose_baseline_has_not_run_yet_says_so_and_shows_what_there_is(
 
 def test_a_best_rate_at_the_edge_of_the_grid_is_a_warning_on_the_page(tmp_path):
     page = report_of(learning(rates=(0.5, 1.0)), tmp_path).read_text(encoding="utf-8")
-    assert "The best learning rate is the least or the largest one tried" in page
+    assert "The best learning rate is the smallest or the largest one tried" in page
     assert "coal 0.01 on digits (0.5)" in page
     assert "0.5 (edge)" in page
 
@@ -307,29 +307,29 @@ def test_many_datasets_are_remembered_by_the_line_that_gets_there_most_often(man
     assert "28 of 28" in page
 
 
-def test_a_coal_line_that_ends_worse_than_the_baseline_is_told():
-    (told,) = [text for text in losses(Analysis.of(learning())) if text.startswith("coal 0.001")]
+def test_a_coal_line_that_ends_worse_than_the_baseline_is_reported():
+    (told,) = [text for text in where_coal_loses(Analysis.of(learning())) if text.startswith("coal 0.001")]
     assert "ends worse than passive, so that it never reaches its final test cost, on digits" in told
     assert "95 % interval +" in told
     assert "chance" not in told
 
 
-def test_a_loss_within_the_noise_is_told_as_such():
+def test_a_loss_within_the_noise_is_reported_as_such():
     passive = [a_run([100, 400], [0.5, 0.2 + p / 100], line="passive", permutation=p) for p in range(5)]
     coal = [a_run([100, 200], [0.5, 0.2 + (5 - p) / 100], permutation=p) for p in range(5)]
-    (told,) = losses(Analysis.of(findings([*passive, *coal])))
+    (told,) = where_coal_loses(Analysis.of(findings([*passive, *coal])))
     assert "this may be chance" in told
 
 
-def test_a_coal_line_that_needs_more_than_the_baseline_is_told():
+def test_a_coal_line_that_needs_more_than_the_baseline_is_reported():
     passive = [a_run([100, 200, 400, 800], [0.5, 0.2, 0.2, 0.2], line="passive")]
     coal = [a_run([100, 200, 400, 800], [0.5, 0.4, 0.2, 0.2])]
-    told = losses(Analysis.of(findings([*passive, *coal])))
+    told = where_coal_loses(Analysis.of(findings([*passive, *coal])))
     assert "coal needs more costs than passive for the same test cost, on digits (0.5x)." in told
 
 
-def test_a_rival_that_needs_less_or_ends_better_is_told():
-    told = losses(Analysis.of(learning(EVERYTHING)))
+def test_a_baseline_that_needs_less_or_ends_better_is_reported():
+    told = where_coal_loses(Analysis.of(learning(EVERYTHING)))
     assert any(text.startswith("margin needs fewer costs than the best coal line to get as good") for text in told)
     assert any(text.startswith("margin needs fewer answers than") for text in told)
     assert any(text.startswith("margin ends better than every coal line, on digits (at ") for text in told)
@@ -337,26 +337,26 @@ def test_a_rival_that_needs_less_or_ends_better_is_told():
 
 
 def test_losses_on_several_datasets_are_counted():
-    told = losses(Analysis.of(learning(data=("one", "two", "three"))))
+    told = where_coal_loses(Analysis.of(learning(data=("one", "two", "three"))))
     assert any("coal 0.001" in text and "on 3 of 3 datasets: one (" in text for text in told)
 
 
 def test_where_nothing_is_lost_the_page_says_that_too(tmp_path):
     study = learning({name: LINES[name] for name in ("passive", "coal 0.01")})
     analysis = Analysis.of(study)
-    assert losses(analysis) == []
-    assert nothing_lost(analysis) in report_of(study, tmp_path).read_text(encoding="utf-8")
+    assert where_coal_loses(analysis) == []
+    assert no_losses_text(analysis) in report_of(study, tmp_path).read_text(encoding="utf-8")
 
 
 def test_a_study_without_coal_has_nothing_to_lose():
-    analysis = Analysis.of(learning({"passive": LINES["passive"]} | RIVALS))
-    assert losses(analysis) == []
-    assert nothing_lost(analysis) == "No line of this study uses the coal rule."
+    analysis = Analysis.of(learning({"passive": LINES["passive"]} | BASELINES))
+    assert where_coal_loses(analysis) == []
+    assert no_losses_text(analysis) == "No line of this study uses the coal rule."
     assert all("margin" in what for what in facts_of(analysis))
 
 
-def test_a_line_called_default_stands_out_from_others_of_its_rule():
+def test_a_line_called_default_differs_from_others_of_its_rule():
     lines = {"passive": LINES["passive"], "coal 0.01": LINES["coal 0.01"], "default": LINES["coal 0.01"]}
     figure = figures_for(Analysis.of(learning(lines, ["one"])))[0]
-    inks = {line.name: line.style.ink for line in figure.shown[0].lines}
-    assert len(set(inks.values())) == 3
+    colours = {line.name: line.style.colour for line in figure.shown[0].lines}
+    assert len(set(colours.values())) == 3

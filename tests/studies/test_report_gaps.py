@@ -9,12 +9,12 @@ from coalface.errors import InputError
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.figure_data import figures_for
 from coalface.studies.report.pages import write_report
-from tests.studies.made_findings import LINES, RIVALS, a_run, findings, learning, unpriced
+from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning, unpriced
 from tests.studies.reports import report_of, rows_of
 
 
 def test_a_line_whose_price_is_not_known_has_no_line_in_the_price_figure_and_no_number_anywhere(tmp_path):
-    study = unpriced(learning(LINES | RIVALS, ("dear",), price_unit="seconds"), "vw")
+    study = unpriced(learning(LINES | BASELINES, ("dear",), price_unit="seconds"), "vw")
     page = report_of(study, tmp_path).read_text(encoding="utf-8")
     drawn = {
         name: {row["line"] for row in rows_of(tmp_path / "figures" / f"{name}.csv")} for name in ("costs", "price")
@@ -28,10 +28,10 @@ def test_a_line_whose_price_is_not_known_has_no_line_in_the_price_figure_and_no_
     headings = re.findall(r'<th scope="col">(.*?)</th>', page)
     assert cells[headings.index("lower price")] == ""
     assert "never" not in row
-    assert "No price is compared where it is not known what was spent: vw on dear." in page
+    assert "Prices are not compared where a run has none: vw on dear." in page
 
 
-def test_a_price_that_nobody_knows_is_no_way_to_count(tmp_path):
+def test_unknown_prices_are_not_a_measure(tmp_path):
     study = learning({"passive": LINES["passive"]}, ("dear",), price_unit="seconds")
     page = report_of(unpriced(study, "passive"), tmp_path).read_text(encoding="utf-8")
     assert "lower price" not in page
@@ -54,7 +54,7 @@ def test_many_datasets_have_no_dots_for_a_price_that_is_not_known():
     assert [column.title for column in figure.shown.columns] == ["fewer costs", "fewer examples"]
 
 
-def test_rates_with_unequal_numbers_of_permutations_are_told_below_their_table(tmp_path):
+def test_rates_with_unequal_numbers_of_permutations_are_named_below_their_table(tmp_path):
     study = learning()
     cut = [run for run in study.runs if (run.line, run.learning_rate) != ("coal 0.1", 1.0) or run.permutation < 3]
     page = report_of(dataclasses.replace(study, runs=tuple(cut)), tmp_path).read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_rates_with_unequal_numbers_of_permutations_are_told_below_their_table(t
     assert page.count("permutations that all of them share") == 1
 
 
-def test_rates_that_share_no_permutation_are_told_as_well(tmp_path):
+def test_rates_that_share_no_permutation_are_named_too(tmp_path):
     runs = [a_run([100], [0.5], line="passive", rate=rate, permutation=p) for rate, p in ((0.1, 0), (0.5, 1))]
     page = report_of(findings(runs), tmp_path).read_text(encoding="utf-8")
     assert "passive on digits (1 permutation each, none shared: each rate is judged by its own)" in page
@@ -74,8 +74,8 @@ def test_whole_permutations_need_no_word_about_them(tmp_path):
 
 
 def test_an_empty_folder_has_no_report(tmp_path):
-    with pytest.raises(InputError, match=r"is no folder of a sweep"):
+    with pytest.raises(InputError, match=r"is not a sweep folder"):
         write_report(tmp_path)
-    with pytest.raises(InputError, match=r"nowhere must be the folder of a sweep, but there is no such folder"):
+    with pytest.raises(InputError, match=r"nowhere must be a sweep folder, but it does not exist"):
         write_report(tmp_path / "nowhere")
     assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,8 @@ from coalface.studies.measures import COSTS
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.headline import facts_of
 from coalface.studies.report.pages import write_report
-from coalface.studies.report.where_coal_loses import losses, nothing_lost
-from tests.studies.made_findings import LINES, RIVALS, a_run, findings, learning
+from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
+from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning
 from tests.studies.reports import report_of
 
 NEVER = {name: LINES[name] for name in ("passive", "coal 0.001")}
@@ -81,7 +81,7 @@ def test_without_coal_the_closest_line_is_not_called_coal():
     assert "No line gets as good as passive there" in text
 
 
-def test_on_many_datasets_the_closest_one_is_remembered_and_that_there_is_no_other():
+def test_on_many_datasets_the_closest_one_is_in_the_headline_as_the_only_one():
     analysis = Analysis.of(learning(NEVER, [f"d{i}" for i in range(10)], rates=[0.5]))
     facts = facts_of(analysis)
     assert list(facts.values()) == ["16.0x", "0 of 10"]
@@ -94,7 +94,7 @@ def test_on_many_datasets_the_closest_one_is_remembered_and_that_there_is_no_oth
     assert "No coal line gets as good as passive on any dataset; this one comes closest." in next(iter(facts))
 
 
-def test_a_median_over_datasets_that_is_no_saving_is_said_to_be_none():
+def test_a_median_over_datasets_without_a_saving_is_called_no_saving():
     study = learning(NEVER, [f"d{i}" for i in range(10)], rates=[0.5])
     lucky = [
         dataclasses.replace(run, test_cost=0.001, points=dataclasses.replace(run.points, test_cost=end))
@@ -136,22 +136,22 @@ def test_no_interval_reads_never_to_something(tmp_path):
 
 def test_the_page_says_why_more_costs_may_be_needed_than_asked(tmp_path):
     page = page_of(learning(), tmp_path)
-    told = "They may exceed the costs asked, which are those of the median run at its end, while the median curve goes"
+    told = "They\nmay exceed the costs asked, which are those of the median run at its end"
     assert page.index("<h2>Savings</h2>") < page.index(told) < page.index("<h2>Where COAL loses</h2>")
 
 
 @pytest.mark.parametrize(
     ("n", "said"),
-    [(1, "A single permutation has no intervals"), (2, "Intervals from 2 permutations say little"), (4, "from 4 per")],
+    [(1, "A single permutation has no intervals"), (2, "Intervals from 2 permutations mean little"), (4, "from 4 per")],
 )
-def test_few_permutations_are_told_before_any_number(tmp_path, n, said):
+def test_few_permutations_are_reported_before_any_number(tmp_path, n, said):
     page = page_of(learning(n=n), tmp_path)
     assert said in page[: page.index('class="facts"')]
 
 
 def test_five_permutations_need_no_word(tmp_path):
     page = page_of(learning(n=5), tmp_path)
-    assert "say little" not in page
+    assert "mean little" not in page
     assert "no intervals" not in page
 
 
@@ -159,7 +159,7 @@ def test_if_only_some_lines_have_few_permutations_they_are_named(tmp_path):
     study = learning()
     some = [run for run in study.runs if run.line != "coal 0.1" or run.permutation < 2]
     page = page_of(dataclasses.replace(study, runs=tuple(some)), tmp_path)
-    assert "Intervals from 2 permutations say little: other permutations may well lie outside, for coal 0.1 on" in page
+    assert "Intervals from 2 permutations mean little: other permutations may well lie outside, for coal 0.1 on" in page
 
 
 # A coal line as the baseline
@@ -167,17 +167,17 @@ def test_if_only_some_lines_have_few_permutations_they_are_named(tmp_path):
 
 def test_a_lone_coal_line_is_the_baseline_and_has_nothing_beside_it(tmp_path):
     study = findings(runs_of("coal", [100, 200], [0.5, 0.3], n=2), baseline="coal")
-    assert losses(Analysis.of(study)) == []
+    assert where_coal_loses(Analysis.of(study)) == []
     page = page_of(study, tmp_path)
-    assert "The baseline, coal, is the coal line itself, and there is nothing to compare it with." in page
+    assert "The baseline, coal, is the only line, so there is nothing to compare it with." in page
     assert "uses the coal rule" not in page
     assert 'class="facts"' not in page
-    assert "say little" not in page
+    assert "mean little" not in page
 
 
 def test_a_coal_baseline_beside_others_is_not_said_to_be_missing():
     runs = runs_of("coal", [100, 200], [0.5, 0.3]) + runs_of("vw", [100, 400], [0.5, 0.3])
-    told = nothing_lost(Analysis.of(findings(runs, baseline="coal")))
+    told = no_losses_text(Analysis.of(findings(runs, baseline="coal")))
     assert told.startswith("The baseline, coal, is the only coal line")
     assert "No line" not in told
 
@@ -186,14 +186,14 @@ def test_a_coal_baseline_beside_others_is_not_said_to_be_missing():
 
 
 def test_numbers_and_their_per_cent_are_never_parted_in_a_table(tmp_path):
-    page = page_of(learning(LINES | RIVALS), tmp_path)
+    page = page_of(learning(LINES | BASELINES), tmp_path)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", page)
     with_percent = [cell for cell in cells if "%" in cell]
     assert len(with_percent) > 10
     assert all(re.search(r"\d\u00a0%", cell) and " %" not in cell for cell in with_percent)
 
 
-def test_versions_stand_once_at_the_foot_of_the_page(tmp_path):
+def test_versions_are_given_once_at_the_foot_of_the_page(tmp_path):
     study = dataclasses.replace(learning(), versions={"coalface": "0.0.7", "numpy": "9.8.7"})
     page = page_of(study, tmp_path)
     assert page.count("9.8.7") == page.count("0.0.7") == 1

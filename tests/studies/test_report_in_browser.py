@@ -8,14 +8,14 @@ import pytest
 from coalface.studies.report.pages import write_report
 from coalface.studies.tables import write_tables
 from tests.studies.browser import NAMES, Browser, find_browser, problems
-from tests.studies.made_findings import ABLATIONS, LINES, RIVALS, learning
+from tests.studies.made_findings import ABLATIONS, BASELINES, LINES, learning
 
 pytestmark = [
     pytest.mark.skipif(find_browser() is None, reason=f"needs a browser: one of {', '.join(NAMES)}"),
     pytest.mark.skipif(os.name != "posix", reason="the browser is driven through POSIX pipes"),
 ]
 MANY = {name: LINES[name] for name in ("passive", "coal 0.01", "coal 0.001")}
-EVERYTHING = LINES | ABLATIONS | RIVALS
+EVERYTHING = LINES | ABLATIONS | BASELINES
 STUDIES = {  # what is made, and how many figures that gives
     "one dataset, four lines": (learning, 2),
     "five datasets, all there is": (lambda: learning(EVERYTHING, list("abcde"), n=3, price_unit="seconds"), 5),
@@ -45,7 +45,7 @@ def test_a_report_shows_its_figures_and_is_silent_and_alone(browser, reports, na
     assert problems(browser.look_at(page), n_figures) == []
 
 
-def test_a_dark_screen_gets_dark_paper_and_light_ink(browser, reports):
+def test_a_dark_screen_gets_a_dark_page_and_light_text(browser, reports):
     page, n_figures = reports["one dataset, four lines"]
     light, dark = browser.look_at(page), browser.look_at(page, dark=True)
     assert problems(dark, n_figures) == []

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from coalface.errors import FileFormatError, InputError
-from coalface.studies.collect_results import findings_of
+from coalface.studies.collect_results import collect_results
 from coalface.studies.findings import DataFacts
 from coalface.studies.results import FILE, Results, Session
 
@@ -68,7 +68,7 @@ def test_a_foreign_file_is_not_written_to(tmp_path):
 
 def test_a_folder_without_results_is_one_clear_line(tmp_path):
     with pytest.raises(InputError, match="has no finished run yet"):
-        findings_of(Results.begin(tmp_path))
+        collect_results(Results.begin(tmp_path))
 
 
 def test_a_full_disk_loses_nothing_and_is_one_line(tmp_path, monkeypatch):

@@ -41,7 +41,7 @@ def test_a_ridge_line_is_run_reported_and_estimated(tmp_path):
 
 
 def test_a_setting_that_it_does_not_have_is_named():
-    with pytest.raises(StudyError, match=r"lines\.ridge\.learning_rate is not known here"):
+    with pytest.raises(StudyError, match=r"lines\.ridge: learning_rate is not a known key"):
         Study.from_toml(STUDY + "learning_rate = 0.5")
     with pytest.raises(StudyError, match="regularization must be a finite number"):
         Study.from_toml(STUDY.replace("0.5", "0"))

@@ -10,7 +10,7 @@ from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE
 from coalface.studies.report.savings import DRAWS, geometric_means, mean_savings, medians_of_draws, outcomes
 from coalface.studies.selection import choose_rates
 from coalface.studies.summary import band_over, questions_needed
-from tests.studies.made_findings import LINES, RIVALS, K, N, a_run, data_facts, findings, learning, unpriced
+from tests.studies.made_findings import BASELINES, LINES, K, N, a_run, data_facts, findings, learning, unpriced
 
 
 def by_line(found):
@@ -95,7 +95,7 @@ def test_a_single_permutation_gives_no_interval():
 
 
 def test_a_label_counts_as_all_its_costs_or_as_one_answer():
-    rows = by_line(outcomes(learning(LINES | RIVALS)))
+    rows = by_line(outcomes(learning(LINES | BASELINES)))
     margin = rows["margin"].savings
     assert margin[ANSWERS].asked * K == margin[COSTS].asked == N * K
     assert margin[ANSWERS].factor == pytest.approx(K * margin[COSTS].factor, rel=0.05)

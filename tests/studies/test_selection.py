@@ -38,7 +38,7 @@ def test_a_best_rate_at_the_end_of_the_grid_is_noticed(best, at_edge):
     assert choice.at_edge == at_edge
 
 
-def test_a_single_rate_is_no_edge():
+def test_a_single_rate_is_not_an_edge():
     (choice,) = choose_rates(findings(runs_with({0.5: [1.0]}), baseline="coal"))
     assert not choice.at_edge
 

@@ -1,4 +1,4 @@
-"""A simulated run: the same as asking and telling row by row, looked at on the way, and interruptible."""
+"""A simulated run equals asking and telling row by row, has checkpoints, and can be interrupted."""
 
 import os
 import signal
@@ -107,11 +107,11 @@ def test_a_run_cut_in_two_equals_the_run_in_one():
 
 @pytest.mark.parametrize("params", [{}, {"rule": "passive"}, {"audit_rate": 0.5}], ids=str)
 @pytest.mark.parametrize("n_labels", [2, 7])
-def test_checkpoints_are_where_the_budgets_are_first_reached(params, n_labels):
+def test_a_run_is_measured_where_it_first_reaches_its_checkpoints(params, n_labels):
     X, cost = dense_problem(6, n_labels, 600)
     learner = learner_with(n_labels, **params)
     curve = simulate(learner, X, cost, X_test=X[:100], cost_test=cost[:100])
-    reached = curve.budgets[curve.budgets <= curve.costs_queried[-1]]
+    reached = curve.checkpoints[curve.checkpoints <= curve.costs_queried[-1]]
     np.testing.assert_array_equal(reached, 10 * n_labels * 2 ** np.arange(len(reached)))
     assert len(reached) >= 2
     overshoot = curve.costs_queried[: len(reached)] - reached
@@ -148,20 +148,20 @@ def test_the_area_is_the_papers_trapezoid_on_doublings():
     assert len(set(at_budget)) > 2
 
 
-def test_the_area_does_not_depend_on_which_budgets_are_looked_at():
+def test_the_area_does_not_depend_on_the_checkpoints():
     X, cost = dense_problem(9, 3, 300)
     test = {"X_test": X[:50], "cost_test": cost[:50]}
     areas = [
-        simulate(learner_with(3), X, cost, budgets=budgets, **test).auc
-        for budgets in ("doubling", "quarter-doubling", [5, 6, 77])
+        simulate(learner_with(3), X, cost, checkpoints=checkpoints, **test).auc
+        for checkpoints in ("doubling", "quarter-doubling", [5, 6, 77])
     ]
     assert areas == [areas[0]] * 3
 
 
-def test_given_budgets_are_checkpoints():
+def test_checkpoints_may_be_numbers():
     X, cost = dense_problem(10, 5, 200)
-    curve = simulate(learner_with(5), X, cost, budgets=[1, 7, 50, 10**9])
-    np.testing.assert_array_equal(curve.budgets, [1, 7, 50, 10**9])
+    curve = simulate(learner_with(5), X, cost, checkpoints=[1, 7, 50, 10**9])
+    np.testing.assert_array_equal(curve.checkpoints, [1, 7, 50, 10**9])
     assert 50 <= curve.costs_queried[2] < 55
     assert len(curve.costs_queried) == 4  # three reached, and the end of the run
     assert np.isnan(curve.test_cost).all()
@@ -350,16 +350,16 @@ def test_late_answers_do_not_make_a_learner_look_collapsed():
         ({"order": [0, 60]}, "order must be"),
         ({"order": [-1]}, "order must be"),
         ({"order": [[0, 1]]}, "order must be"),
-        ({"budgets": "tripling"}, "budgets must be one of 'doubling', 'quarter-doubling'"),
-        ({"budgets": [3, 2]}, "budgets must be increasing"),
-        ({"budgets": [0, 2]}, "budgets must be increasing"),
-        ({"budgets": [1.5]}, "budgets must be increasing"),
-        ({"budgets": 7}, "budgets must be increasing"),
+        ({"checkpoints": "tripling"}, "checkpoints must be one of 'doubling', 'quarter-doubling'"),
+        ({"checkpoints": [3, 2]}, "checkpoints must be increasing"),
+        ({"checkpoints": [0, 2]}, "checkpoints must be increasing"),
+        ({"checkpoints": [1.5]}, "checkpoints must be increasing"),
+        ({"checkpoints": 7}, "checkpoints must be increasing"),
         ({"candidates": np.ones((60, 4))}, "candidates must be a boolean array"),
         ({"candidates": np.ones((60, 3), bool)}, r"candidates must be a boolean array of shape \(60, 4\)"),
         ({"X_test": np.ones((2, 8))}, "X_test and cost_test belong together"),
         ({"X_test": np.ones((2, 7)), "cost_test": np.ones((2, 4))}, "X_test must have at least the 8 features"),
-        ({"X_test": np.ones((2, 8)), "cost_test": np.full((2, 4), np.nan)}, "cost_test must be known everywhere"),
+        ({"X_test": np.ones((2, 8)), "cost_test": np.full((2, 4), np.nan)}, "cost_test must have no NaN, got"),
         ({"X_test": np.ones((2, 8)), "cost_test": np.ones((2, 3))}, "cost must have one row per example"),
         ({"X_test": np.full((2, 8), np.nan), "cost_test": np.ones((2, 4))}, "X must be finite"),
         ({"classes": ["a", "b", "c", "d"]}, "not the same as on the first call"),

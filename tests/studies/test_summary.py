@@ -68,7 +68,7 @@ def test_a_band_can_begin_after_the_warm_up():
 
 
 @given(some_runs(), st.floats(0, 1))
-def test_questions_needed_is_the_least_number_behind_which_the_median_stays_at_or_below(runs, target):
+def test_questions_needed_is_the_least_number_after_which_the_median_stays_at_or_below(runs, target):
     band = band_over(runs)
     needed = questions_needed(band, target)
     fine = np.geomspace(band.asked[0], band.asked[-1], 4001)

@@ -1,11 +1,11 @@
-"""A sweep: every cell once, whoever runs it, whatever happens on the way."""
+"""A sweep runs every cell once, with any executor and after any failure."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,9 +19,9 @@ from coalface.errors import FileBusyError, InputError
 from coalface.files.locks import exclusive
 from coalface.studies import sweep as sweeping
 from coalface.studies.cells import Stopped, cells_of
-from coalface.studies.collect_results import findings_of
+from coalface.studies.collect_results import collect_results
 from coalface.studies.curve import Curve
-from coalface.studies.executors import BrokenCrewError, ProcessCrew, crew_for
+from coalface.studies.executors import ProcessExecutor, WorkerLostError, executor_for
 from coalface.studies.results import FILE, Results
 from coalface.studies.sweep import run_sweep
 
@@ -68,7 +68,7 @@ def test_a_cell_is_the_run_that_simulate_makes(undisturbed):
         X_test=test.X,
         cost_test=test.cost,
         order=np.random.default_rng(record["permutation"]).permutation(len(train)),
-        budgets="quarter-doubling",
+        checkpoints="quarter-doubling",
     )
     found = Curve.from_values({**record["curve"], "seconds": 0.0})
     assert found.costs_queried.tolist() == expected.costs_queried.tolist()
@@ -94,7 +94,7 @@ def test_a_failing_cell_is_recorded_with_its_error_and_the_rest_goes_on(tmp_path
     errors = set(Results(tmp_path).failed.values())
     assert len(errors) == 1
     assert "must lie in [0, 0.5], got 1" in errors.pop()
-    findings = findings_of(Results(tmp_path))
+    findings = collect_results(Results(tmp_path))
     assert (len(findings.runs), len(findings.failures), findings.missing) == (2, 2, 0)
     assert findings.failures[0].startswith("iris, narrow (cost_bounds")
     assert run_sweep(study, tmp_path).failed == 2  # tried again
@@ -122,7 +122,7 @@ def test_an_executor_that_cannot_be_is_one_line(executor, workers, rule, monkeyp
     if executor.endswith(":1"):
         monkeypatch.setattr("distributed.Client.__init__", _refusing)
     with pytest.raises(InputError, match=rule) as caught:
-        crew_for(executor, workers)
+        executor_for(executor, workers)
     assert "\n" not in str(caught.value)
 
 
@@ -143,20 +143,20 @@ def test_ctrl_c_keeps_what_is_finished_and_the_next_sweep_goes_on(undisturbed, t
 
 
 def test_a_cell_under_way_stops_when_the_sweep_stops(tmp_path):
-    crew, study = crew_for("threads", 1), small_study(data='["digits"]', permutations=1, lines="[lines.coal]")
+    threads, study = executor_for("threads", 1), small_study(data='["digits"]', permutations=1, lines="[lines.coal]")
     cell = next(cells_of(study, {"digits": "x"}, {"coal": "y"}))
     digits = load_known("digits")
     long = TrainTest(digits.train.subset(np.tile(np.arange(1297), 300)), digits.test)  # seconds of work
-    future = crew.submit(crew.share(long, tmp_path), cell)
+    future = threads.submit(threads.share(long, tmp_path), cell)
     while not future.running():
         time.sleep(0.01)
-    crew.stop()
+    threads.stop()
     with pytest.raises(Stopped):
         future.result(timeout=120)
 
 
-class Fragile(ProcessCrew):
-    """A crew one of whose processes is killed while it works."""
+class Fragile(ProcessExecutor):
+    """An executor one of whose processes is killed while it works."""
 
     killed = ()
 
@@ -179,13 +179,45 @@ class Fragile(ProcessCrew):
 )
 def test_a_killed_process_costs_nothing_but_time(undisturbed, tmp_path, monkeypatch):
     Fragile.killed = ()
-    monkeypatch.setattr(sweeping, "crew_for", lambda *_: Fragile(2))
+    monkeypatch.setattr(sweeping, "executor_for", lambda *_: Fragile(2))
     outcome = run_sweep(small_study(), tmp_path)
     assert len(Fragile.killed) == 1
     assert (outcome.finished, outcome.failed) == (12, 0)
     assert numbers_of(tmp_path) == undisturbed
     assert len(lines_of(tmp_path)) == 12
 
+
+WORST_MOMENT = """
+import signal, sys, threading, time
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from coalface.studies.sweep import run_sweep
+from tests.studies.studies import small_study
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+restore, notify_all = threading.Condition._acquire_restore, threading.Condition.notify_all
+started, interrupted = threading.Event(), threading.Event()
+
+def slow_notify_all(self):
+    if started.is_set() and threading.current_thread().name.startswith("cell"):
+        time.sleep(0.05)
+    return notify_all(self)
+
+def interrupted_restore(self, state):
+    if started.is_set() and not interrupted.is_set() and threading.current_thread() is threading.main_thread():
+        for _ in range(1000):
+            if getattr(self._lock, "locked", lambda: False)():
+                interrupted.set()
+                signal.raise_signal(signal.SIGINT)
+                break
+            time.sleep(0.001)
+    return restore(self, state)
+
+threading.Condition._acquire_restore, threading.Condition.notify_all = interrupted_restore, slow_notify_all
+study = small_study(data='["digits"]', permutations=20)
+outcome = run_sweep(study, Path({out!r}), workers=2, progress=lambda *_: started.set())
+print("interrupted" if outcome.interrupted and interrupted.is_set() else outcome)
+"""
 
 FRAGILE = """
 import sys
@@ -195,7 +227,7 @@ if __name__ == "__main__":
     from coalface.studies import sweep
     from tests.studies.studies import small_study
     from tests.studies.test_sweep import Fragile
-    sweep.crew_for = lambda *_: Fragile(2)
+    sweep.executor_for = lambda *_: Fragile(2)
     assert sweep.run_sweep(small_study(), Path({out!r})).finished == 12
     assert Fragile.killed
 """
@@ -232,9 +264,42 @@ def test_an_executor_of_the_caller_that_broke_is_one_line_and_keeps_what_is_fini
             self.left -= 1
             return super().submit(*task)
 
-    with pytest.raises(BrokenCrewError, match=r"The Broken has lost a worker and takes no more \(a process is gone\)"):
+    with pytest.raises(WorkerLostError, match=r"The Broken has lost a worker .* \(a process is gone\)"):
         run_sweep(small_study(), tmp_path, Broken(), 1)
     assert run_sweep(small_study(), tmp_path).finished >= 9
+
+
+@pytest.mark.parametrize("torn", ["wait", "submit"])
+def test_ctrl_c_never_cuts_into_the_locks_of_the_futures(tmp_path, monkeypatch, torn):
+    """An interrupt inside ``wait`` or ``submit`` may release a lock that a worker holds, which then fails."""
+    cut_short = []
+
+    def under_interrupt(function):
+        def interrupted(*args, **options):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                cut_short.append(torn)
+                raise
+            return function(*args, **options)
+
+        return interrupted
+
+    if torn == "wait":
+        monkeypatch.setattr(sweeping, "wait", under_interrupt(sweeping.wait))
+    else:
+        monkeypatch.setattr(ThreadPoolExecutor, "submit", under_interrupt(ThreadPoolExecutor.submit))
+    outcome = run_sweep(small_study(), tmp_path, "threads", 1)
+    assert outcome.interrupted
+    assert cut_short == []
+    assert outcome.finished == len(Results(tmp_path).finished)
+
+
+def test_no_worker_prints_a_traceback_after_ctrl_c_at_the_worst_moment(tmp_path):
+    """The sweep is about to take the lock of an event again while a worker holds it to report its result."""
+    code = WORST_MOMENT.format(root=str(Path(__file__).parents[2]), out=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 
 def test_what_waits_is_cancelled_when_the_sweep_ends_early(tmp_path):

@@ -12,7 +12,7 @@ from coalface.errors import FileFormatError, InputError
 from coalface.studies.findings import Findings, Run
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables, write_tables
-from tests.studies.made_findings import LINES, RIVALS, a_run, findings, learning
+from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning
 
 FILES = {"sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json"}
 TIMES = {"timings.csv", "timings.json"}
@@ -20,7 +20,7 @@ TIMES = {"timings.csv", "timings.json"}
 
 @pytest.fixture
 def study():
-    return learning(LINES | RIVALS, data=("digits", 'a "strange", näme'), price_unit="seconds", n=2)
+    return learning(LINES | BASELINES, data=("digits", 'a "strange", näme'), price_unit="seconds", n=2)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def in_line(number, old, new):
     ("file", "damage", "said"),
     [
         ("runs.csv", cut_last_number, r"runs.csv, line \d+: the last line must end with a line feed"),
-        ("runs.csv", drop_last_row, r"runs.csv: it must have 72 rows as sweep.json says, got 71"),
+        ("runs.csv", drop_last_row, r"runs.csv: it must have 72 rows, as sweep.json says, got 71"),
         ("runs.csv", in_line(1, "rule", "rules"), "runs.csv, line 1: the columns must be data,line,rule"),
         (
             "runs.csv",
@@ -119,12 +119,12 @@ def in_line(number, old, new):
         ("runs.csv", in_line(3, ",12800,", ",12.5,"), "line 3: costs_queried must be a whole number, got '12.5'"),
         ("runs.csv", in_line(4, "digits", "mnist"), "line 4: data 'mnist' is not one of the study's"),
         ("runs.csv", in_line(4, ",costs,", ",gifts,"), "line 4: asks 'gifts' is not one of the study's"),
-        ("runs.csv", in_line(3, "0.1,1", "0.1,0"), "line 3: this run is there twice"),
+        ("runs.csv", in_line(3, "0.1,1", "0.1,0"), "line 3: this run occurs twice"),
         ("runs.csv", in_line(3, ",", ";"), "line 3: a row has 12 cells, got 11"),
         ("curves.csv", in_line(2, "passive", "pensive"), "curves.csv, line 2: the run .* is not in runs.csv"),
-        ("curves.csv", in_line(30, ",12800,", ",12801,"), "the last checkpoint of .* must be its end in runs.csv"),
+        ("curves.csv", in_line(30, ",12800,", ",12801,"), "the last checkpoint of .* must equal its end in runs.csv"),
         ("timings.csv", in_line(2, "0.25", "soon"), "timings.csv, line 2: seconds must be a number, got 'soon'"),
-        ("data.csv", lambda text: text.replace("digits", '"digits'), "data.csv, line 3: this is not CSV"),
+        ("data.csv", lambda text: text.replace("digits", '"digits'), "data.csv, line 3: invalid CSV"),
         ("sweep.json", cut_last_number, "sweep.json must be JSON"),
         ("sweep.json", lambda text: text.replace('"format": 1', '"format": 7'), "from 1 to 1, got 7. Upgrade coalface"),
         ("sweep.json", lambda text: text.replace('"missing": 0', '"missing": "a"'), "missing must be of type int"),
@@ -147,7 +147,7 @@ def test_a_damaged_file_is_refused_with_its_name_and_place(folder, file, damage,
 @pytest.mark.parametrize("file", sorted(FILES - TIMES))
 def test_a_missing_file_is_named_with_a_remedy(folder, file):
     (folder / file).unlink()
-    with pytest.raises(FileFormatError, match=rf"{file} is missing: .*Write the tables of the sweep again"):
+    with pytest.raises(FileFormatError, match=rf"{file} is missing. Write the tables of the sweep again"):
         read_tables(folder)
 
 
@@ -169,21 +169,21 @@ def test_without_the_files_of_times_everything_else_comes_back(folder):
 
 
 @pytest.mark.parametrize("named", ["nowhere", "a file"])
-def test_a_folder_that_is_not_there_is_told_as_such(tmp_path, named):
+def test_the_error_for_a_missing_folder_says_so(tmp_path, named):
     (tmp_path / "a file").write_bytes(b"")
-    with pytest.raises(InputError, match=rf"{named} must be the folder of a sweep, but there is no such folder"):
+    with pytest.raises(InputError, match=rf"{named} must be a sweep folder, but it does not exist"):
         read_tables(tmp_path / named)
 
 
-def test_any_other_folder_is_told_how_to_become_one_of_a_sweep(tmp_path):
+def test_the_error_for_any_other_folder_says_how_to_make_a_sweep(tmp_path):
     (tmp_path / "holiday.jpg").write_bytes(b"")
-    with pytest.raises(InputError, match=r"is no folder of a sweep: .* Run `coalface sweep STUDY.toml --out FOLDER`"):
+    with pytest.raises(InputError, match=r"is not a sweep folder: .* `coalface sweep STUDY.toml --out FOLDER`"):
         read_tables(tmp_path)
 
 
 def test_results_without_tables_ask_for_the_tables(tmp_path):
     (tmp_path / "results.jsonl").write_bytes(b"")
-    with pytest.raises(FileFormatError, match=r"sweep.json is missing: .*Write the tables of the sweep again"):
+    with pytest.raises(FileFormatError, match=r"sweep.json is missing. Write the tables of the sweep again"):
         read_tables(tmp_path)
 
 

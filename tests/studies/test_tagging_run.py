@@ -1,4 +1,4 @@
-"""A tagger's curve is the run of a tagger over rows, looked at on the way."""
+"""A tagger's curve is the run of a tagger over rows, measured at checkpoints."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,9 @@ def test_the_curve_ends_where_the_tagger_would_have_ended():
     sentences, tags = made(80)
     order = np.random.default_rng(3).permutation(80)
     test = made(40, seed=1)
-    curve = tagging_curve(SequenceTagger(), data_of(sentences, tags), data_of(*test), order=order, budgets=[100, 150])
+    curve = tagging_curve(
+        SequenceTagger(), data_of(sentences, tags), data_of(*test), order=order, checkpoints=[100, 150]
+    )
     tagger = SequenceTagger(classes=CLASSES).fit([sentences[i] for i in order], [tags[i] for i in order])
     assert curve.costs_queried[-1] == tagger.rollouts_
     assert curve.examples_queried[-1] == tagger.policy_.examples_queried_
@@ -38,8 +40,8 @@ def test_a_study_can_have_taggers_in_its_lines():
     study = Study.from_toml(f'data = ["digits"]\n{lines}')
     assert [line.rule for line in study.lines] == ["passive", "coal", "coal"]
     problem = TrainTest(data_of(*made(60)), data_of(*made(20, seed=1)))
-    passive = learners.run("tagger", {"rule": "passive"}, problem, permutation=0, budgets="doubling")
-    active = learners.run("tagger", {}, problem, permutation=0, budgets="doubling")
+    passive = learners.run("tagger", {"rule": "passive"}, problem, permutation=0, checkpoints="doubling")
+    active = learners.run("tagger", {}, problem, permutation=0, checkpoints="doubling")
     assert passive.costs_queried[-1] == 5 * len(problem.train)
     assert active.costs_queried[-1] < passive.costs_queried[-1] / 3
 
@@ -55,7 +57,7 @@ def test_settings_that_a_tagger_cannot_have_are_refused():
 def test_data_without_sentences_cannot_be_tagged():
     rows = CostDataset.from_labels(np.eye(4), list("abab"))
     with pytest.raises(InputError, match="must consist of sequences"):
-        learners.run("tagger", {}, TrainTest(rows, rows), permutation=0, budgets="doubling")
+        learners.run("tagger", {}, TrainTest(rows, rows), permutation=0, checkpoints="doubling")
 
 
 def test_sentences_are_kept_in_a_folder_and_count_in_the_fingerprint(tmp_path):

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from coalface.studies.demo import Demo
 
 _HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
-_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table: without the band it fits into 80 characters
+_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table; without the band, it fits into 80 characters
 _NOTE = (
     "Times fewer: costs asked by passive for each cost asked by the rule. Costs to match: where the median curve falls "
-    "to passive's final test cost for good, and how many times more costs passive needs for that."
+    "to passive's final test cost for good, and how many times more costs passive needs to get there."
 )
 
 

@@ -142,7 +142,7 @@ def _run(
             X_test=held_out.X,
             cost_test=held_out.cost,
             order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
-            budgets=checkpoints,
+            checkpoints=checkpoints,
             candidates=train.candidates,
             price=train.price,
             batch=batch,
@@ -166,9 +166,9 @@ def _show(curve: "Curve", spent: str | None, *, as_json: bool) -> None:
     if as_json:
         typer.echo(curve.to_json())
         return
-    title = "Stopped: more asking would save too little" if curve.stopped else "The run"
+    title = "Stopped: more questions would save too little" if curve.stopped else "The run"
     print_table("Interrupted: the run so far" if curve.interrupted else title, _HEADINGS, _rows(curve))
-    typer.echo(f"Area under the test cost on a log2 axis (AUC, less is better): {curve.auc:.4f}")
+    typer.echo(f"Area under the test cost on a log2 axis (AUC, smaller is better): {curve.auc:.4f}")
     if spent is not None:
         typer.echo(f"{spent}.")
 
@@ -182,25 +182,23 @@ def _rows(curve: "Curve") -> list[list[str]]:
 
 
 def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier", batch: int) -> None:
-    from coalface.studies.report import html_page as report
-    from coalface.studies.report.figures import curve_lines, draw_curves
+    from coalface.studies.report.html_page import page, write_page
+    from coalface.studies.report.panels import draw_curves, rules_panel
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
     settings["batch"] = f"{batch}"
-    lines = {axis: curve_lines({learner.rule: [curve]}, axis) for axis in ("costs_queried", "examples_queried")}
+    runs = {learner.rule: [curve]}
+    panels = [rules_panel("Against costs", runs), rules_panel("Against examples", runs, "examples_queried")]
     size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
-    caption = "Interpolated between the checkpoints below."
-    figures = [
-        report.figure(draw_curves({title: lines[axis]}, axis), caption)
-        for axis, title in (("costs_queried", "Against costs"), ("examples_queried", "Against examples"))
-    ]
-    html = report.page(
+    html = page(
+        "run.html",
         f"A simulated run on {train.name or 'your data'}",
         f"{curve}. {size}.",
-        report.section("Test cost", report.beside(*figures)),
-        report.section("Checkpoints", report.table(_HEADINGS, _rows(curve))),
-        report.section("Settings", report.pairs(settings)),
-        report.section("Time", report.pairs({"the run": f"{curve.seconds:.2f} s"})),
+        curves=draw_curves(panels, "Test cost"),
+        headings=_HEADINGS,
+        rows=_rows(curve),
+        settings=settings,
+        times={"the run": f"{curve.seconds:.2f} s"},
     )
-    report.write_page(path, html)
+    write_page(path, html)
     typer.echo(f"Report: {path.resolve()}", err=True)

@@ -86,25 +86,25 @@ def _runs(number: int) -> str:
 
 def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
     from coalface.studies.estimate import estimates
-    from coalface.studies.executors import crew_for
+    from coalface.studies.executors import executor_for
     from coalface.studies.results import FILE, Results
 
     results = Results(out) if out is not None and (out / FILE).is_file() else None
-    crew = crew_for(executor, workers)
-    crew.close()
+    chosen = executor_for(executor, workers)
+    chosen.close()
     found = list(estimates(study, results))
-    total = sum(row.missing * (row.seconds_each or 0.0) for row in found) / crew.n_workers
+    total = sum(row.missing * (row.seconds_each or 0.0) for row in found) / chosen.n_workers
     missing, unknown = (sum(row.missing for row in rows) for rows in (found, _unknown(found)))
     if as_json:
-        values = {"cells": study.n_cells, "missing": missing, "seconds": total, "workers": crew.n_workers}
+        values = {"cells": study.n_cells, "missing": missing, "seconds": total, "workers": chosen.n_workers}
         typer.echo(json.dumps({**values, "not_estimated": unknown}))
         return
     rows = [[row.data, row.line, f"{row.cells:,}", f"{row.missing:,}", _seconds(row.seconds_each)] for row in found]
     print_table(study.title, ("data", "line", "runs", "missing", "seconds each"), rows)
     there = f", {study.n_cells - missing:,} of them finished" if missing < study.n_cells else ""
-    typer.echo(f"{_runs(study.n_cells)}{there}; about {_duration(total)} with {crew.n_workers} {crew.name}.")
+    typer.echo(f"{_runs(study.n_cells)}{there}; about {_duration(total)} with {chosen.n_workers} {chosen.name}.")
     if unknown:
-        typer.echo(f"Not in that time: {unknown:,} runs of other learners, whose speed is not known beforehand.")
+        typer.echo(f"Not included: {_runs(unknown)} of other learners, whose speed is not known in advance.")
 
 
 def _unknown(rows: "list[Estimate]") -> "list[Estimate]":

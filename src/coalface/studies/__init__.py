@@ -1,7 +1,7 @@
-"""Studies: many simulated runs described by one TOML file, on one machine or a cluster, and what they show.
+"""Studies: many simulated runs described by one TOML file, on one machine or a cluster, and their report.
 
-A study becomes cells (one run each); a sweep runs the cells that are not finished yet; a report chooses learning
-rates, draws the curves and counts the savings.
+A study consists of cells, one run each. A sweep runs the cells that are not finished yet. A report chooses learning
+rates, draws the curves and computes the savings.
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ rates, draws the curves and counts the savings.
 import os
 from pathlib import Path
 
-from coalface.studies.collect_results import findings_of
+from coalface.studies.collect_results import collect_results
 from coalface.studies.report.pages import write_report
 from coalface.studies.results import FILE, Results
 from coalface.studies.study import Study
@@ -27,8 +27,8 @@ __all__ = ["Outcome", "Study", "run_sweep", "write_report_of"]
 
 
 def write_report_of(folder: str | os.PathLike[str]) -> Path:
-    """Write the tables, figures and page of a sweep's folder, or of a folder of tables; the path of the page."""
+    """Write the tables, figures and page of a sweep folder or a folder of tables; return the path of the page."""
     place = Path(folder)
     if (place / FILE).is_file():
-        write_tables(findings_of(Results(place)), place)
+        write_tables(collect_results(Results(place)), place)
     return write_report(place)

@@ -1,7 +1,7 @@
-"""A cell: one full pass of one learner over one permutation of one dataset, and its name for ever.
+"""A cell: one full pass of one learner over one permutation of one dataset.
 
-The key of a cell is a hash of everything that decides its result: the settings, the fingerprints of the data and
-the code. Two cells with one key have one result, so a finished one never runs again.
+The key of a cell is a hash of everything that determines its result: the settings, the fingerprint of the data and
+the code. Two cells with the same key have the same result, so a finished cell never runs again.
 """
 
 import ast
@@ -19,23 +19,23 @@ import coalface
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
 from coalface.studies import learners
-from coalface.studies.baselines import RIVALS
+from coalface.studies.baselines import BASELINES
 from coalface.studies.rates import as_rate
 from coalface.studies.study import TUNED, Study
 
-# What decides the numbers of a run; the readers do not, for the data they give has a fingerprint of its own.
+# The code that determines the numbers of a run.
 _DECISIVE = ("errors.py", "data", "files", "kernels", "models", "rounds", "learner", "studies")  # whole packages
 _DECISIVE_FOR_TAGGERS = ("search",)
-_NOT_DECISIVE = ("studies/report", "studies/demo")  # these read results and make none
+_NOT_DECISIVE = ("studies/report", "studies/demo")  # these only read results
 
 Stop = Callable[[], bool]
-Shared: TypeAlias = TrainTest | str  # the data itself, or the folder it is mapped from
+Shared: TypeAlias = TrainTest | str  # the data itself, or a folder of files to map into memory
 Record: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run to be made; ``settings`` are pairs so that cells can be compared and sent around."""
+    """One run of a sweep; ``settings`` are pairs so that cells can be compared and sent to other processes."""
 
     key: str
     data: str
@@ -43,7 +43,7 @@ class Cell:
     learner: str
     settings: tuple[tuple[str, Any], ...]
     permutation: int
-    budgets: Any
+    checkpoints: Any
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
@@ -51,9 +51,9 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong
 
 
 def cells_of(study: Study, fingerprints: Mapping[str, str], code: Mapping[str, str]) -> Iterator[Cell]:
-    """All cells, one permutation after the other, so that a cut sweep has whole permutations.
+    """All cells, one permutation after the other, so that an interrupted sweep has whole permutations.
 
-    ``fingerprints`` are those of the data by name, ``code`` the versions of the code by learner.
+    ``fingerprints`` has the fingerprint of each dataset by name, ``code`` the version of the code by learner.
     """
     for permutation in study.permutations:
         for source in study.sources:
@@ -63,13 +63,13 @@ def cells_of(study: Study, fingerprints: Mapping[str, str], code: Mapping[str, s
                     if TUNED in learners.parameters_of(line.learner):
                         settings[TUNED] = as_rate(rate)
                     pairs = tuple(sorted((name, _frozen(value)) for name, value in settings.items()))
-                    deciding = [line.learner, pairs, permutation, study.budgets, fingerprints[source.name]]
+                    deciding = [line.learner, pairs, permutation, study.checkpoints, fingerprints[source.name]]
                     key = _hash([*deciding, code[line.learner]])
-                    yield Cell(key, source.name, line.name, line.learner, pairs, permutation, study.budgets)
+                    yield Cell(key, source.name, line.name, line.learner, pairs, permutation, study.checkpoints)
 
 
 def code_of(study: Study) -> dict[str, str]:
-    """The versions of the code that decides what the study's learners give."""
+    """The version of the code that determines the results, for each of the study's learners."""
     return {line.learner: _code_version(line.learner) for line in study.lines}
 
 
@@ -77,24 +77,24 @@ def code_of(study: Study) -> dict[str, str]:
 def _code_version(learner: str) -> str:
     root = Path(coalface.__file__).parent
     digest = hashlib.sha256()
-    rival = None if learner in learners.OURS else RIVALS[learner]
     more = _DECISIVE_FOR_TAGGERS if learner == learners.TAGGER else ()
     for source in _sources(root, (*_DECISIVE, *more)):
         digest.update(f"{source.relative_to(root).as_posix()}\0{_meaning(source.read_text('utf-8'))}".encode())
-    if rival is not None and rival.package:
-        digest.update(f"{_version_of(rival.package)} {_version_of('scikit-learn')}".encode())
+    package = "" if learner in learners.OURS else BASELINES[learner].package
+    if package:
+        digest.update(f"{_version_of(package)} {_version_of('scikit-learn')}".encode())
     return digest.hexdigest()[:16]
 
 
 def _sources(root: Path, packages: Iterable[str]) -> list[Path]:
-    """All source files of these packages and modules, but for those that cannot change a result."""
+    """All source files of these packages and modules, except those that cannot change a result."""
     found = [source for name in packages for source in sorted([root / name, *(root / name).rglob("*.py")])]
-    idle = [root / name for name in _NOT_DECISIVE]
-    return [path for path in found if path.is_file() and not any(folder in path.parents for folder in idle)]
+    excluded = [root / name for name in _NOT_DECISIVE]
+    return [path for path in found if path.is_file() and not any(folder in path.parents for folder in excluded)]
 
 
 def _meaning(source: str) -> str:
-    r"""The code without comments, docstrings and line breaks: editing those changes no result.
+    r"""The code without comments, docstrings and line breaks, which cannot change a result.
 
     >>> _meaning("def f():\n    'says f'\n    return 1  # one") == _meaning("def f(): return 1")
     True
@@ -112,9 +112,9 @@ def fingerprint_of(problem: TrainTest) -> str:
 
 
 def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
-    """Run the cell and describe what came out, as plain values; an error comes back as a text.
+    """Run the cell and return its record as plain values; an error becomes a text in the record.
 
-    Raises ``Stopped`` if ``stop()`` becomes true on the way.
+    Raises ``Stopped`` as soon as ``stop()`` is true.
     """
 
     def watch(done: int, total: int) -> None:  # noqa: ARG001
@@ -132,13 +132,13 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
     try:
         watch(0, 1)
         settings = dict(cell.settings)
-        curve = learners.run(cell.learner, settings, opened(shared), cell.permutation, cell.budgets, watch)
-        if curve.interrupted:  # a run that was cut short must not enter a median
+        curve = learners.run(cell.learner, settings, opened(shared), cell.permutation, cell.checkpoints, watch)
+        if curve.interrupted:  # an incomplete run must not enter a median
             raise Stopped
         record["curve"] = curve.to_values()
     except Stopped:
         raise
-    except Exception as problem_found:  # whatever it is, the other cells go on
+    except Exception as problem_found:  # the other cells continue after any error
         kind = "" if isinstance(problem_found, CoalfaceError) else f"{type(problem_found).__name__}: "
         record["error"] = kind + " ".join(str(problem_found).split())
     record["seconds"] = time.perf_counter() - began
@@ -146,7 +146,7 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
 
 
 def opened(shared: Shared) -> TrainTest:
-    """The data of a task: what was passed, or a map of the files, opened once per process."""
+    """The data of a task: the data itself, or the files of the folder, mapped once per process."""
     return _opened_folder(shared) if isinstance(shared, str) else shared
 
 
@@ -156,7 +156,7 @@ def _opened_folder(folder: str) -> TrainTest:
 
 
 def save_problem(problem: TrainTest, folder: Path) -> str:
-    """Write the data for other processes to map, unless it lies there already; the folder to open."""
+    """Write the data for other processes to map, unless it was written before; return its folder."""
     place = folder / fingerprint_of(problem)[:16]
     if not (place / "test").is_dir():
         problem.train.save(place / "train")

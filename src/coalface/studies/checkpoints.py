@@ -1,17 +1,57 @@
-"""When a run is looked at: at every budget of its own, and at the doublings of the axis that all runs share."""
+"""Checkpoints: the numbers of queried costs at which a run's test cost is measured, and the curve they give."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coalface.errors import InputError
 from coalface.learner.simulating import UNLIMITED
-from coalface.studies.checkpoint_costs import budgets_for, last_doubling
 from coalface.studies.curve import Curve
 
+_STEPS_PER_DOUBLING = {"doubling": 1, "quarter-doubling": 4}
 
-class Look(NamedTuple):
-    """Where a run stands at a checkpoint."""
+
+def checkpoint_costs(checkpoints: Any, n_labels: int, n_examples: int) -> NDArray[np.int64]:
+    """Checkpoints in queried costs, increasing; the named ones run from 10 K to the number of all costs.
+
+    >>> checkpoint_costs("doubling", n_labels=10, n_examples=100)
+    array([ 100,  200,  400,  800, 1600, 3200])
+    """
+    if isinstance(checkpoints, str):
+        if checkpoints not in _STEPS_PER_DOUBLING:
+            names = ", ".join(map(repr, _STEPS_PER_DOUBLING))
+            raise InputError(f"checkpoints must be one of {names} or an array, got {checkpoints!r}.")
+        steps = _STEPS_PER_DOUBLING[checkpoints]
+        exponents = np.arange(last_doubling(n_examples) * steps + 1) / steps
+        return np.unique(np.ceil(10 * n_labels * 2**exponents).astype(np.int64))
+    numbers = np.asarray(checkpoints)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or (numbers <= 0).any() or (np.diff(numbers) <= 0).any():
+        raise InputError(f"checkpoints must be increasing positive integers (numbers of costs), got {checkpoints!r}.")
+    return numbers.astype(np.int64)
+
+
+def last_doubling(n_examples: int) -> int:
+    """The least q with 10 * 2^(q-1) > n: where the common axis of all runs ends.
+
+    >>> last_doubling(1297)
+    9
+    """
+    q = 1
+    while 10 * 2 ** (q - 1) <= n_examples:
+        q += 1
+    return q
+
+
+def _doubling_costs(n_labels: int, n_examples: int) -> NDArray[np.int64]:
+    return np.asarray(10 * n_labels * 2 ** np.arange(last_doubling(n_examples) + 1))
+
+
+class Checkpoint(NamedTuple):
+    """The state of a run at one checkpoint."""
 
     costs_queried: int
     examples_queried: int
@@ -20,49 +60,52 @@ class Look(NamedTuple):
     spent: float = 0.0
 
 
-class Checkpoints:
-    """The looks at a run over ``n_rounds`` examples, taken by ``look`` as the run passes its budgets.
+class CheckpointRecorder:
+    """Measures a run over ``n_rounds`` examples with ``measure`` whenever it reaches a checkpoint.
+
+    It also measures at the doublings of the axis that all runs share.
 
     >>> asked = 0
-    >>> looks = Checkpoints([2, 4], n_labels=1, n_rounds=5, look=lambda: Look(asked, asked, asked, 1.0 / (1 + asked)))
+    >>> recorder = CheckpointRecorder([2, 4], 1, 5, lambda: Checkpoint(asked, asked, asked, 1.0 / (1 + asked)))
     >>> while asked < 5:
-    ...     asked = min(asked + 1, looks.pass_by(asked))
-    >>> looks.curve(seconds=0.1).test_cost.round(2).tolist()
+    ...     asked = min(asked + 1, recorder.record(asked))
+    >>> recorder.curve(seconds=0.1).test_cost.round(2).tolist()
     [0.33, 0.2, 0.17]
     """
 
-    def __init__(self, budgets: Any, n_labels: int, n_rounds: int, look: Callable[[], Look]) -> None:
-        self.budgets = budgets_for(budgets, n_labels, n_rounds)
-        self._doublings = 10 * n_labels * 2 ** np.arange(last_doubling(n_rounds) + 1)
-        self._look = look
-        self._seen: list[Look] = []
+    def __init__(self, checkpoints: Any, n_labels: int, n_rounds: int, measure: Callable[[], Checkpoint]) -> None:
+        self.checkpoints = checkpoint_costs(checkpoints, n_labels, n_rounds)
+        self._doublings = _doubling_costs(n_labels, n_rounds)
+        self._measure = measure
+        self._measured: list[Checkpoint] = []
         self._at_doublings: list[float] = []
-        self._wanted = 0  # the first budget that was not reached
+        self._n_reached = 0
 
-    def pass_by(self, asked: int) -> int:
-        """Look if a budget has been reached since the last time; the budget to stop at next."""
-        wanted = int(np.searchsorted(self.budgets, asked, side="right"))
-        doubling = int(np.searchsorted(self._doublings, asked, side="right"))
-        if wanted > self._wanted or doubling > len(self._at_doublings):
-            seen = self._look()
-            if wanted > self._wanted:
-                self._seen.append(seen)
-            self._at_doublings += [seen.test_cost] * (doubling - len(self._at_doublings))
-            self._wanted = wanted
-        ahead = np.concatenate([self.budgets[wanted : wanted + 1], self._doublings[doubling : doubling + 1]])
+    def record(self, costs_queried: int) -> int:
+        """Measure if the run has reached a checkpoint since the last call; return the next one, in costs."""
+        reached = int(np.searchsorted(self.checkpoints, costs_queried, side="right"))
+        doubling = int(np.searchsorted(self._doublings, costs_queried, side="right"))
+        if reached > self._n_reached or doubling > len(self._at_doublings):
+            measured = self._measure()
+            if reached > self._n_reached:
+                self._measured.append(measured)
+            self._at_doublings += [measured.test_cost] * (doubling - len(self._at_doublings))
+            self._n_reached = reached
+        ahead = np.concatenate([self.checkpoints[reached : reached + 1], self._doublings[doubling : doubling + 1]])
         return int(ahead.min(initial=UNLIMITED))
 
     def curve(self, seconds: float, *, interrupted: bool = False, stopped: bool = False, priced: bool = False) -> Curve:
         """The curve of the run, which ends here."""
-        last = self._look()
+        last = self._measure()
         missed = [last.test_cost] * (len(self._doublings) - len(self._at_doublings))
-        seen = self._seen if self._seen and self._seen[-1][:3] == last[:3] else [*self._seen, last]
-        costs, examples, done, test_cost, spent = zip(*seen, strict=True)
+        at_end = bool(self._measured) and self._measured[-1][:3] == last[:3]
+        measured = self._measured if at_end else [*self._measured, last]
+        costs, examples, rounds, test_cost, spent = zip(*measured, strict=True)
         return Curve(
-            budgets=self.budgets,
+            checkpoints=self.checkpoints,
             costs_queried=np.array(costs, np.int64),
             examples_queried=np.array(examples, np.int64),
-            rounds=np.array(done, np.int64),
+            rounds=np.array(rounds, np.int64),
             test_cost=np.array(test_cost, np.float64),
             at_doublings=np.array([*self._at_doublings, *missed], np.float64),
             seconds=seconds,
@@ -70,3 +113,57 @@ class Checkpoints:
             stopped=stopped,
             spent=np.array(spent, np.float64) if priced else None,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CheckpointPlan:
+    """The checkpoints of a run whose questions are known before its predictions: ``asked[i]`` costs at step i.
+
+    ``paid[i]`` is the price of these costs; None where asking has no price. ``pool`` is the number of examples that
+    a learner sees all at once; None for one that goes from row to row.
+
+    >>> plan = CheckpointPlan(np.array([2, 0, 2, 1]), checkpoints=np.array([3, 4, 9]), n_labels=2, n_examples=4)
+    >>> plan.steps
+    array([3, 4])
+    >>> print(plan.curve([0.5, 0.25], seconds=0.1))
+    5 costs on 3 of 4 examples, test cost 0.2500
+    """
+
+    asked: NDArray[np.int64]
+    checkpoints: NDArray[np.int64]
+    n_labels: int
+    n_examples: int
+    pool: int | None = None
+    paid: NDArray[np.float64] | None = None
+
+    @cached_property
+    def steps(self) -> NDArray[np.int64]:
+        """The number of finished steps at each measurement, increasing; the last measurement is at the end."""
+        axis = _doubling_costs(self.n_labels, self.n_examples)
+        first = np.searchsorted(self._costs, np.concatenate([self.checkpoints, axis])) + 1
+        return np.unique([*first[first <= len(self.asked)], len(self.asked)])
+
+    def curve(self, test_costs: Sequence[float], seconds: float) -> Curve:
+        """The curve of a run with this test cost at each of ``steps``."""
+        examples = np.cumsum(self.asked > 0)
+        spent = np.zeros(len(self.asked)) if self.paid is None else np.cumsum(self.paid)
+        step, test_cost = 0, np.nan
+        recorder = CheckpointRecorder(
+            self.checkpoints,
+            self.n_labels,
+            self.n_examples,
+            lambda: Checkpoint(
+                int(self._costs[step - 1]),
+                int(examples[step - 1]),
+                self.pool or step,
+                test_cost,
+                float(spent[step - 1]),
+            ),
+        )
+        for step, test_cost in zip(self.steps.tolist(), test_costs, strict=True):  # noqa: B007 - the lambda reads both
+            recorder.record(int(self._costs[step - 1]))
+        return recorder.curve(seconds, priced=self.paid is not None)
+
+    @cached_property
+    def _costs(self) -> NDArray[np.int64]:
+        return np.cumsum(self.asked, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the results of a sweep add up to."""
+"""Collect the results of a sweep into the findings of a report."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from coalface.studies.cells import Cell, Record, cells_of
 from coalface.studies.curve import Curve
 from coalface.studies.findings import Findings, Points, Run
 from coalface.studies.rates import as_rate
-from coalface.studies.report import number_format as wording
+from coalface.studies.report import number_format
 from coalface.studies.results import Results, Session
 from coalface.studies.study import TUNED, Line, Study
 
 
-def findings_of(results: Results) -> Findings:
-    """What the finished cells of the last session's study say."""
+def collect_results(results: Results) -> Findings:
+    """The findings of the last session's study: its finished, failed and missing cells."""
     session = results.last
     if session is None:
         raise _empty(results.folder)
@@ -57,7 +57,7 @@ def _empty(folder: Path) -> InputError:
 
 
 def _run(cell: Cell, record: Record, line: Line) -> Run:
-    """The run of a cell; its names are the cell's, for another study may have called them otherwise."""
+    """The run of a cell, with the cell's names; an earlier study may have used other names for the same run."""
     try:
         curve = Curve.from_values(record["curve"])
     except FileFormatError as problem:
@@ -83,10 +83,10 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
 
 def _settings(study: Study) -> dict[str, str]:
     seeds = f"{len(study.permutations)}, seeds {study.permutations[0]} to {study.permutations[-1]}"
-    shown = {"permutations": seeds, "checkpoints": str(study.budgets), "baseline": study.baseline}
+    shown = {"permutations": seeds, "checkpoints": str(study.checkpoints), "baseline": study.baseline}
     for line in study.lines:
         values = ", ".join(f"{name} {value}" for name, value in line.settings.items())
-        rates = ", ".join(map(wording.rate, line.rates))
+        rates = ", ".join(map(number_format.rate, line.rates))
         shown[line.name] = "; ".join(filter(None, (f"learner {line.learner}", values, f"learning rates {rates}")))
     return shown
 
@@ -94,6 +94,6 @@ def _settings(study: Study) -> dict[str, str]:
 def _timings(sessions: list[Session], runs: list[Run]) -> dict[str, str]:
     shown = {"sum over all runs": f"{sum(run.seconds for run in runs):,.0f} s in {len(runs):,} runs"}
     for number, session in enumerate(sessions, start=1):
-        took = "cut off" if session.seconds is None else f"{session.seconds:,.0f} s for {session.cells:,} runs"
+        took = "killed" if session.seconds is None else f"{session.seconds:,.0f} s for {session.cells:,} runs"
         shown[f"start {number}"] = f"{took}, {session.workers} {session.executor}, {session.started}"
     return shown

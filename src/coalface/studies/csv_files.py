@@ -1,6 +1,6 @@
-"""CSV files that are the same bytes for the same values, and say where they are damaged.
+"""CSV files of a sweep: the same bytes for the same values, and errors that name the damaged line.
 
-Numbers are written in full, rows end with a single line feed, and names are quoted only where they must be.
+Numbers are written in full, rows end with one line feed, and names are quoted only where necessary.
 """
 
 import csv
@@ -20,7 +20,7 @@ REMEDY = "Write the tables of the sweep again or restore them from a copy"
 
 
 def write_csv(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-    r"""Write the rows and return how many they are.
+    r"""Write the rows and return their number.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -42,9 +42,9 @@ def write_csv(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def read_csv(path: Path, columns: Mapping[str, Parser], n_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows with the numbers of their lines; a FileFormatError names the line that is not as it should be.
+    """The rows with their line numbers; a FileFormatError names the damaged line.
 
-    A file that is not there may lie there packed by gzip, with ``.gz`` behind its name.
+    If the file does not exist, ``path.gz``, packed by gzip, is read instead.
     """
     reader = csv.reader(io.StringIO(_text_of(path), newline=""), strict=True)
     n, names = 0, list(columns)
@@ -57,13 +57,13 @@ def read_csv(path: Path, columns: Mapping[str, Parser], n_rows: int) -> Iterator
             n += 1
             yield reader.line_num, _parsed(cells, columns, path, reader.line_num)
     except csv.Error as problem:
-        raise FileFormatError(f"{path}, line {reader.line_num}: this is not CSV ({problem}). {REMEDY}.") from None
+        raise FileFormatError(f"{path}, line {reader.line_num}: invalid CSV ({problem}). {REMEDY}.") from None
     if n != n_rows:
-        raise FileFormatError(f"{path}: it must have {n_rows} rows as sweep.json says, got {n}. {REMEDY}.")
+        raise FileFormatError(f"{path}: it must have {n_rows} rows, as sweep.json says, got {n}. {REMEDY}.")
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file, packed or not."""
+    """Whether the file exists, packed or not."""
     return path.exists() or _packed(path).exists()
 
 
@@ -79,14 +79,14 @@ def _text_of(path: Path) -> str:
         else:
             text = path.read_bytes().decode()
     except FileNotFoundError:
-        raise FileFormatError(f"{path} is missing: a folder of tables has one. {REMEDY}.") from None
+        raise FileFormatError(f"{path} is missing. {REMEDY}.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise FileFormatError(f"{packed} must be packed by gzip ({problem}). {REMEDY}.") from None
     except UnicodeDecodeError as problem:
         raise FileFormatError(f"{path} must be UTF-8 text: {problem}. {REMEDY}.") from None
     if not text.endswith("\n"):
         raise FileFormatError(
-            f"{path}, line {text.count(chr(10)) + 1}: the last line must end with a line feed; it is cut off. {REMEDY}."
+            f"{path}, line {text.count(chr(10)) + 1}: the last line must end with a line feed, it is cut off. {REMEDY}."
         )
     return text
 
@@ -105,7 +105,7 @@ def _parsed(cells: Sequence[str], columns: Mapping[str, Parser], path: Path, lin
 
 
 def _plain(value: Any) -> str:
-    """The value in full: a float reads back as the same float, whatever kind of number it came as."""
+    """The value in full: a float of any type reads back as the same float."""
     if isinstance(value, str):
         return value
     number = value.item() if hasattr(value, "item") else value

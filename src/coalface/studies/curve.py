@@ -1,4 +1,4 @@
-"""What a run cost and what it was worth, checkpoint by checkpoint."""
+"""The curve of a run: costs queried and test cost at each checkpoint."""
 
 import json
 import operator
@@ -15,10 +15,11 @@ from coalface.errors import FileFormatError
 class Curve:
     """One run: an entry per checkpoint reached, and the end of the run as the last entry.
 
-    ``at_doublings`` holds the test cost when the budgets 10 K 2^(q-1) were first reached, q = 1, 2, ...,
-    a budget never reached carrying the run's final cost: the common axis on which runs are compared.
-    ``spent`` is the price of all that was asked, None where asking has no price. ``stopped`` says that the run ended
-    early because more asking would have saved too little, ``interrupted`` that somebody ended it.
+    ``checkpoints`` are the numbers of costs at which the run was to be measured. ``at_doublings`` holds the test cost
+    when 10 K 2^(q-1) costs were first reached, q = 1, 2, ...: the common axis on which runs are compared. A number
+    never reached has the run's final test cost. ``spent`` is the price of all questions, None where asking has no
+    price. ``stopped`` says that the run ended early because more questions would have saved too little,
+    ``interrupted`` that Ctrl-C ended it.
 
     >>> from coalface import CoalClassifier, simulate
     >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
@@ -29,7 +30,7 @@ class Curve:
     (0.0, 0.0)
     """
 
-    budgets: NDArray[np.int64]
+    checkpoints: NDArray[np.int64]
     costs_queried: NDArray[np.int64]
     examples_queried: NDArray[np.int64]
     rounds: NDArray[np.int64]
@@ -42,12 +43,12 @@ class Curve:
 
     @property
     def auc(self) -> float:
-        """The area under the test cost on a log2 axis of costs asked for: less is better."""
+        """The area under the test cost on a log2 axis of queried costs: smaller is better."""
         return 0.5 * float((self.at_doublings[:-1] + self.at_doublings[1:]).sum())
 
     @property
     def auc_published(self) -> float:
-        """The same area for the performance 1 - cost: more is better."""
+        """The same area for the performance 1 - cost: larger is better."""
         return float(len(self.at_doublings) - 1) - self.auc
 
     def to_json(self) -> str:
@@ -55,7 +56,7 @@ class Curve:
         return json.dumps(self.to_values(), allow_nan=False)
 
     def to_values(self) -> dict[str, Any]:
-        """The curve as plain values that JSON knows."""
+        """The curve as values that JSON can hold."""
         values = {name: _plain(value) for name, value in asdict(self).items()}
         return {**values, "auc": _plain(np.array(self.auc))}
 
@@ -71,15 +72,17 @@ class Curve:
 
     @classmethod
     def from_values(cls, values: Any) -> "Curve":
-        """The curve of plain values."""
+        """The curve that ``to_values`` gave; older ones call their checkpoints budgets."""
         try:
+            if "budgets" in values:
+                values = {**values, "checkpoints": values["budgets"]}
             names = [field.name for field in fields(cls) if field.name not in ("spent", "stopped")]
             kept: dict[str, Any] = {name: values[name] for name in names}
             kept["spent"], kept["stopped"] = values.get("spent"), bool(values.get("stopped", False))
             for name in ("test_cost", "at_doublings", "spent"):
                 if kept[name] is not None or name != "spent":
                     kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
-            for name in ("budgets", "costs_queried", "examples_queried", "rounds"):
+            for name in ("checkpoints", "costs_queried", "examples_queried", "rounds"):
                 kept[name] = np.array([operator.index(value) for value in kept[name]], np.int64)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as problem:
             raise _not_a_curve(problem) from None

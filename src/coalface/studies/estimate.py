@@ -1,4 +1,4 @@
-"""How long a study will take, from a few rows of each dataset."""
+"""How long a study will take, estimated from a few rows of each dataset."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -8,18 +8,18 @@ from typing import NamedTuple
 from coalface.data.dataset import TrainTest
 from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
-from coalface.studies.checkpoint_costs import budgets_for
+from coalface.studies.checkpoints import checkpoint_costs
 from coalface.studies.rates import as_rate
 from coalface.studies.results import Results
 from coalface.studies.study import TUNED, Line, Study
 
-_ROWS = 500  # of each dataset that are learned to see how long it takes
+_ROWS = 500  # of each dataset, to time a short run
 
 
 class Estimate(NamedTuple):
-    """The cells of one line on one dataset, how many are not finished, and the seconds of one of them.
+    """The cells of one line on one dataset: how many there are, how many are missing, and the seconds of one.
 
-    The seconds are None for learners that are not ours and have no finished run.
+    The seconds are None for a baseline without a finished run.
     """
 
     data: str
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate]:
-    """An estimate per dataset and line: from finished runs where there are any, else from a short trial."""
+    """An estimate per dataset and line: from finished runs if there are any, otherwise from a short trial."""
     problems = {source.name: source.load() for source in study.sources}
     fingerprints = {name: fingerprint_of(problem) for name, problem in problems.items()}
     finished = results.finished if results else {}
@@ -39,33 +39,32 @@ def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate
         groups.setdefault((cell.data, cell.line), []).append(cell)
     lines = {line.name: line for line in study.lines}
     for (data, name), cells in groups.items():
-        seconds = _seen(cells, finished)
+        seconds = _seconds_of_finished(cells, finished)
         if seconds is None and lines[name].learner in learners.OURS:
             seconds = _trial(problems[data], lines[name], study)
         missing = sum(cell.key not in finished for cell in cells)
         yield Estimate(data, name, len(cells), missing, seconds)
 
 
-def _seen(cells: list[Cell], finished: Mapping[str, Record]) -> float | None:
+def _seconds_of_finished(cells: list[Cell], finished: Mapping[str, Record]) -> float | None:
     seconds = [finished[cell.key]["seconds"] for cell in cells if cell.key in finished]
     return mean(seconds) if seconds else None
 
 
 def _trial(problem: TrainTest, line: Line, study: Study) -> float:
-    """The seconds of a whole run: so many rows learned, so many times all test rows predicted."""
+    """The estimated seconds of a whole run: time to learn the rows plus time to predict at the checkpoints."""
     train, test = problem
     n_rows = min(_ROWS, len(train))
     few, settings = train.subset(slice(n_rows)), dict(line.settings)
     if TUNED in learners.parameters_of(line.learner):
         settings[TUNED] = as_rate(line.rates[0])
-    begun = []
     for _ in range(2):  # the first may compile
-        begun.append(time.perf_counter())
+        began = time.perf_counter()
         learners.run(line.learner, settings, TrainTest(few, test.subset(slice(1))), 0, "doubling")
-    learning = (time.perf_counter() - begun[-1]) / n_rows
-    begun.append(time.perf_counter())
+    seconds_per_row = (time.perf_counter() - began) / n_rows
+    began = time.perf_counter()
     learners.run(line.learner, settings, TrainTest(few, test), 0, [n_rows * len(train.classes)])
-    looks = len(budgets_for("doubling", len(train.classes), n_rows)) + 1
-    looking = max(time.perf_counter() - begun[-1] - learning * n_rows, 0.0) / looks
-    checkpoints = len(budgets_for(study.budgets, len(train.classes), len(train)))
-    return learning * len(train) + looking * checkpoints
+    n_trial = len(checkpoint_costs("doubling", len(train.classes), n_rows)) + 1
+    seconds_per_checkpoint = max(time.perf_counter() - began - seconds_per_row * n_rows, 0.0) / n_trial
+    n_checkpoints = len(checkpoint_costs(study.checkpoints, len(train.classes), len(train)))
+    return seconds_per_row * len(train) + seconds_per_checkpoint * n_checkpoints

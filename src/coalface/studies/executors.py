@@ -1,7 +1,7 @@
-"""Who runs the cells: threads, processes, a Dask cluster, or any ``concurrent.futures`` executor.
+"""Executors of a sweep: threads, processes, a Dask cluster, or any ``concurrent.futures`` executor.
 
-A crew knows how its workers get the data (one copy in memory, files mapped into memory, or sent once) and how to
-stop what is under way. Everything else is the same for all of them.
+An executor knows how its workers get the data (one copy in memory, files mapped into memory, or sent once) and how to
+stop running cells. Everything else is the same for all of them.
 """
 
 import os
@@ -24,60 +24,60 @@ from coalface.errors import CoalfaceError, CollapseWarning, InputError, in_one_l
 from coalface.studies.cells import Cell, Record, run_cell, save_problem
 
 
-class BrokenCrewError(CoalfaceError):
-    """An executor of the caller's cannot go on; what was finished is kept."""
+class WorkerLostError(CoalfaceError):
+    """The caller's executor lost a worker and accepts no more cells; finished cells are kept."""
 
 
-_GLANCE = 0.1  # seconds between two looks of a process at whether it should leave
+_POLL_SECONDS = 0.1  # how often a process checks whether it should exit
 NAMES = "threads, processes or dask://HOST:PORT"
 
 
-class Crew(Protocol):
-    """The workers of a sweep."""
+class SweepExecutor(Protocol):
+    """Runs the cells of a sweep."""
 
     name: str
     n_workers: int
 
     def share(self, problem: TrainTest, folder: Path) -> Any:
-        """Make the data reachable for all workers; what comes back travels with every task."""
+        """Make the data available to all workers; every task gets the returned value."""
         ...
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Have a cell run."""
+        """Start a cell as soon as a worker is free."""
         ...
 
     def stop(self) -> None:
-        """Drop what waits, and cut what is under way short where that is possible."""
+        """Drop waiting cells and, where possible, stop running ones."""
         ...
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
         ...
 
 
-def crew_for(executor: "str | Executor", workers: int | None = None) -> Crew:
-    """The crew of a name, an address or an executor of the caller's.
+def executor_for(executor: "str | Executor", workers: int | None = None) -> SweepExecutor:
+    """The executor for a name, an address or a ``concurrent.futures`` executor.
 
-    >>> crew = crew_for("threads", 2)
-    >>> crew.name, crew.n_workers
+    >>> threads = executor_for("threads", 2)
+    >>> threads.name, threads.n_workers
     ('threads', 2)
-    >>> crew.close()
+    >>> threads.close()
     """
     if isinstance(executor, Executor):
-        return ExecutorCrew(executor, workers)
+        return FuturesExecutor(executor, workers)
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}.")
     if executor == "threads":
-        return ThreadCrew(workers or _cores())
+        return ThreadExecutor(workers or _cores())
     if executor == "processes":
-        return ProcessCrew(workers or _cores())
+        return ProcessExecutor(workers or _cores())
     if isinstance(executor, str) and executor.startswith("dask://") and len(executor) > len("dask://"):
-        return DaskCrew(executor.removeprefix("dask://"))
+        return DaskExecutor(executor.removeprefix("dask://"))
     raise InputError(f"executor must be {NAMES}, got {executor!r}.")
 
 
-class ThreadCrew:
-    """Threads of this process over one copy of the data; the compiled loops run side by side."""
+class ThreadExecutor:
+    """Threads of this process with one copy of the data; the compiled loops run in parallel."""
 
     name = "threads"
 
@@ -87,16 +87,16 @@ class ThreadCrew:
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="cell")
 
     def share(self, problem: TrainTest, folder: Path) -> TrainTest:  # noqa: ARG002
-        """The data itself, its costs unfolded once for all threads."""
+        """The data itself, with its cost table computed once for all threads."""
         _ = problem.train.cost, problem.test.cost
         return problem
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Have a cell run."""
+        """Start a cell as soon as a thread is free."""
         return self._pool.submit(run_cell, shared, cell, self._stopping.is_set)
 
     def stop(self) -> None:
-        """Cells under way notice within a tenth of a second."""
+        """Running cells stop within a tenth of a second."""
         self._stopping.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -105,54 +105,54 @@ class ThreadCrew:
         self._pool.shutdown()
 
 
-class ProcessCrew:
-    """Processes of this machine; the data is mapped into each from the same files.
+class ProcessExecutor:
+    """Processes of this machine, each of which maps the same files into memory.
 
-    They hold nothing that could be lost, so they may go at any moment. A pool that lost a process is replaced, and
-    its other processes are dismissed: it may have begun one that it does not know to end.
+    A process holds nothing that could be lost, so it may be killed at any time. A pool that lost a process is
+    replaced, and its other processes exit: it may have started one that it does not know about.
     """
 
     name = "processes"
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self._context = get_context("spawn")  # a fork would copy locks in whatever state they are
-        self._begin()
+        self._context = get_context("spawn")  # a fork would copy locks in an unknown state
+        self._start_pool()
 
-    def _begin(self) -> None:
-        self._dismissed = self._context.RawValue("b", 0)  # without a lock, which a killed process might hold
+    def _start_pool(self) -> None:
+        self._exit_flag = self._context.RawValue("b", 0)  # without a lock, which a killed process might hold
         self._pool = ProcessPoolExecutor(
-            self.n_workers, mp_context=self._context, initializer=_enlist, initargs=(self._dismissed,)
+            self.n_workers, mp_context=self._context, initializer=_watch_exit_flag, initargs=(self._exit_flag,)
         )
 
     def share(self, problem: TrainTest, folder: Path) -> str:
-        """The folder that each process maps."""
+        """The folder whose files each process maps."""
         return save_problem(problem, folder)
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Have a cell run."""
+        """Start a cell as soon as a process is free."""
         with _children_ignore_interrupts():
             try:
-                return self._pool.submit(_run_elsewhere, shared, cell)
-            except (BrokenExecutor, OSError):  # it lost a process, or is closing its pipes because it did
+                return self._pool.submit(_run_in_worker, shared, cell)
+            except (BrokenExecutor, OSError):  # the pool lost a process, or is closing its pipes because it did
                 self.stop()
-                self._begin()
-                return self._pool.submit(_run_elsewhere, shared, cell)
+                self._start_pool()
+                return self._pool.submit(_run_in_worker, shared, cell)
 
     def stop(self) -> None:
-        """The processes end within a tenth of a second."""
-        self._dismissed.value = 1
+        """The processes exit within a tenth of a second."""
+        self._exit_flag.value = 1
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Wait for the processes to end."""
-        self._dismissed.value = 1
+        """Wait for the processes to exit."""
+        self._exit_flag.value = 1
         self._pool.shutdown()
 
 
 @contextmanager
 def _children_ignore_interrupts() -> Iterator[None]:
-    """Ctrl-C reaches the whole group; processes begun in this block leave it to the sweep, from their first line on."""
+    """Processes started in this block ignore Ctrl-C, which reaches the whole group; the sweep ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -163,33 +163,33 @@ def _children_ignore_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _enlist(dismissed: Any) -> None:
-    """Begin a process of a crew."""
-    threading.Thread(target=_leave_when, args=(dismissed,), daemon=True).start()
+def _watch_exit_flag(exit_flag: Any) -> None:
+    """Start the thread that ends a worker process."""
+    threading.Thread(target=_exit_when_flagged, args=(exit_flag,), daemon=True).start()
 
 
-def _leave_when(dismissed: Any) -> None:
-    """End this process once it is dismissed, or once the sweep is gone, which may have been killed."""
+def _exit_when_flagged(exit_flag: Any) -> None:
+    """End this process when the flag is set or the sweep's process is gone."""
     parent = parent_process()
-    while not (dismissed.value or (parent is not None and wait([parent.sentinel], timeout=_GLANCE))):
+    while not (exit_flag.value or (parent is not None and wait([parent.sentinel], timeout=_POLL_SECONDS))):
         pass
     os._exit(1)
 
 
 @cache
-def settle() -> None:
-    """Make this process fit for cells: BLAS takes one core, collapses are shown by the curves."""
+def _configure_process() -> None:
+    """Limit BLAS to one core and hide collapse warnings, which the curves show anyway."""
     threadpool_limits(limits=1)
     warnings.simplefilter("ignore", CollapseWarning)
 
 
-def _run_elsewhere(shared: Any, cell: Cell) -> Record:
-    settle()
+def _run_in_worker(shared: Any, cell: Cell) -> Record:
+    _configure_process()
     return run_cell(shared, cell)
 
 
-class ExecutorCrew:
-    """An executor of the caller's, on this machine or any other that sees the same files."""
+class FuturesExecutor:
+    """The caller's ``concurrent.futures`` executor, on this machine or on others that see the same files."""
 
     def __init__(self, executor: Executor, n_workers: int | None = None) -> None:
         self.name = type(executor).__name__
@@ -197,28 +197,28 @@ class ExecutorCrew:
         self._executor = executor
 
     def share(self, problem: TrainTest, folder: Path) -> Any:
-        """The folder that each worker maps."""
+        """The folder whose files each worker maps."""
         return save_problem(problem, folder)
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Have a cell run."""
+        """Pass a cell to the executor."""
         try:
-            return self._executor.submit(_run_elsewhere, shared, cell)
+            return self._executor.submit(_run_in_worker, shared, cell)
         except BrokenExecutor as problem:
-            raise BrokenCrewError(
-                f"The {self.name} has lost a worker and takes no more ({in_one_line(problem)}). "
-                "Finished cells are kept; run the sweep again with a new one."
+            raise WorkerLostError(
+                f"The {self.name} has lost a worker and accepts no more cells ({in_one_line(problem)}). "
+                "Finished cells are kept. Run the sweep again with a new executor."
             ) from None
 
     def stop(self) -> None:
-        """What is under way comes to its end; nothing new is begun."""
+        """Running cells finish; no new ones start."""
 
     def close(self) -> None:
-        """The executor is the caller's, who closes it."""
+        """Do nothing: the caller closes the executor."""
 
 
-class DaskCrew(ExecutorCrew):
-    """A Dask cluster. Workers map the data where they see our files; to others it is sent once."""
+class DaskExecutor(FuturesExecutor):
+    """A Dask cluster. Workers that see our files map them; otherwise the data is sent to each worker once."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -244,17 +244,17 @@ class DaskCrew(ExecutorCrew):
         self.name = f"dask://{address}"
 
     def share(self, problem: TrainTest, folder: Path) -> Any:
-        """The folder if every worker sees it; otherwise the data, sent to all of them once."""
+        """The folder if every worker sees it; otherwise the data, sent to each worker once."""
         place = save_problem(problem, folder)
         seen = self._client.run(partial(os.path.isdir, place))
         return place if seen and all(seen.values()) else self._client.scatter(problem, broadcast=True, hash=False)
 
     def stop(self) -> None:
-        """Cancel what waits; what is under way ends unheard."""
+        """Cancel waiting cells; the results of running ones are ignored."""
         self._executor.shutdown(wait=False)
 
     def close(self) -> None:
-        """Leave the cluster as it was."""
+        """Disconnect from the cluster."""
         self._client.close()
 
 

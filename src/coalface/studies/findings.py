@@ -1,6 +1,6 @@
-"""What a sweep found: its finished runs and the facts about them. Reports are made of this and of nothing else.
+"""Findings: the finished runs of a sweep and the facts about them. A report is made from these alone.
 
-A **line** is one curve of a figure: a rule with all its settings but the learning rate, which is chosen afterwards.
+A **line** is one curve of a figure: a rule with all its settings except the learning rate, which is chosen later.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Run:
     """One finished cell.
 
     ``asks`` is "costs", or "labels" for a learner that asks for the true label: that answer gives all K costs and
-    is counted as K of them. ``points`` is None where only the end of the run was kept.
+    counts as K costs. ``points`` is None if only the end of the run was kept.
     """
 
     data: str
@@ -62,7 +62,7 @@ class DataFacts:
 
     @classmethod
     def of(cls, name: str, train: CostDataset, test: CostDataset, fingerprint: str) -> "DataFacts":
-        """The facts of training and test data."""
+        """The facts about training and test data."""
         numbers = train.statistics()
         return cls(
             name=name,
@@ -81,9 +81,9 @@ class DataFacts:
 class Findings:
     """Everything a report shows.
 
-    ``lines`` are in the order of the study; ``baseline`` is the line that savings are counted against;
-    ``settings``, ``versions`` and ``timings`` are texts to be shown. ``failures`` has a line of text per failed
-    cell, ``missing`` counts the cells that were not run.
+    ``lines`` are in the order of the study; ``baseline`` is the line that savings are counted against.
+    ``settings``, ``versions`` and ``timings`` are texts for the page. ``failures`` has one text per failed cell;
+    ``missing`` is the number of cells without a run.
     """
 
     name: str

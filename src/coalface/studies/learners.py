@@ -1,6 +1,7 @@
-"""Everything a line of a study can run: our learners with any of their rules, and what users would pick instead."""
+"""The learners that a line of a study can name: ours, with any of their rules, and the baselines."""
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from coalface.learner.estimator import CostClassifier
 from coalface.learner.ridge import RidgeCoalClassifier
 from coalface.learner.stopping import checked_saving
 from coalface.search.tagging.tagger import SequenceTagger
-from coalface.studies.baselines import RIVALS
+from coalface.studies.baselines import BASELINES
 from coalface.studies.curve import Curve
 from coalface.studies.simulation import simulate
 from coalface.studies.tagging_run import n_sequences, tagging_curve
@@ -23,9 +24,13 @@ from coalface.studies.tagging_run import n_sequences, tagging_curve
 _CLASSIFIERS: dict[str, type[CostClassifier]] = {"coal": CoalClassifier, "ridge": RidgeCoalClassifier}
 TAGGER = "tagger"
 OURS: dict[str, type[CostClassifier] | type[SequenceTagger]] = {**_CLASSIFIERS, TAGGER: SequenceTagger}
-_GIVEN = ("classes", "cost_matrix", "random_state")  # by the data and the permutation
-_OF_THE_RUN = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
-_OF_THE_WORDS = ("window", "passes", "roll_out")  # the data has the features, and a run is one pass
+_DEFAULTS = {  # read from the signatures: a report of a finished sweep must not construct a learner
+    name: {parameter.name: parameter.default for parameter in signature(kind).parameters.values()}
+    for name, kind in OURS.items()
+}
+_FROM_THE_DATA = ("classes", "cost_matrix", "random_state")  # set by the data and the permutation
+_RUN_SETTINGS = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
+_TAGGER_ONLY = ("window", "passes", "roll_out")  # the data has the features of words, and a run is one pass
 Progress = Callable[[int, int], None]
 
 
@@ -38,33 +43,33 @@ def parameters_of(learner: str) -> tuple[str, ...]:
     if not isinstance(learner, str):
         raise InputError(f"learner must be one name, got {learner!r}")
     if learner in OURS:
-        own = tuple(name for name in OURS[learner]().get_params() if name not in (*_GIVEN, *_OF_THE_WORDS))
-        return own if learner == TAGGER else own + tuple(_OF_THE_RUN)
-    if learner not in RIVALS:
-        raise InputError(f"learner must be one of {', '.join([*OURS, *RIVALS])}, got {learner!r}")
-    return tuple(RIVALS[learner].parameters)
+        own = tuple(name for name in sorted(_DEFAULTS[learner]) if name not in (*_FROM_THE_DATA, *_TAGGER_ONLY))
+        return own if learner == TAGGER else own + tuple(_RUN_SETTINGS)
+    if learner not in BASELINES:
+        raise InputError(f"learner must be one of {', '.join([*OURS, *BASELINES])}, got {learner!r}")
+    return tuple(BASELINES[learner].parameters)
 
 
 def every_parameter() -> tuple[str, ...]:
-    """The settings that some learner has."""
-    names = [name for learner in (*OURS, *RIVALS) for name in parameters_of(learner)]
+    """The settings that at least one learner has."""
+    names = [name for learner in (*OURS, *BASELINES) for name in parameters_of(learner)]
     return tuple(dict.fromkeys(names))
 
 
 def is_pair(name: str) -> bool:
-    """Whether a setting is a list by nature."""
+    """Whether the value of a setting is a list, so that a list does not mean several values to try."""
     return name == "cost_bounds"
 
 
 def default_of(learner: str, name: str) -> Any:
-    """What a setting is if nobody says; 0 for a learner without it."""
+    """The default value of a setting; 0 for a learner without it."""
     if learner in OURS:
-        return {**OURS[learner]().get_params(), **_OF_THE_RUN}.get(name, 0.0)
-    return RIVALS[learner].parameters.get(name, 0.0)
+        return {**_DEFAULTS[learner], **_RUN_SETTINGS}.get(name, 0.0)
+    return BASELINES[learner].parameters.get(name, 0.0)
 
 
 def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
-    """Raise an InputError if the learner cannot have these settings."""
+    """Raise an InputError if the learner rejects these settings."""
     if learner == TAGGER:
         SequenceTagger(**settings).check(n_labels)
     elif learner in _CLASSIFIERS:
@@ -76,11 +81,11 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
             bounds = CostScale.of(ours.cost_bounds)
             checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)
     else:
-        RIVALS[learner].check(settings, n_labels)
+        BASELINES[learner].check(settings, n_labels)
 
 
 def rule_of(learner: str, settings: Mapping[str, Any]) -> str:
-    """The rule of our learners, the name of any other.
+    """The rule of one of our learners, or the name of a baseline.
 
     >>> rule_of("coal", {"rule": "passive"}), rule_of("vw", {})
     ('passive', 'vw')
@@ -89,12 +94,12 @@ def rule_of(learner: str, settings: Mapping[str, Any]) -> str:
 
 
 def asks_of(learner: str) -> str:
-    """What the learner asks for: "costs" one by one, or "labels"."""
-    return "costs" if learner in OURS else RIVALS[learner].asks
+    """What the learner asks for: single "costs", or "labels"."""
+    return "costs" if learner in OURS else BASELINES[learner].asks
 
 
 def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
-    """The order in which a permutation takes the training rows.
+    """The order of the training rows in a permutation.
 
     >>> order_of(0, 4).tolist() == order_of(0, 4).tolist() != order_of(1, 4).tolist()
     True
@@ -107,21 +112,21 @@ def run(
     settings: Mapping[str, Any],
     problem: TrainTest,
     permutation: int,
-    budgets: Any,
+    checkpoints: Any,
     progress: Progress | None = None,
 ) -> Curve:
-    """One pass over the training rows in the order of the permutation, which also seeds what else is random.
+    """One pass over the training rows in the order of the permutation, which also seeds everything random.
 
-    The tagger takes whole sentences in such an order.
+    The tagger takes whole sentences in that order.
     """
     train, test = problem
     if learner == TAGGER:
         tagger = SequenceTagger(random_state=permutation, **settings)
         order = order_of(permutation, n_sequences(train))
-        return tagging_curve(tagger, train, test, order=order, budgets=budgets, progress=progress)
+        return tagging_curve(tagger, train, test, order=order, checkpoints=checkpoints, progress=progress)
     order = order_of(permutation, len(train))
     if learner not in _CLASSIFIERS:
-        return RIVALS[learner].run(settings, train, test, order, budgets, permutation, progress)
+        return BASELINES[learner].run(settings, train, test, order, checkpoints, permutation, progress)
     own = _own(settings, len(train), len(train.classes))
     return simulate(
         _CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own),
@@ -130,7 +135,7 @@ def run(
         X_test=test.X,
         cost_test=test.cost,
         order=order,
-        budgets=budgets,
+        checkpoints=checkpoints,
         candidates=train.candidates,
         price=train.price,
         batch=settings.get("batch", 1),
@@ -140,14 +145,14 @@ def run(
 
 
 def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
-    """The learner's own settings; a budget that does not say over how many examples is for all of these.
+    """The learner's own settings; a budget without ``over`` is for all ``n_rows`` examples.
 
-    A ``share`` stands for so many of all their costs.
+    ``share`` is a share of all their costs.
 
     >>> _own({"budget": {"share": 0.25}}, n_rows=100, n_labels=3)["budget"]
     {'over': 100, 'costs': 75}
     """
-    own = {name: value for name, value in settings.items() if name not in _OF_THE_RUN}
+    own = {name: value for name, value in settings.items() if name not in _RUN_SETTINGS}
     own["cost_bounds"] = tuple(settings.get("cost_bounds", (0.0, 1.0)))
     budget = settings.get("budget")
     if not isinstance(budget, Mapping):
@@ -161,5 +166,7 @@ def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, A
 def _checked_share(budget: Mapping[str, Any]) -> float:
     share = budget["share"]
     if not isinstance(share, int | float) or not 0 < share <= 1 or "costs" in budget:
-        raise InputError(f"share of a budget must be above 0, at most 1 and without costs, got {dict(budget)!r}.")
+        raise InputError(
+            f"budget must have a share above 0 and at most 1, and no costs beside it, got {dict(budget)!r}."
+        )
     return float(share)

@@ -1,4 +1,4 @@
-"""The learning rate of a run: a number, or the word of a learner that finds its own."""
+"""The learning rate of a run: a number, or "auto" for a learner that finds its own."""
 
 from typing import Any, TypeAlias
 
@@ -7,7 +7,7 @@ Rate: TypeAlias = float | str
 
 
 def as_rate(value: Any) -> Rate:
-    """One way to write each rate, whether it comes from a study, a record or a table; ValueError if it is none.
+    """A rate from a study, a record or a table in one form; a ValueError if it is not a rate.
 
     >>> as_rate(1), as_rate("0.5"), as_rate("auto")
     (1.0, 0.5, 'auto')
@@ -16,7 +16,7 @@ def as_rate(value: Any) -> Rate:
 
 
 def by_size(rate: Rate) -> tuple[bool, float]:
-    """What rates are sorted by: numbers grow, the word comes behind them.
+    """The sort key of rates: numbers by size, then "auto".
 
     >>> sorted([0.5, "auto", 0.1], key=by_size)
     [0.1, 0.5, 'auto']

@@ -1,8 +1,10 @@
-"""The results of a sweep: a journal in its folder, of finished and failed cells and of what they were run with."""
+"""The results of a sweep: a journal of finished and failed cells, and of the study, code and data of each session."""
 
 import os
+import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,26 @@ from coalface.files.journal import Journal
 from coalface.studies.cells import Record
 from coalface.studies.findings import DataFacts
 from coalface.studies.study import Study
+from coalface.version import __version__
 
 FILE = "results.jsonl"
 VERSION = 1
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+
+
+def package_versions() -> dict[str, str]:
+    """The versions of the software that computes the numbers.
+
+    >>> sorted(package_versions())[:3]
+    ['Python', 'coalface', 'matplotlib']
+    """
+    installed = {package: version(package) for package in _PACKAGES}
+    return {"coalface": __version__, "Python": platform.python_version(), **installed}
 
 
 @dataclass(frozen=True)
 class Session:
-    """One start of a sweep: the study, code and data that decide the keys of its cells, and who ran them."""
+    """One start of a sweep: the study, code and data that determine its cells, and the executor that ran them."""
 
     started: str
     executor: str
@@ -27,21 +41,21 @@ class Session:
     code: dict[str, str]
     data: tuple[DataFacts, ...]
     versions: dict[str, str]
-    seconds: float | None = None  # None: it was cut off
+    seconds: float | None = None  # None: the session was killed
     cells: int = 0
 
     @property
     def study(self) -> Study:
-        """The study as it was; its data goes by the names it had, and need not be there any more."""
-        return Study.from_toml(self.toml, self.name, data_names=[data.name for data in self.data])
+        """The study as it was; its data need not exist any more."""
+        return Study.recorded(self.toml, self.name, [data.name for data in self.data])
 
     def same_cells(self, other: "Session") -> bool:
-        """Whether both have the same study, code and data, and thus the same cells."""
+        """Whether both have the same study, code and data, and so the same cells."""
         return all(getattr(self, part) == getattr(other, part) for part in ("name", "toml", "code", "data"))
 
 
 class Results:
-    """The journal of a folder. A cell is finished once its curve is on disk; a failed one is tried again next time.
+    """The journal of a folder. A cell is finished when its curve is on disk; a failed cell runs again next time.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -65,12 +79,12 @@ class Results:
 
     @property
     def last(self) -> Session | None:
-        """The session whose study, code and data a report shows."""
+        """The last session, whose study, code and data a report shows."""
         return self.sessions[-1] if self.sessions else None
 
     @classmethod
     def begin(cls, folder: str | os.PathLike[str]) -> "Results":
-        """The results of a folder, which is made if it is not there."""
+        """The results of a folder, which is created if necessary."""
         Path(folder).mkdir(parents=True, exist_ok=True)
         results = cls(folder)
         if results._journal.header is None:
@@ -78,19 +92,19 @@ class Results:
         return results
 
     def add(self, records: Iterable[Record]) -> None:
-        """Keep records of cells; one whose key is finished already is not counted twice."""
+        """Write the records of cells, except those that are already finished."""
         new = [record for record in records if record["key"] not in self.finished]
         self._journal.append(new)
         for record in new:
             self._note(record)
 
     def start(self, session: Session) -> None:
-        """Keep what the following cells are run with."""
+        """Write the session of the cells that follow."""
         self._journal.append([{"session": asdict(session)}])
         self.sessions.append(session)
 
     def end(self, seconds: float, cells: int) -> None:
-        """Keep how long the session took."""
+        """Write how long the session took."""
         line = {"ended": {"seconds": seconds, "cells": cells}}
         self._journal.append([line])
         self._note(line)

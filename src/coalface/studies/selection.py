@@ -1,6 +1,6 @@
-"""Which learning rate each line gets: on each dataset the one with the least median AUC over the permutations.
+"""The choice of learning rates: for each dataset and line, the one with the smallest median AUC over permutations.
 
-Some permutations are harder than others, so only those that all rates of a line have are compared.
+Some permutations are harder than others, so rates are compared only on those that all rates of a line have.
 """
 
 import math
@@ -15,11 +15,11 @@ from coalface.studies.rates import AUTO, Rate, by_size
 
 @dataclass(frozen=True)
 class Choice:
-    """The learning rate of one line on one dataset, and what it was chosen from.
+    """The learning rate of one line on one dataset, and the rates it was chosen from.
 
-    ``rates`` grow, a word being the last, and each has so many ``permutations``. ``aucs`` are their median AUCs over
-    the ``shared`` ones, which every rate has; over what each has if they share none. ``runs`` are those at the chosen
-    ``rate``, by permutation.
+    ``rates`` are increasing, "auto" last; ``permutations`` says how many each has. ``aucs`` are their median AUCs over
+    the ``shared`` permutations, which every rate has; if there are none, over all that a rate has. ``runs`` are those
+    at the chosen ``rate``, by permutation.
     """
 
     data: str
@@ -34,20 +34,20 @@ class Choice:
 
     @property
     def at_edge(self) -> bool:
-        """Whether the best rate is the least or the largest one tried, so that a better one may lie outside."""
+        """Whether the best rate is the smallest or the largest one tried, so that a better one may lie outside."""
         numbers = [rate for rate in self.rates if rate != AUTO]
         return len(numbers) > 1 and self.rate in (numbers[0], numbers[-1])
 
     @property
     def uneven(self) -> bool:
-        """Whether some rate has runs on permutations that another one does not have."""
+        """Whether one rate has runs on permutations that another does not have."""
         return self.shared < max(self.permutations)
 
 
 def choose_rates(findings: Findings) -> tuple[Choice, ...]:
     """A choice for every dataset and line that has runs, in the order of the study.
 
-    Of two rates with the same median AUC the smaller one is taken.
+    Of two rates with the same median AUC, the smaller one is chosen.
     """
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in findings.runs:
@@ -57,7 +57,7 @@ def choose_rates(findings: Findings) -> tuple[Choice, ...]:
 
 
 def best_rate(rates: Sequence[Rate], aucs: Sequence[float]) -> Rate:
-    """The rate with the least AUC, the smaller one of several.
+    """The rate with the smallest AUC; the smaller rate if two are equal.
 
     >>> best_rate([0.1, 0.5, 1.0], [2.0, 1.5, 1.5])
     0.5

@@ -1,4 +1,4 @@
-"""A run in which every cost is at hand and the learner sees only those it asks for."""
+"""Simulation: a run with known costs, of which the learner sees only those it asks for."""
 
 import time
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CostClassifier
-from coalface.studies.checkpoints import Checkpoints, Look
+from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.studies.curve import Curve
 
 Progress = Callable[[int, int], None]
-_PIECE_SECONDS = 0.1  # how long the compiled loop runs before it looks up for Ctrl-C and progress
+_PIECE_SECONDS = 0.1  # how long the compiled loop runs before it checks for Ctrl-C and reports progress
 
 
 def simulate(
@@ -29,7 +29,7 @@ def simulate(
     X_test: Any = None,
     cost_test: Any = None,
     order: Any = None,
-    budgets: Any = "doubling",
+    checkpoints: Any = "doubling",
     candidates: Any = None,
     classes: Any = None,
     price: Any = None,
@@ -37,13 +37,15 @@ def simulate(
     stop_saving: float | None = None,
     progress: Progress | None = None,
 ) -> Curve:
-    """Run ask, answer and tell over the rows in one compiled loop; the learner learns, the curve comes back.
+    """Run ask, answer and tell over the rows in one compiled loop, and return the curve; the learner learns.
 
-    Equal, bit for bit, to calling ``ask`` and ``tell`` row by row or, with ``batch``, for so many rows at a time: all
-    are asked about, in as many trips as ``in_turn`` takes, before any is learned. ``price`` (n, K) is what asking for
-    each cost takes; the curve then says what was ``spent``. ``stop_saving`` ends the run as soon as
-    ``learner.should_stop(stop_saving)``: the curve says ``stopped``. ``progress(done, total)`` is called now and then.
-    Ctrl-C ends the run early: the curve says ``interrupted``, the learner stands where it was.
+    The result equals, bit for bit, calling ``ask`` and ``tell`` row by row. With ``batch``, it equals doing so for that
+    many rows at a time: the learner asks about all of them, in as many trips as ``in_turn`` takes, before it learns.
+    ``checkpoints`` are the numbers of queried costs at which the test cost is measured: "doubling",
+    "quarter-doubling" or an array. ``price`` (n, K) is the price of asking for each cost; the curve then has ``spent``.
+    ``stop_saving`` ends the run as soon as ``learner.should_stop(stop_saving)``; the curve is then ``stopped``. The run
+    calls ``progress(done, total)`` from time to time. Ctrl-C ends the run early: the curve is ``interrupted``, and the
+    learner keeps what it learned.
 
     >>> from coalface import CoalClassifier
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
@@ -51,12 +53,13 @@ def simulate(
     >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
     (100, True)
     """
-    trial = _Trial(learner, X, cost, X_test, cost_test, order, budgets, candidates, classes, price, batch, stop_saving)
-    return trial.run(progress)
+    return _Simulation(
+        learner, X, cost, X_test, cost_test, order, checkpoints, candidates, classes, price, batch, stop_saving
+    ).run(progress)
 
 
-class _Trial:
-    """A simulation that was checked and can run."""
+class _Simulation:
+    """A simulation whose input was checked."""
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class _Trial:
         X_test: Any,
         cost_test: Any,
         order: Any,
-        budgets: Any,
+        checkpoints: Any,
         candidates: Any,
         classes: Any,
         price: Any,
@@ -85,7 +88,7 @@ class _Trial:
         self.price = None if price is None else checked_prices(price, (len(rows), len(known)))
         self.spent = 0.0
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
-        self.checkpoints = Checkpoints(budgets, len(known), len(self.order), self._look)
+        self.checkpoints = CheckpointRecorder(checkpoints, len(known), len(self.order), self._measure)
         self.learner = learner
         self.run_ = learner.start_run(
             X,
@@ -114,14 +117,14 @@ class _Trial:
         )
 
     def _play(self, progress: Progress | None) -> None:
-        """Play piece by piece, stopping at every checkpoint."""
+        """Run piece by piece, stopping at every checkpoint."""
         piece = 64
         while True:
-            budget = self.checkpoints.pass_by(self.learner.costs_queried_)
+            next_checkpoint = self.checkpoints.record(self.learner.costs_queried_)
             if self.learner.is_over(self.run_):
                 return
             began, done = time.perf_counter(), self.run_.done
-            self.learner.play(self.run_, piece, budget)
+            self.learner.play(self.run_, piece, next_checkpoint)
             self._pay(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
@@ -129,15 +132,15 @@ class _Trial:
                 progress(self.run_.done, len(self.order))
 
     def _pay(self, start: int) -> None:
-        """Add the price of what was asked from position ``start`` on."""
+        """Add the price of the questions since position ``start``."""
         if self.price is not None:
             span = slice(start, self.run_.done)
             self.spent += float(self.price[self.order[span]][self.run_.asked(span)].sum(dtype=np.float64))
 
-    def _look(self) -> Look:
+    def _measure(self) -> Checkpoint:
         learner = self.learner
         test_cost = self.test.cost_of(learner) if self.test else float("nan")
-        return Look(learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost, self.spent)
+        return Checkpoint(learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost, self.spent)
 
 
 class _TestSet:
@@ -151,14 +154,14 @@ class _TestSet:
         if X is None and cost is None:
             return None
         if X is None or cost is None:
-            raise InputError("X_test and cost_test belong together: pass both or none.")
+            raise InputError("X_test and cost_test belong together. Pass both or neither.")
         rows = check_rows(X, allow_empty=False)
         if rows.width < width:
             raise InputError(f"X_test must have at least the {width} features of X, got {rows.width}.")
         costs = check_cost(cost, len(rows), classes, scale)
         if np.isnan(costs).any():
             row = int(np.argmax(np.isnan(costs).any(axis=1)))
-            raise InputError(f"cost_test must be known everywhere, row {row} has NaN; drop such rows.")
+            raise InputError(f"cost_test must have no NaN, got NaN in row {row}. Drop such rows.")
         return cls(rows, costs, scale)
 
     def cost_of(self, learner: CostClassifier) -> float:

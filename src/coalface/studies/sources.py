@@ -1,4 +1,4 @@
-"""Where a study's data comes from: known data by name, or files."""
+"""The datasets of a study: known data by name, or files."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -25,14 +25,14 @@ class Source:
     test_fraction: float = 0.2
     format: str = "auto"
     options: tuple[tuple[str, Any], ...] = ()
-    place: str = "study"  # where the study names it: its file and line
+    place: str = "study"  # where the study names it, for errors
 
     def load(self) -> TrainTest:
-        """Training and test data; both agree on their labels. An error names the place in the study."""
+        """Training and test data with the same labels; an error names the place in the study."""
         try:
             return self._load()
         except (InputError, FileFormatError) as problem:
-            raise StudyError(f"{self.place}, data {self.name!r}: {problem}") from None
+            raise StudyError(f"{self.place}: {problem}") from None
 
     def _load(self) -> TrainTest:
         if self.train is None:
@@ -48,14 +48,14 @@ class Source:
         if ours != theirs:
             only = [label for label in [*ours, *theirs] if (label in ours) != (label in theirs)] or "another order"
             raise InputError(
-                f"the labels of {self.train} and {self.test} must be the same, they differ in {only}. "
-                "Name them all with classes = [...]."
+                f"{self.train} and {self.test} must have the same labels, they differ in {only}. "
+                "List all labels with classes = [...]."
             )
         return TrainTest(train, test)
 
 
 def named_sources(names: Any) -> tuple[Source, ...]:
-    """Known data from a list of names, in which ``*`` stands for anything.
+    """Known data from a list of names, in which ``*`` matches any text.
 
     >>> [source.name for source in named_sources(["digits*"])]
     ['digits', 'digits-distance']
@@ -68,44 +68,44 @@ def named_sources(names: Any) -> tuple[Source, ...]:
 
 def _matching(pattern: Any) -> list[str]:
     if not isinstance(pattern, str):
-        raise InputError(f"data must be a list of names, got {pattern!r} in it")
+        raise InputError(f"data must be a list of names, got one that is {pattern!r}")
     if "*" not in pattern:
         check_known(pattern)
         return [pattern]
     names = [known.name for known in known_data() if fnmatchcase(known.name, pattern)]
     if not names:
-        raise InputError(f"data has no known name like {pattern!r}; see `coalface data list`")
+        raise InputError(f"data must name known data, nothing matches {pattern!r}. See `coalface data list`")
     return names
 
 
 def table_source(name: str, table: Any, folder: Path) -> Source:
-    """The dataset of a table ``[data.NAME]``: files beside the study, or known data under another name."""
+    """The dataset of a table ``[data.NAME]``: files relative to the study, or known data under another name."""
     if not isinstance(table, dict):
         raise InputError(f"{name} must be a table [data.{name}], got {table!r}")
     options = {key: value for key, value in table.items() if key not in (*_FILE_KEYS, "known")}
     if "train" not in table:
         if set(table) - {"known"}:
-            raise InputError(f"{name} must say train = a file, or be a known name alone, got {sorted(table)}")
-        known = _text(name, table, "known", name)
+            raise InputError(f"train must name a file, or the table may have known = NAME alone, got {sorted(table)}")
+        known = _text(table, "known", name)
         check_known(known)
         return Source(name, known=known)
     fraction = table.get("test_fraction", 0.2)
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction < 1:
-        raise InputError(f"test_fraction must be between 0 and 1 in [data.{name}], got {fraction!r}")
+        raise InputError(f"test_fraction must be between 0 and 1, got {fraction!r}")
     if isinstance(options.get("cost_matrix"), str):
         options["cost_matrix"] = folder / options["cost_matrix"]
     return Source(
         name=name,
-        train=folder / _text(name, table, "train"),
-        test=folder / _text(name, table, "test") if "test" in table else None,
+        train=folder / _text(table, "train"),
+        test=folder / _text(table, "test") if "test" in table else None,
         test_fraction=float(fraction),
-        format=_text(name, table, "format", "auto"),
+        format=_text(table, "format", "auto"),
         options=tuple(options.items()),
     )
 
 
-def _text(name: str, table: dict[str, Any], key: str, default: str = "") -> str:
+def _text(table: dict[str, Any], key: str, default: str = "") -> str:
     value = table.get(key, default)
     if not isinstance(value, str):
-        raise InputError(f"{key} must be a text in [data.{name}], got {value!r}")
+        raise InputError(f"{key} must be a text, got {value!r}")
     return value

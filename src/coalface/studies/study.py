@@ -1,19 +1,19 @@
-"""A study: which data, which lines, which settings and how many permutations, read from a TOML file.
+"""A study: its data, lines, settings and permutations, read from a TOML file.
 
 ::
 
-    name = "pets"                        # all but data and lines may be left out
+    name = "pets"                        # only data and lines are required
     permutations = 20
-    budgets = "quarter-doubling"
+    checkpoints = "quarter-doubling"     # numbers of costs at which the test cost is measured
     data = ["digits", "aslib/*"]         # known data, or tables [data.NAME] with files
 
-    [settings]                           # of every line; a list of learning rates is tried, the best one shown
+    [settings]                           # of every line; the report shows the best of several learning rates
     learning_rate = [0.1, 0.5]
 
     [lines.passive]
     rule = "passive"
 
-    [lines.coal]                         # a list of anything else gives a line per value
+    [lines.coal]                         # a list of anything else gives one line per value
     mellowness = [0.1, 0.01, 0.001]
 """
 
@@ -28,10 +28,9 @@ from typing import Any
 
 from coalface.errors import InputError, StudyError
 from coalface.studies import learners
-from coalface.studies.checkpoint_costs import budgets_for
+from coalface.studies.checkpoints import checkpoint_costs
 from coalface.studies.rates import Rate, as_rate
 from coalface.studies.sources import Source, named_sources, table_source
-from coalface.studies.toml_lines import Place, line_of, places
 
 _KEYS = (
     "name",
@@ -39,18 +38,19 @@ _KEYS = (
     "text",
     "permutations",
     "first_permutation",
-    "budgets",
+    "checkpoints",
     "baseline",
     "data",
     "settings",
     "lines",
 )
 TUNED = "learning_rate"
+Table = tuple[str, ...]  # the name of a TOML table in parts; empty for the top level
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of a figure: a learner and all its settings but the learning rate; ``rates`` are tried."""
+    """One curve of a figure: a learner and its settings; of the learning rates ``rates`` the best is shown."""
 
     name: str
     learner: str
@@ -59,19 +59,19 @@ class Line:
 
     @property
     def rule(self) -> str:
-        """What decides the colour: the rule of our learner, or the name of another."""
+        """The rule of our learner, or the name of a baseline; it decides the colour."""
         return learners.rule_of(self.learner, self.settings)
 
 
 @dataclass(frozen=True)
 class Study:
-    """A checked study; ``sources`` says where the data comes from."""
+    """A checked study; ``sources`` are its datasets."""
 
     name: str
     title: str
     text: str
     permutations: range
-    budgets: str | list[int]
+    checkpoints: str | list[int]
     baseline: str
     sources: tuple[Source, ...]
     lines: tuple[Line, ...]
@@ -79,7 +79,7 @@ class Study:
 
     @cached_property
     def n_cells(self) -> int:
-        r"""How many runs the study takes.
+        r"""The number of runs of the study.
 
         >>> Study.from_toml('data = ["digits"]\npermutations = 3\n[lines.coal]\nmellowness = [0.1, 0.01]').n_cells
         6
@@ -88,7 +88,7 @@ class Study:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Study":
-        """The study of a file; its data files are looked for beside it."""
+        """The study of a file; paths of its data files are relative to it."""
         source = Path(path)
         try:
             text = source.read_text(encoding="utf-8")
@@ -105,39 +105,47 @@ class Study:
         name: str = "study",
         folder: Path = Path(),
         file: str = "study.toml",
-        data_names: Sequence[str] | None = None,
     ) -> "Study":
-        """The study of a text; errors name the line. With ``data_names``, its data is not looked for."""
+        """The study of a text; errors name the table and the key."""
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
             raise StudyError(f"{file} must be TOML: {problem}. Correct that line.") from None
-        reader = _Reader(values, places(text), file)
-        sources = reader.sources(folder) if data_names is None else tuple(Source(known) for known in data_names)
-        return reader.study(text, name, sources)
+        reader = _Reader(values, file)
+        return reader.study(text, name, reader.sources(folder))
+
+    @classmethod
+    def recorded(cls, text: str, name: str, data_names: Sequence[str]) -> "Study":
+        """The study of a finished sweep, which was checked when it ran: no learner is made, no data is read."""
+        values = tomllib.loads(text)
+        if "budgets" in values:  # what older versions called the checkpoints
+            values["checkpoints"] = values.pop("budgets")
+        return _Reader(values, "study.toml", check=False).study(text, name, tuple(map(Source, data_names)))
 
 
 class _Reader:
-    """Turns the values of a file into a study; every complaint names the line."""
+    """Turns the values of a file into a study; errors name the table and the key."""
 
-    def __init__(self, values: dict[str, Any], found: dict[Place, int], file: str) -> None:
-        self.values, self.found, self.file = values, found, file
+    def __init__(self, values: dict[str, Any], file: str, *, check: bool = True) -> None:
+        self.values, self.file, self.check = values, file, check
 
     def study(self, text: str, name: str, sources: tuple[Source, ...]) -> Study:
         """The study with this data."""
+        if "budgets" in self.values:
+            raise self._error((), "budgets is now called checkpoints. Rename the key")
         self._only_known(self.values, _KEYS, ())
         first = self._whole("first_permutation", 0, least=0)
         lines = tuple(self._lines())
         baseline = self._text("baseline", "passive" if any(line.name == "passive" for line in lines) else lines[0].name)
         if baseline not in [line.name for line in lines]:
             known = ", ".join(line.name for line in lines)
-            raise self._error(("baseline",), f"baseline must be one of {known}, got {baseline!r}")
+            raise self._error((), f"baseline must be one of {known}, got {baseline!r}")
         return Study(
             name=self._text("name", name),
             title=self._text("title", self._text("name", name)),
             text=self._text("text", "").strip(),
             permutations=range(first, first + self._whole("permutations", 20, least=1)),
-            budgets=self._budgets(),
+            checkpoints=self._checkpoints(),
             baseline=baseline,
             sources=sources,
             lines=lines,
@@ -145,71 +153,73 @@ class _Reader:
         )
 
     def sources(self, folder: Path) -> tuple[Source, ...]:
-        """Where the data comes from; files lie in the folder."""
+        """The datasets; their files are in the folder."""
         data = self.values.get("data")
         if not data:
-            raise self._error(("data",), 'data must name at least one dataset, such as data = ["digits"]')
+            raise self._error((), 'data must name at least one dataset, such as data = ["digits"]')
         if isinstance(data, dict):
             return tuple(self._source(name, table, folder) for name, table in data.items())
         try:
-            return tuple(replace(source, place=self._place(("data",))) for source in named_sources(data))
+            return tuple(replace(source, place=f"{self.file}, data {source.name!r}") for source in named_sources(data))
         except InputError as problem:
-            raise self._error(("data",), str(problem)) from None
+            raise self._error((), str(problem)) from None
 
     def _source(self, name: str, table: Any, folder: Path) -> Source:
         try:
             return replace(table_source(name, table, folder), place=self._place(("data", name)))
         except InputError as problem:
-            raise self._error(("data", name, *_named(problem, table)), str(problem)) from None
+            raise self._error(("data", name), str(problem)) from None
 
-    def _budgets(self) -> Any:
-        budgets = self.values.get("budgets", "quarter-doubling")
+    def _checkpoints(self) -> Any:
+        checkpoints = self.values.get("checkpoints", "quarter-doubling")
         try:
-            budgets_for(budgets, n_labels=2, n_examples=10)
+            checkpoint_costs(checkpoints, n_labels=2, n_examples=10)
         except InputError as problem:
-            raise self._error(("budgets",), str(problem)) from None
-        return budgets
+            raise self._error((), str(problem)) from None
+        return checkpoints
 
     def _lines(self) -> Iterator[Line]:
         tables = self.values.get("lines")
         if not isinstance(tables, dict) or not tables:
-            raise self._error(("lines",), "lines must have at least one table, such as [lines.coal]")
+            raise self._error((), "lines must have at least one table, such as [lines.coal]")
         shared = self.values.get("settings", {})
         if not isinstance(shared, dict):
-            raise self._error(("settings",), "settings must be a table")
+            raise self._error((), f"settings must be a table [settings], got {shared!r}")
         seen: set[str] = set()
         for name, table in tables.items():
             if not isinstance(table, dict):
-                raise self._error(("lines", name), f"lines.{name} must be a table such as [lines.{name}]")
+                raise self._error(("lines",), f"{name} must be a table [lines.{name}], got {table!r}")
             for line in self._expanded(name, table, shared):
                 if line.name in seen:
-                    raise self._error(("lines", name), f"two lines have the name {line.name!r}; rename one")
+                    raise self._error(
+                        ("lines", name), f"another line has the name {line.name!r}, too. Rename one of them"
+                    )
                 seen.add(line.name)
                 yield line
 
     def _expanded(self, name: str, table: dict[str, Any], shared: dict[str, Any]) -> Iterator[Line]:
         """A line per combination of listed values; the learning rates stay together."""
-        learner, place = table.get("learner", "coal"), ("lines", name)
+        learner, own_table = table.get("learner", "coal"), ("lines", name)
         try:
             known = learners.parameters_of(learner)
         except InputError as problem:
-            raise self._error((*place, "learner"), str(problem)) from None
+            raise self._error(own_table, str(problem)) from None
         own = {key: value for key, value in table.items() if key != "learner"}
-        self._only_known(own, known, place)
+        self._only_known(own, known, own_table)
         given = {key: value for key, value in shared.items() if key in known} | own
         self._only_known(shared, learners.every_parameter(), ("settings",))
-        where = {key: place if key in own else ("settings",) for key in given}
+        tables = {key: own_table if key in own else ("settings",) for key in given}
         for key, value in given.items():
             if value == []:
-                raise self._error((*where[key], key), f"{key} must have at least one value, got []")
+                raise self._error(tables[key], f"{key} must have at least one value, got []")
         rates = tuple(_listed(given.pop(TUNED))) if TUNED in given else (None,)
         swept = {key: value for key, value in given.items() if isinstance(value, list) and not learners.is_pair(key)}
         for values in itertools.product(*swept.values()):
             settings = given | dict(zip(swept, values, strict=True))
             for rate in rates:
-                self._check(learner, settings if rate is None else {**settings, TUNED: rate}, where)
+                self._check(learner, settings if rate is None else {**settings, TUNED: rate}, own_table, tables)
             if len(rates) > 1 and len({as_rate(rate) for rate in rates}) < len(rates):
-                raise self._error((*where[TUNED], TUNED), f"{TUNED} must have each value once, got {list(rates)}")
+                raise self._error(tables[TUNED], f"{TUNED} must have each value once, got {list(rates)}")
             yield Line(
                 name=" ".join([name, *map(_shown, values)]),
                 learner=learner,
@@ -217,38 +227,37 @@ class _Reader:
                 rates=tuple(learners.default_of(learner, TUNED) if rate is None else rate for rate in rates),
             )
 
-    def _check(self, learner: str, settings: Mapping[str, Any], where: Mapping[str, Place]) -> None:
+    def _check(self, learner: str, settings: Mapping[str, Any], own_table: Table, tables: Mapping[str, Table]) -> None:
+        if not self.check:
+            return
         try:
             learners.check(learner, settings)
         except InputError as problem:
-            key = next(iter(_named(problem, settings)), "")
-            raise self._error((*where.get(key, ("lines",)), key), str(problem)) from None
+            raise self._error(tables.get(_key_named_in(problem, settings), own_table), str(problem)) from None
 
-    def _only_known(self, table: Mapping[str, Any], known: Any, place: Place) -> None:
-        for key in table:
-            if key not in known:
-                raise self._error(
-                    (*place, key), f"{'.'.join((*place, key))} is not known here; possible are {', '.join(known)}"
-                )
+    def _only_known(self, values: Mapping[str, Any], known: Sequence[str], table: Table) -> None:
+        for key in values:
+            if self.check and key not in known:
+                raise self._error(table, f"{key} is not a known key. Use one of {', '.join(known)}")
 
     def _text(self, key: str, default: str) -> str:
         value = self.values.get(key, default)
         if not isinstance(value, str):
-            raise self._error((key,), f"{key} must be a text, got {value!r}")
+            raise self._error((), f"{key} must be a text, got {value!r}")
         return value
 
     def _whole(self, key: str, default: int, least: int) -> int:
         value = self.values.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise self._error((key,), f"{key} must be a whole number from {least} on, got {value!r}")
+            raise self._error((), f"{key} must be a whole number, at least {least}, got {value!r}")
         return value
 
-    def _error(self, place: Place, what: str) -> StudyError:
+    def _error(self, table: Table, what: str) -> StudyError:
         text = what.rstrip(".")
-        return StudyError(f"{self._place(place)}: {text}" + ("" if text.endswith("?") else "."))
+        return StudyError(f"{self._place(table)}: {text}" + ("" if text.endswith("?") else "."))
 
-    def _place(self, place: Place) -> str:
-        return f"{self.file}, line {line_of(self.found, place)}"
+    def _place(self, table: Table) -> str:
+        return ", ".join(filter(None, (self.file, ".".join(table))))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -261,7 +270,6 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _named(problem: Exception, keys: Any) -> tuple[str, ...]:
-    """The key that a complaint is about: our errors name it first."""
-    words = str(problem).replace("'", " ").split()
-    return tuple(word for word in words if isinstance(keys, dict) and word in keys)[:1]
+def _key_named_in(problem: Exception, settings: Mapping[str, Any]) -> str:
+    """The first setting that an error names; empty if it names none."""
+    return next((word for word in str(problem).replace("'", " ").split() if word in settings), "")

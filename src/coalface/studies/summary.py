@@ -1,4 +1,4 @@
-"""Several runs of one rule, on different permutations, as one curve with a band, and as one row of a table."""
+"""Summaries over permutations: several runs as one median curve with a band, and as one row of a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ _PER_DOUBLING = 4
 AXES = ("costs_queried", "examples_queried", "spent")
 
 
-class Checkpoints(Protocol):
-    """A run at its checkpoints, the last one its end: a ``Curve``, or anything else with these arrays.
+class RunPoints(Protocol):
+    """A run at its checkpoints, the last one its end: a ``Curve``, or another object with these arrays.
 
-    It may also have ``spent``, what the answers took so far.
+    It may also have ``spent``, the price of the answers so far.
     """
 
     @property
@@ -33,8 +33,8 @@ class Checkpoints(Protocol):
 class Band:
     """Test cost against the number of questions: the median over runs and its 15th and 85th percentile.
 
-    ``asked`` grows by quarter doublings. It begins where every run has been looked at, and ends where the
-    longest run ends; a run that ended earlier carries its final test cost.
+    ``asked`` grows by quarter doublings. It begins where every run has a checkpoint and ends with the longest run; a
+    run that ended earlier keeps its final test cost.
     """
 
     asked: NDArray[np.float64]
@@ -45,11 +45,11 @@ class Band:
 
 @dataclass(frozen=True)
 class Summary:
-    """One rule in numbers, all of them medians over runs; NaN where passive's test cost was never reached.
+    """One rule in numbers, all medians over runs; NaN where it never reaches passive's test cost.
 
     ``fewer_costs`` is passive's costs asked divided by this rule's, both at the end of their runs.
     ``costs_to_match`` is where the median curve falls to passive's final test cost for good, and
-    ``match_saving`` is how many times more costs passive needs for the same.
+    ``match_saving`` is how many times more costs passive needs to get there.
     """
 
     name: str
@@ -64,8 +64,8 @@ class Summary:
     match_saving: float
 
 
-def band_over(curves: Sequence[Checkpoints], axis: str = "costs_queried", start: float = 1.0) -> Band:
-    """The median curve of some runs and its band, on a common log2 axis of costs or examples from ``start`` on.
+def band_over(curves: Sequence[RunPoints], axis: str = "costs_queried", start: float = 1.0) -> Band:
+    """The median curve of some runs and its band, on a log2 axis of costs or examples not below ``start``.
 
     >>> def run(*points: tuple[int, float]) -> Curve:
     ...     asked, cost = map(np.array, zip(*points))
@@ -77,15 +77,15 @@ def band_over(curves: Sequence[Checkpoints], axis: str = "costs_queried", start:
     return band_at(curves, axis, common_axis(curves, axis, start))
 
 
-def band_at(curves: Sequence[Checkpoints], axis: str, asked: NDArray[np.float64]) -> Band:
-    """The median of some runs and its band where ``asked`` costs or examples were asked for."""
+def band_at(curves: Sequence[RunPoints], axis: str, asked: NDArray[np.float64]) -> Band:
+    """The median of some runs and its band at these numbers of costs or examples."""
     values = read_off(curves, axis, asked)
     lower, upper = np.percentile(values, PERCENTILES[::2], axis=0)
     return Band(asked, lower, np.median(values, axis=0), upper)
 
 
-def common_axis(curves: Sequence[Checkpoints], axis: str, start: float = 1.0) -> NDArray[np.float64]:
-    """Quarter doublings from where every run has been looked at to where the longest one ends."""
+def common_axis(curves: Sequence[RunPoints], axis: str, start: float = 1.0) -> NDArray[np.float64]:
+    """Quarter doublings from where every run has a checkpoint to the end of the longest run."""
     if not curves:
         raise InputError("A band needs at least one curve, got none. Simulate at least one run.")
     known = [name for name in AXES if getattr(curves[0], name, None) is not None]
@@ -96,12 +96,12 @@ def common_axis(curves: Sequence[Checkpoints], axis: str, start: float = 1.0) ->
     return _quarter_doublings(first, last)
 
 
-def read_off(curves: Sequence[Checkpoints], axis: str, asked: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The test costs of the runs, a row per run, where ``asked`` costs or examples were asked for.
+def read_off(curves: Sequence[RunPoints], axis: str, asked: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The test costs of the runs, one row per run, at these numbers of costs or examples.
 
-    Between two checkpoints they are interpolated in log2; a run that ended earlier carries its final test cost.
+    Between two checkpoints they are interpolated in log2; a run that ended earlier keeps its final test cost.
     """
-    least = float(np.min(asked, initial=1.0))  # nothing asked for has no place on a log axis; prices may be below 1
+    least = float(np.min(asked, initial=1.0))  # a log axis has no 0; prices may be below 1
     rows = []
     for curve in curves:
         seen = np.maximum(np.asarray(getattr(curve, axis), np.float64), least)
@@ -110,9 +110,9 @@ def read_off(curves: Sequence[Checkpoints], axis: str, asked: NDArray[np.float64
 
 
 def questions_needed(band: Band, test_cost: float) -> float:
-    """How many questions bring the median to ``test_cost`` or below for good; NaN if they never do.
+    """The number of questions after which the median stays at or below ``test_cost``; NaN if it never does.
 
-    Between two points of the band it is interpolated in log2, at the last crossing.
+    The last crossing is interpolated in log2 between two points of the band.
 
     >>> line = np.array([0.4, 0.1, 0.3, 0.1])
     >>> questions_needed(Band(np.array([10.0, 20.0, 40.0, 80.0]), line, line, line), 0.2).__round__(2)
@@ -124,7 +124,7 @@ def questions_needed(band: Band, test_cost: float) -> float:
 def last_crossings(
     asked: NDArray[np.float64], medians: NDArray[np.float64], test_costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What ``questions_needed`` says, for many medians (a row each) and as many test costs at once."""
+    """``questions_needed`` for many medians (one per row) and as many test costs at once."""
     above = ~(medians <= test_costs[:, None])
     last = len(asked) - 1 - np.argmax(above[:, ::-1], axis=1)  # the last point above, where there is one
     rows, left, right = np.arange(len(medians)), last, np.minimum(last + 1, len(asked) - 1)

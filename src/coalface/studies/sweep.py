@@ -1,4 +1,4 @@
-"""The runner: every cell of a study that is not finished yet, and nothing twice."""
+"""Run a sweep: every cell of a study that is not finished yet, each once."""
 
 import os
 import time
@@ -17,20 +17,19 @@ from coalface.errors import CollapseWarning
 from coalface.files.interrupts import interrupts_put_off
 from coalface.files.locks import exclusive
 from coalface.studies.cells import Cell, Record, Stopped, cells_of, code_of, fingerprint_of
-from coalface.studies.executors import Crew, crew_for
+from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts
-from coalface.studies.report.html_page import versions
-from coalface.studies.results import FILE, Results, Session
+from coalface.studies.results import FILE, Results, Session, package_versions
 from coalface.studies.study import Study
 
-_TRIES = 2  # how often a cell that lost its worker is tried again
-_AHEAD = 3  # tasks per worker that wait or run
-_LOOK = 0.2  # seconds between two looks at Ctrl-C while cells run
+_RETRIES = 2  # of a cell that lost its worker
+_TASKS_PER_WORKER = 3  # waiting or running
+_POLL_SECONDS = 0.2  # how often the sweep checks for Ctrl-C while cells run
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended: cells that were finished before, that ran now, and that failed."""
+    """How a sweep ended: the number of cells that were finished before, that finished now, and that failed."""
 
     cells: int
     finished_before: int
@@ -50,10 +49,10 @@ def run_sweep(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    r"""Run what is missing and keep each result as soon as it is there; ``progress(done, total, failed)``.
+    r"""Run the missing cells and write each result as soon as it is known; calls ``progress(done, total, failed)``.
 
-    A cell that fails is recorded and the others go on. Ctrl-C keeps all finished cells; the outcome says
-    ``interrupted``, and the same call goes on from there.
+    A failed cell is recorded, and the others continue. Ctrl-C keeps all finished cells: the outcome is
+    ``interrupted``, and the same call continues from there.
 
     >>> from tempfile import TemporaryDirectory
     >>> study = Study.from_toml('data = ["digits"]\npermutations = 1\n[lines.coal]\nmellowness = [0.1, 0.01]')
@@ -63,45 +62,46 @@ def run_sweep(
     (2, 2)
     """
     place = Path(folder)
-    crew = crew_for(executor, workers)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with exclusive(place / FILE, patience=0.0), warnings.catch_warnings(), threadpool_limits(limits=1):
-            warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
-            return _Sweep(study, place, crew).run(progress)
-    except BaseException:
-        crew.stop()
-        raise
-    finally:
-        crew.close()
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
+        workforce = executor_for(executor, workers)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            with exclusive(place / FILE, patience=0.0):
+                return _Sweep(study, place, workforce).run(progress)
+        except BaseException:
+            workforce.stop()
+            raise
+        finally:
+            workforce.close()
 
 
 class _Sweep:
-    def __init__(self, study: Study, folder: Path, crew: Crew) -> None:
-        self.crew = crew
+    def __init__(self, study: Study, folder: Path, executor: SweepExecutor) -> None:
+        self.executor = executor
         self.shared: dict[str, Any] = {}
         facts = tuple(self._share(study, folder))
         code = code_of(study)
         found = cells_of(study, {data.name: data.fingerprint for data in facts}, code)
-        self.cells = list({cell.key: cell for cell in found}.values())  # two names may stand for one run
+        self.cells = list({cell.key: cell for cell in found}.values())  # two lines may give the same run
         self.results = Results.begin(folder)
         self.todo = [cell for cell in self.cells if cell.key not in self.results.finished]
         self.session = Session(
             started=datetime.now(UTC).isoformat(timespec="seconds"),
-            executor=crew.name,
-            workers=crew.n_workers,
+            executor=executor.name,
+            workers=executor.n_workers,
             name=study.name,
             toml=study.toml,
             code=code,
             data=facts,
-            versions=versions(),
+            versions=package_versions(),
         )
-        self.lost: Counter[str] = Counter()
+        self.lost: Counter[str] = Counter()  # how often a cell lost its worker
 
     def _share(self, study: Study, folder: Path) -> Iterator[DataFacts]:
         for source in study.sources:
             problem = source.load()
-            self.shared[source.name] = self.crew.share(problem, folder / "data")
+            self.shared[source.name] = self.executor.share(problem, folder / "data")
             yield DataFacts.of(source.name, problem.train, problem.test, fingerprint_of(problem))
 
     def run(self, progress: Progress | None) -> Outcome:
@@ -114,15 +114,15 @@ class _Sweep:
                 self.results.start(self.session)
         try:
             for record in self._records():
-                with interrupts_put_off():  # a half-written record would have to be dropped
+                with interrupts_put_off():  # a half-written record would be lost
                     self.results.add([record])
                     done += 1
                     failed += "error" in record
-                if progress is not None:
-                    progress(before + done, len(self.cells), failed)
+                    if progress is not None:
+                        progress(before + done, len(self.cells), failed)
         except KeyboardInterrupt:
             interrupted = True
-            self.crew.stop()
+            self.executor.stop()
         seconds = time.perf_counter() - began
         if new:
             with interrupts_put_off():
@@ -130,56 +130,68 @@ class _Sweep:
         return Outcome(len(self.cells), before, done - failed, failed, seconds, interrupted)
 
     def _records(self) -> Iterator[Record]:
-        """The records of all cells to be run, in the order in which they end; what is left waiting is cancelled."""
+        """The records of all missing cells, in the order in which they finish; cancels what is left at the end."""
         running: dict[Future[Record], Cell] = {}
         try:
-            yield from self._ending(running)
+            yield from self._finishing(running)
         finally:
             for future in running:
                 future.cancel()
 
-    def _ending(self, running: dict[Future[Record], Cell]) -> Iterator[Record]:
-        """A cell whose worker died is tried again at the end, alone: if it kills its worker, it harms no other."""
+    def _finishing(self, running: dict[Future[Record], Cell]) -> Iterator[Record]:
+        """Records as they come. A cell whose worker died runs again at the end, alone, so that it harms no other.
+
+        Ctrl-C waits while the futures are in use: an interrupt between two steps of their locks would release a lock
+        that a worker holds, and the worker would fail with a traceback.
+        """
         waiting, alone = deque(self.todo), deque[Cell]()
         while waiting or alone or running:
-            while waiting and len(running) < _AHEAD * self.crew.n_workers:
-                self._submit(waiting.popleft(), running)
-            if alone and not running:
-                self._submit(alone.popleft(), running)
-            ended, _ = wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED)
-            for future in ended:
-                cell = running.pop(future)
-                problem = _problem_of(future)
-                if problem is None:
-                    yield future.result()
-                elif self.lost[cell.key] < _TRIES:
-                    self.lost[cell.key] += 1
-                    alone.append(cell)
-                else:
-                    yield _given_up(cell, problem)
+            finished: list[Record] = []
+            try:
+                with interrupts_put_off():
+                    while waiting and len(running) < _TASKS_PER_WORKER * self.executor.n_workers:
+                        self._submit(waiting.popleft(), running)
+                    if alone and not running:
+                        self._submit(alone.popleft(), running)
+                    done, _ = wait(running, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self._take(future, running.pop(future), finished, alone)
+            finally:
+                yield from finished  # before an interrupt ends the sweep
 
     def _submit(self, cell: Cell, running: dict[Future[Record], Cell]) -> None:
-        running[self.crew.submit(self.shared[cell.data], cell)] = cell
+        running[self.executor.submit(self.shared[cell.data], cell)] = cell
+
+    def _take(self, future: Future[Record], cell: Cell, finished: list[Record], alone: deque[Cell]) -> None:
+        """Add the record of a task that has ended, or run its cell again if it lost its worker."""
+        error = _error_of(future)
+        if error is None:
+            finished.append(future.result())
+        elif self.lost[cell.key] < _RETRIES:
+            self.lost[cell.key] += 1
+            alone.append(cell)
+        else:
+            finished.append(_lost_record(cell, error))
 
 
-def _problem_of(future: Future[Record]) -> BaseException | None:
-    """Why a task has no record; ``KeyboardInterrupt`` if that is what stopped it."""
+def _error_of(future: Future[Record]) -> BaseException | None:
+    """Why a task has no record; raises ``KeyboardInterrupt`` if that is what stopped it."""
     if future.cancelled():
         return CancelledError("the task was cancelled")
-    problem = future.exception()
-    if isinstance(problem, Stopped | KeyboardInterrupt):
+    error = future.exception()
+    if isinstance(error, Stopped | KeyboardInterrupt):
         raise KeyboardInterrupt
-    return problem
+    return error
 
 
-def _given_up(cell: Cell, problem: BaseException) -> Record:
-    why = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+def _lost_record(cell: Cell, error: BaseException) -> Record:
+    why = f"{type(error).__name__}: {' '.join(str(error).split())}"
     return {
         "key": cell.key,
         "data": cell.data,
         "line": cell.line,
         "settings": dict(cell.settings),
         "permutation": cell.permutation,
-        "error": f"lost its worker {_TRIES + 1} times: {why}",
+        "error": f"lost its worker {_RETRIES + 1} times: {why}",
         "seconds": 0.0,
     }

@@ -1,4 +1,4 @@
-"""The findings of a sweep as files that anybody can read, and back.
+"""Write the findings of a sweep as JSON and CSV files, and read them again.
 
 ::
 
@@ -6,8 +6,8 @@
     data.csv       the size of every dataset
     runs.csv       the end of every run
     curves.csv     every checkpoint of the runs at the chosen learning rates
-    timings.csv    the seconds of every run         (these two differ from machine to machine and may be missing,
-    timings.json   the times of the whole sweep      the others are the same bytes for the same findings)
+    timings.csv    the seconds of every run         (these two depend on the machine and may be missing; the
+    timings.json   the times of the whole sweep      others are the same bytes for the same findings)
 
 A table may be kept packed, as ``runs.csv.gz``.
 """
@@ -31,7 +31,7 @@ from coalface.studies.selection import choose_rates
 
 FORMAT = 1
 _FILES = ("sweep.json", "data.csv", "runs.csv", "curves.csv", "timings.csv", "timings.json")
-_BEGIN = "Run `coalface sweep STUDY.toml --out FOLDER`, which makes one"
+_BEGIN = "Create one with `coalface sweep STUDY.toml --out FOLDER`"
 _KEY: dict[str, Parser] = {"data": str, "line": str, "learning_rate": as_rate, "permutation": int}
 _RUN_COLUMNS: dict[str, Parser] = {
     "data": str,
@@ -57,10 +57,10 @@ _Key = tuple[str, str, Rate, int]
 
 
 def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
-    """Write the findings into a folder, which is made if need be; each file appears whole or not at all.
+    """Write the findings into a folder, which is created if necessary; each file appears whole or not at all.
 
     Rows are sorted by dataset and line (in the order of the study), learning rate and permutation. Checkpoints
-    of learning rates that were not chosen are left out.
+    are written for the chosen learning rates only.
     """
     target, runs = Path(folder), _sorted_runs(findings)
     target.mkdir(parents=True, exist_ok=True)
@@ -76,10 +76,10 @@ def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
 
 
 def read_tables(folder: str | os.PathLike[str]) -> Findings:
-    """The findings that ``write_tables`` wrote; a FileFormatError names the file and line that is damaged.
+    """The findings that ``write_tables`` wrote; a FileFormatError names the damaged file and line.
 
-    Without the files of times, these are not known: seconds are NaN, and there are no ``timings``. An InputError
-    says that the folder is none, or has nothing of a sweep in it.
+    Without the timing files, seconds are NaN and ``timings`` is empty. An InputError says that the folder does not
+    exist or holds no sweep.
     """
     source = Path(folder)
     _check_folder(source)
@@ -99,9 +99,9 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise InputError(f"{folder} must be the folder of a sweep, but there is no such folder. {_BEGIN}.")
+        raise InputError(f"{folder} must be a sweep folder, but it does not exist. {_BEGIN}.")
     if not any(is_there(folder / name) for name in (*_FILES, RESULTS)):
-        raise InputError(f"{folder} is no folder of a sweep: it has neither results nor tables. {_BEGIN}.")
+        raise InputError(f"{folder} is not a sweep folder: it has neither results nor tables. {_BEGIN}.")
 
 
 def _key(run: Run) -> _Key:
@@ -117,15 +117,15 @@ def _cells(run: Run) -> list[Any]:
 
 
 def _sorted_runs(findings: Findings) -> list[Run]:
-    """The runs in the order of the tables, once each, of known data and lines."""
+    """The runs in the order of the tables; an InputError if one occurs twice or has unknown data or an unknown line."""
     data = {facts.name: place for place, facts in enumerate(findings.data)}
     lines = {line: place for place, line in enumerate(findings.lines)}
     seen: set[_Key] = set()
     for run in findings.runs:
         if run.data not in data or run.line not in lines:
-            raise InputError(f"A run must be of data and a line of the study, got {run.data!r} and {run.line!r}.")
+            raise InputError(f"A run must have data and a line of the study, got {run.data!r} and {run.line!r}.")
         if _key(run) in seen:
-            raise InputError(f"A run must be there once, got {_key(run)} twice.")
+            raise InputError(f"Every run must occur once, got {_key(run)} twice.")
         seen.add(_key(run))
     return sorted(
         findings.runs,
@@ -150,7 +150,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise FileFormatError(f"{path} is missing: a folder of tables has one. {REMEDY}.") from None
+        raise FileFormatError(f"{path} is missing. {REMEDY}.") from None
     except ValueError as problem:
         raise FileFormatError(f"{path} must be JSON: {problem}. {REMEDY}.") from None
     if not isinstance(values, dict):
@@ -173,7 +173,7 @@ def _read_sweep(path: Path) -> dict[str, Any]:
         _check_texts(sweep[name], path)
     for name in ("data.csv", "runs.csv", "curves.csv", "timings.csv"):
         if not isinstance(sweep["rows"].get(name), int):
-            raise FileFormatError(f"{path}: rows must say how many {name} has. {REMEDY}.")
+            raise FileFormatError(f"{path}: rows must give the number of rows of {name}. {REMEDY}.")
     if sweep["baseline"] not in sweep["lines"]:
         raise FileFormatError(f"{path}: baseline must be one of the lines, got {sweep['baseline']!r}. {REMEDY}.")
     return sweep
@@ -193,7 +193,7 @@ def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict
             if (found := values[name]) not in known:
                 raise FileFormatError(f"{path}, line {line}: {name} {found!r} is not one of the study's. {REMEDY}.")
         if _key(run) in runs:
-            raise FileFormatError(f"{path}, line {line}: this run is there twice. {REMEDY}.")
+            raise FileFormatError(f"{path}, line {line}: this run occurs twice. {REMEDY}.")
         runs[_key(run)] = run
     return runs
 
@@ -213,7 +213,7 @@ def _add_points(runs: dict[_Key, Run], path: Path, n_rows: int) -> None:
     for key, found in points.items():
         run, last = runs[key], dict(zip(_POINT_COLUMNS, found[-1], strict=True))
         if (last["costs_queried"], last["test_cost"]) != (run.costs_queried, run.test_cost):
-            raise FileFormatError(f"{path}: the last checkpoint of {key} must be its end in runs.csv. {REMEDY}.")
+            raise FileFormatError(f"{path}: the last checkpoint of {key} must equal its end in runs.csv. {REMEDY}.")
         runs[key] = replace(run, points=_points(found))
 
 

@@ -1,4 +1,4 @@
-"""A tagger's run over data whose rows are the words of sentences, looked at as ``simulate`` looks at a classifier's."""
+"""A simulated run of a tagger over sentences, measured at the same checkpoints as ``simulate``."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from coalface.errors import InputError
 from coalface.search.tagging.runs import predict_tags
 from coalface.search.tagging.tag_features import TokenRows
 from coalface.search.tagging.tagger import SequenceTagger
-from coalface.studies.checkpoints import Checkpoints, Look
+from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.studies.curve import Curve
 
 Progress = Callable[[int, int], None]
@@ -24,13 +24,13 @@ def tagging_curve(
     test: CostDataset,
     *,
     order: Any = None,
-    budgets: Any = "doubling",
+    checkpoints: Any = "doubling",
     progress: Progress | None = None,
 ) -> Curve:
     """The test cost of a word against roll-outs, in one pass over the sentences in this ``order``.
 
-    Words have the features of the data, in place of those that ``window`` says, and the last predicted tags. The tagger
-    itself is left as it is.
+    Words have the features of the data, instead of those of ``window``, and the last predicted tags. The tagger itself
+    does not change.
 
     >>> X, y, sentence = np.tile(np.eye(2), (30, 1)), ["D", "N"] * 30, np.arange(60) // 2
     >>> data = CostDataset(X, classes=["D", "N"], truth=[0, 1] * 30, cost_matrix=1 - np.eye(2), sequence=sentence)
@@ -47,18 +47,18 @@ def tagging_curve(
     run = own.start_run(train.classes, words, np.ascontiguousarray(truth), sentences)
     policy = run.policy
 
-    def look() -> Look:
+    def measure() -> Checkpoint:
         found = predict_tags(policy, held_out, run.rules.allowed)
         paid = float(costs[test_truth, found].astype(np.float64).mean())
-        return Look(policy.costs_queried_, policy.examples_queried_, run.done, paid)
+        return Checkpoint(policy.costs_queried_, policy.examples_queried_, run.done, paid)
 
     started = time.perf_counter()
-    checkpoints = Checkpoints(budgets, len(train.classes), len(run.order), look)
+    recorder = CheckpointRecorder(checkpoints, len(train.classes), len(run.order), measure)
     while True:
-        budget = checkpoints.pass_by(policy.costs_queried_)
+        next_checkpoint = recorder.record(policy.costs_queried_)
         if run.finished:
-            return checkpoints.curve(time.perf_counter() - started)
-        run.play(budget)
+            return recorder.curve(time.perf_counter() - started)
+        run.play(next_checkpoint)
         if progress is not None:
             progress(run.done, len(run.order))
 
@@ -74,7 +74,7 @@ def _words_of(dataset: CostDataset, tagger: SequenceTagger) -> TokenRows:
 
 
 def _lengths_of(dataset: CostDataset) -> NDArray[np.int64]:
-    """How many words each sentence has."""
+    """The number of words in each sentence."""
     if dataset.sequence is None or dataset.truth is None:
         raise InputError(f"{dataset!r} must consist of sequences with one true tag each. Read it from a CoNLL file.")
     ends = np.flatnonzero(np.diff(dataset.sequence, append=dataset.sequence[-1:] + 1)) + 1

@@ -1,14 +1,16 @@
-"""What users would pick instead of COAL, run under the protocol of ``simulate``: the same data, budgets and curves.
+"""Baselines: what users might choose instead of COAL, run on the same data and checkpoints as ``simulate``.
 
 ``random-costs`` and ``vw`` ask for single costs; ``margin``, ``cost-weighted-uncertainty`` and ``cost-embedding`` ask
 for true labels, and each answer counts as all K costs of its example.
 """
 
-from coalface.studies.baselines.baseline import Rival
+from coalface.studies.baselines.baseline import Baseline
 from coalface.studies.baselines.labels import COST_EMBEDDING, COST_WEIGHTED, MARGIN
 from coalface.studies.baselines.random_costs import RANDOM_COSTS
 from coalface.studies.baselines.vw import VW
 
-__all__ = ["RIVALS", "Rival"]
+__all__ = ["BASELINES", "Baseline"]
 
-RIVALS: dict[str, Rival] = {rival.name: rival for rival in (RANDOM_COSTS, VW, MARGIN, COST_WEIGHTED, COST_EMBEDDING)}
+BASELINES: dict[str, Baseline] = {
+    baseline.name: baseline for baseline in (RANDOM_COSTS, VW, MARGIN, COST_WEIGHTED, COST_EMBEDDING)
+}

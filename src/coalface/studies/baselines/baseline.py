@@ -1,4 +1,4 @@
-"""One learner to compare with: its name, what it asks, its parameters, and how it runs."""
+"""A baseline: its name, what it asks for, its parameters, and how it runs."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,39 +9,39 @@ from typing import Any
 from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.errors import InputError
-from coalface.studies.baselines.checkpoint_plan import Looks
 from coalface.studies.baselines.problem import Problem, Progress
+from coalface.studies.checkpoints import CheckpointPlan
 from coalface.studies.curve import Curve
 
 Parameters = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Played:
-    """A finished run: its plan, and the test cost at each look."""
+class BaselineRun:
+    """A finished run: its plan, and the test cost at each of the plan's steps."""
 
-    looks: Looks
+    plan: CheckpointPlan
     test_costs: Sequence[float]
 
 
 @dataclass(frozen=True)
-class Rival:
+class Baseline:
     """A learner that runs under the protocol of ``simulate``.
 
     ``asks`` is "costs", or "labels" where a question is for an example's true label; its answer counts as K costs.
-    ``parameters`` are the defaults. ``package`` is what must be installed, imported as ``module``; empty: nothing.
+    ``parameters`` are the defaults. ``package`` must be installed, unless it is empty, and is imported as ``module``.
     """
 
     name: str
     asks: str
     parameters: Mapping[str, Any]
     check_values: Callable[[Parameters, int], None]
-    play: Callable[[Problem, Parameters], Played]
+    run_on: Callable[[Problem, Parameters], BaselineRun]
     package: str = ""
     module: str = ""
 
     def check(self, parameters: Mapping[str, Any], n_labels: int) -> Parameters:
-        """All parameters, given and by default; InputError if one is unknown or bad."""
+        """The given parameters and the defaults of the others; an InputError if one is unknown or invalid."""
         for name in parameters:
             if name not in self.parameters:
                 raise InputError(
@@ -52,7 +52,7 @@ class Rival:
         return filled
 
     def require(self) -> None:
-        """InputError with the install command if a package is missing."""
+        """Raise an InputError with the install command if the package is missing."""
         if self.module and find_spec(self.module) is None:
             raise InputError(
                 f"The learner {self.name!r} needs {self.package}, which is not installed: "
@@ -65,23 +65,23 @@ class Rival:
         train: CostDataset,
         test: CostDataset,
         order: Any,
-        budgets: Any = "doubling",
+        checkpoints: Any = "doubling",
         random_state: int = 0,
         progress: Progress | None = None,
     ) -> Curve:
         """The curve of one run over the rows ``order`` of ``train``.
 
-        ``progress(done, total)`` is called now and then; what it raises ends the run.
+        The run calls ``progress(done, total)`` from time to time; an exception from it ends the run.
 
-        >>> from coalface.studies.baselines import RIVALS
+        >>> from coalface.studies.baselines import BASELINES
         >>> data = CostDataset.from_labels([[0.0, 1.0], [1.0, 0.0]] * 20, ["a", "b"] * 20)
-        >>> curve = RIVALS["random-costs"].run({"share": 0.5}, data, data, order=range(40))
+        >>> curve = BASELINES["random-costs"].run({"share": 0.5}, data, data, order=range(40))
         >>> int(curve.rounds[-1]), float(curve.test_cost[-1])
         (40, 0.0)
         """
         started = time.perf_counter()
         filled = self.check(parameters, len(train.classes))
         self.require()
-        problem = Problem.checked(train, test, order, budgets, random_state, progress)
-        played = self.play(problem.within(CostScale.of(filled["cost_bounds"])), filled)
-        return played.looks.curve(played.test_costs, time.perf_counter() - started)
+        problem = Problem.checked(train, test, order, checkpoints, random_state, progress)
+        finished = self.run_on(problem.within(CostScale.of(filled["cost_bounds"])), filled)
+        return finished.plan.curve(finished.test_costs, time.perf_counter() - started)

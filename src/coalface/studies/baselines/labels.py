@@ -1,12 +1,12 @@
-"""Rivals that ask for true labels: pool-based active learning as people do it today, with a cost matrix at hand.
+"""Baselines that ask for true labels: pool-based active learning with a known cost matrix.
 
-The whole pool lies open; only labels are asked for, a batch at a time, and each answer counts as all K costs of
-that example. Which labels are asked depends on the strategy alone. What is then predicted from them is a parameter:
+The learner sees the whole pool and asks for labels, a batch at a time; each answer counts as all K costs of its
+example. The strategy alone decides which labels are asked for. ``predictor`` decides how they are used:
 
 - ``predictor="coal"``: our own regressors learn the labels' costs in one pass, in the order in which they were
   asked for, so that only the choice of questions differs from the passive rule;
-- ``predictor="own"``: logistic regression on all labels so far, and the label of least expected cost, which is
-  what users of these strategies would do.
+- ``predictor="own"``: logistic regression on all labels so far, and the label of least expected cost, as users of
+  these strategies would do.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from coalface.data.dataset import CostDataset
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Played, Rival
+from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem, Progress
 from coalface.studies.baselines.strategies import (
     UNKNOWN,
@@ -41,7 +41,7 @@ _PARAMETERS = {"predictor": "coal", "warm_up": 10, "batch_size": 10, "max_labels
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The problem as these strategies see it: standardised features, true labels, a cost matrix from 0 to 1."""
+    """The problem in the form these strategies need: standardised features, true labels, a cost matrix from 0 to 1."""
 
     features: NDArray[np.float64]
     test_features: NDArray[np.float64]
@@ -60,7 +60,7 @@ class Pool:
                 "Make it with CostDataset.from_labels, or choose a learner that asks for costs."
             )
         if examples.candidates is not None:
-            raise InputError("A learner that asks for labels cannot restrict them per example: drop candidates.")
+            raise InputError("A learner that asks for labels cannot have candidates per example. Drop the candidates.")
         scaler = StandardScaler().fit(_dense(examples))
         return cls(
             features=scaler.transform(_dense(examples)),
@@ -78,7 +78,7 @@ def asked_in_order(
     max_labels: int,
     progress: Callable[[int, int], None],
 ) -> NDArray[np.int64]:
-    """The rows in the order in which their labels are asked for: the first ones, then the strategy's choice."""
+    """The rows in the order in which their labels are asked for: the warm-up, then the strategy's choice."""
     labels = np.full(len(truth), UNKNOWN, np.int64)
     rows = np.arange(min(warm_up, max_labels))
     while True:
@@ -90,7 +90,7 @@ def asked_in_order(
         rows = np.concatenate([rows, strategy.choose(labels, n_more)])
 
 
-def _play(problem: Problem, parameters: dict[str, Any], strategy_type: type[Strategy]) -> Played:
+def _run_on(problem: Problem, parameters: dict[str, Any], strategy_type: type[Strategy]) -> BaselineRun:
     pool = Pool.of(problem, CostScale.of(parameters["cost_bounds"]))
     rows = asked_in_order(
         strategy_type(pool.features, pool.cost_matrix, problem.random_state),
@@ -101,26 +101,26 @@ def _play(problem: Problem, parameters: dict[str, Any], strategy_type: type[Stra
         problem.progress,
     )
     everything = np.ones((len(rows), problem.n_labels), np.bool_)
-    looks = problem.looks(everything, pool_rows=rows)
+    plan = problem.plan(everything, pool_rows=rows)
     if parameters["predictor"] == "own":
-        return Played(looks, [_own_cost(problem, pool, rows[:step]) for step in looks.steps])
+        return BaselineRun(plan, [_own_cost(problem, pool, rows[:step]) for step in plan.steps])
     learned = problem.examples.subset(rows)
-    test_costs = passive.costs_along(problem, parameters, learned, everything, looks.steps, _all_chosen(problem))
-    return Played(looks, test_costs)
+    test_costs = passive.costs_along(problem, parameters, learned, everything, plan.steps, _all_chosen(problem))
+    return BaselineRun(plan, test_costs)
 
 
 def _all_chosen(problem: Problem) -> Progress:
-    """Progress once the choice, which takes nearly all the time, is made."""
+    """Progress after the choice of rows, which takes nearly all the time."""
     return lambda _done, total: problem.progress(total, total)
 
 
 def _own_cost(problem: Problem, pool: Pool, rows: NDArray[np.int64]) -> float:
-    """The test cost of the labels that logistic regression on these rows expects to cost least."""
+    """The test cost of predicting with logistic regression on these rows, by least expected cost."""
     truth = pool.truth[rows]
     seen = np.unique(truth)
     chances = np.zeros((len(pool.test_features), problem.n_labels))
     if len(seen) == 1:
-        chances[:, seen] = 1.0  # there is nothing to tell apart yet
+        chances[:, seen] = 1.0  # logistic regression needs two labels
     else:
         chances[:, seen] = logistic_regression().fit(pool.features[rows], truth).predict_proba(pool.test_features)
     return problem.test_cost((chances @ pool.cost_matrix).argmin(axis=1))
@@ -131,7 +131,7 @@ def _dense(examples: CostDataset) -> NDArray[np.float64]:
     if n * n_features > _MOST_NUMBERS:
         raise InputError(
             f"{examples!r} is too large for a learner that asks for labels: it needs a dense table of at most "
-            f"{_MOST_NUMBERS:,} numbers, this would have {n * n_features:,}."
+            f"{_MOST_NUMBERS:,} numbers, but this one would have {n * n_features:,}. Use fewer rows or features."
         )
     return examples.X.toarray().astype(np.float64)
 
@@ -141,29 +141,27 @@ def _check(parameters: dict[str, Any], n_labels: int) -> None:
         if name in parameters and parameters[name] not in choices:
             raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {parameters[name]!r}.")
     for name in ("warm_up", "batch_size", "max_labels"):
-        if parameters[name] is None and name == "max_labels":
-            continue
-        if whole_number(name, parameters[name]) < 1:
-            raise InputError(f"{name} must be a whole number from 1 on, got {parameters[name]!r}.")
+        if name != "max_labels" or parameters[name] is not None:
+            whole_number(name, parameters[name], least=1)
     passive.check_parameters(parameters, n_labels)
 
 
-def _rival(name: str, play: Callable[[Problem, dict[str, Any]], Played], **parameters: Any) -> Rival:
-    return Rival(
+def _label_baseline(name: str, run_on: Callable[[Problem, dict[str, Any]], BaselineRun], **parameters: Any) -> Baseline:
+    return Baseline(
         name=name,
         asks="labels",
         parameters={**_PARAMETERS, **parameters},
         check_values=_check,
-        play=play,
+        run_on=run_on,
         package="scikit-activeml",
         module="skactiveml",
     )
 
 
-MARGIN = _rival("margin", lambda problem, given: _play(problem, given, Margin))
-COST_WEIGHTED = _rival(
+MARGIN = _label_baseline("margin", lambda problem, given: _run_on(problem, given, Margin))
+COST_WEIGHTED = _label_baseline(
     "cost-weighted-uncertainty",
-    lambda problem, given: _play(problem, given, _SCORES[given["score"]]),
+    lambda problem, given: _run_on(problem, given, _SCORES[given["score"]]),
     score="margin",
 )
-COST_EMBEDDING = _rival("cost-embedding", lambda problem, given: _play(problem, given, CostEmbedding))
+COST_EMBEDDING = _label_baseline("cost-embedding", lambda problem, given: _run_on(problem, given, CostEmbedding))

@@ -1,4 +1,4 @@
-"""Our own regressors without our own questions: whatever somebody else asked is learned in one pass."""
+"""Our regressors without our questions: they learn, in one pass, the costs that a baseline asked for."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from coalface.learner.settings import settings_for
 from coalface.studies.baselines.problem import Problem, Progress
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
-_BLOCK = 4096  # rows told at a time
+_BLOCK = 4096  # rows per call of tell
 
 
 def check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
-    """InputError if our learner could not have these parameters; those it does not know are passed over."""
+    """Raise an InputError if our learner rejects these parameters; those it does not have are ignored."""
     defaults = CoalClassifier.as_published().get_params()
     settings_for(n_labels, {**defaults, **{name: parameters[name] for name in parameters if name in defaults}})
     CostScale.of(parameters["cost_bounds"])
@@ -30,7 +30,7 @@ def costs_along(
     steps: NDArray[np.int64],
     progress: Progress,
 ) -> list[float]:
-    """The test cost after each of these numbers of rows, when the ``asked`` costs of ``examples`` are learned."""
+    """The test cost after each of these numbers of rows, learning the ``asked`` costs of ``examples``."""
     learner = _learner(parameters, problem.n_labels)
     test_costs, done = [], 0
     for step in steps.tolist():
@@ -44,13 +44,13 @@ def costs_along(
 
 
 def _tell(learner: CoalClassifier, examples: CostDataset, asked: NDArray[np.bool_]) -> None:
-    """Tell what was asked; a row with no question teaches nothing and is left out."""
+    """Tell the learner the asked costs; rows without a question are left out."""
     rows = np.flatnonzero(asked.any(axis=1))
     some, mask = examples.subset(rows), asked[rows]
     learner.tell(some.X, np.where(mask, some.cost, np.nan), asked=mask)
 
 
 def _learner(parameters: dict[str, Any], n_labels: int) -> CoalClassifier:
-    """A fresh learner that names labels by their columns; as published, so that it never changes with our defaults."""
+    """A new learner whose labels are column numbers; with published settings, so that our defaults do not affect it."""
     own = {name: parameters[name] for name in PARAMETERS}
     return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", **own)

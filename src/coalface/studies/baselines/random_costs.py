@@ -1,6 +1,6 @@
-"""Questions by lot: every single cost is asked for with the same probability, whatever has been learned.
+"""Random costs: every single cost is asked for with the same probability.
 
-Random sampling of whole examples needs no rival of its own: it is the passive rule on a prefix of the order.
+Random sampling of whole examples needs no baseline of its own: it is the passive rule on a prefix of the order.
 """
 
 from typing import Any
@@ -10,31 +10,31 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError
 from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Played, Rival
+from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem
 
 
-def drawn(n_examples: int, n_labels: int, share: float, random_state: int) -> NDArray[np.bool_]:
+def random_mask(n_examples: int, n_labels: int, share: float, random_state: int) -> NDArray[np.bool_]:
     """Which costs are asked for, (n, K).
 
-    >>> drawn(1000, 3, share=0.1, random_state=0).mean().round(1)
+    >>> random_mask(1000, 3, share=0.1, random_state=0).mean().round(1)
     np.float64(0.1)
     """
     random = np.random.default_rng(random_state)
     mask = np.empty((n_examples, n_labels), np.bool_)
-    for row in mask:  # row by row: the numbers behind all of them would take eight times the memory of the mask
+    for row in mask:  # row by row: all random numbers at once would take eight times the memory of the mask
         row[:] = random.random(n_labels) < share
     return mask
 
 
-def _play(problem: Problem, parameters: dict[str, Any]) -> Played:
+def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
     examples = problem.examples
-    mask = drawn(len(examples), problem.n_labels, parameters["share"], problem.random_state)
+    mask = random_mask(len(examples), problem.n_labels, parameters["share"], problem.random_state)
     if examples.candidates is not None:
         mask &= examples.candidates
-    looks = problem.looks(mask)
-    test_costs = passive.costs_along(problem, parameters, examples, mask, looks.steps, problem.progress)
-    return Played(looks, test_costs)
+    plan = problem.plan(mask)
+    test_costs = passive.costs_along(problem, parameters, examples, mask, plan.steps, problem.progress)
+    return BaselineRun(plan, test_costs)
 
 
 def _check(parameters: dict[str, Any], n_labels: int) -> None:
@@ -44,10 +44,10 @@ def _check(parameters: dict[str, Any], n_labels: int) -> None:
     passive.check_parameters(parameters, n_labels)
 
 
-RANDOM_COSTS = Rival(
+RANDOM_COSTS = Baseline(
     name="random-costs",
     asks="costs",
     parameters={"share": 0.1, **passive.PARAMETERS},
     check_values=_check,
-    play=_play,
+    run_on=_run_on,
 )

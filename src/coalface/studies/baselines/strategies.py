@@ -1,6 +1,6 @@
-"""Whose label to ask for next: scikit-activeml's pool strategies, with the models its users would give them.
+"""Pool strategies of scikit-activeml: which label to ask for next, with the models its users would choose.
 
-Its cost matrices are ours: row = truth, column = prediction.
+Its cost matrices are like ours: row = truth, column = prediction.
 """
 
 from abc import ABC, abstractmethod
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-UNKNOWN = -1  # the label of an example that nobody has asked about
+UNKNOWN = -1  # the label of an example that was not asked about
 
 
 def logistic_regression() -> Any:
-    """The classifier that scikit-learn's users take first, for standardised features."""
+    """The usual first choice of scikit-learn's users, for standardised features."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=2000)
@@ -28,7 +28,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """The ``n`` rows to ask about next, best first; ``labels`` are UNKNOWN where nobody has asked."""
+        """The ``n`` rows to ask about next, best first; ``labels`` are UNKNOWN where none was asked for."""
 
 
 class Margin(Strategy):
@@ -42,7 +42,7 @@ class Margin(Strategy):
         from skactiveml.pool import UncertaintySampling
 
         known = labels[labels != UNKNOWN]
-        if (known == known[0]).all():  # nothing to tell apart: all would be equally uncertain
+        if (known == known[0]).all():  # one label only: all examples would be equally uncertain
             random = np.random.default_rng([self.random_state, len(known)])
             return random.choice(np.flatnonzero(labels == UNKNOWN), n, replace=False)
         query = UncertaintySampling(
@@ -71,7 +71,7 @@ class CostEmbedding(Strategy):
     """Asks where the point predicted in an embedding of the costs is farthest from every label's."""
 
     def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """With the library's own regressor and embedding, which it makes anew for every batch."""
+        """With scikit-activeml's own regressor and embedding, which it fits again for every batch."""
         from skactiveml.pool import CostEmbeddingAL
 
         query = CostEmbeddingAL(

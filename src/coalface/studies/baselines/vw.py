@@ -1,8 +1,8 @@
 """The authors' implementation of COAL: Vowpal Wabbit's ``--cs_active`` in simulation, in processes of its own.
 
-It goes over the data twice. The log of the first pass says which costs it asks for, and so after which examples
-a budget is reached. The second pass has lines between the examples that tell it to save its model there; both
-passes ask the same. What it cannot do is asking somebody, or going on from a model: its round is not saved.
+It goes over the data twice. The log of the first pass shows which costs it asks for, and so after which examples
+it reaches a checkpoint. The second pass asks the same and saves a model at each checkpoint. VW can neither ask an
+annotator nor continue from a saved model, because it does not save its round.
 """
 
 import re
@@ -21,10 +21,10 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import CoalfaceError, InputError
 from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Played, Rival
+from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem
 
-_CONSTANT = 11_650_396  # VW's number of the intercept
+_CONSTANT = 11_650_396  # the feature number of VW's intercept
 _MOST_BITS = 28  # 16 bytes per weight: 4 GiB
 _DECISION = re.compile(r"\[info\] label=\d+ .* ql=(true|false) ")
 _TOTAL = re.compile(r"total queries = (\d+)")
@@ -44,14 +44,14 @@ def table_bits(n_features: int, n_labels: int) -> int:
 
 
 def _check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
-    if isinstance(parameters["learning_rate"], str):  # our own learner may know the word
+    if isinstance(parameters["learning_rate"], str):  # our own learner accepts 'auto'
         raise InputError(f"learning_rate must be a number for the learner 'vw', got {parameters['learning_rate']!r}.")
     passive.check_parameters(parameters, n_labels)
 
 
-def _play(problem: Problem, parameters: dict[str, Any]) -> Played:
+def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
     with TemporaryDirectory(prefix="coalface-vw-") as folder:
-        return _Session(Path(folder), problem, parameters).play()
+        return _Session(Path(folder), problem, parameters).run()
 
 
 class _Session:
@@ -66,17 +66,17 @@ class _Session:
             *("--mellowness", f"{mellowness!r}", "-l", f"{rate!r}", "-b", f"{_bits_for(problem)}"),
         ]
 
-    def play(self) -> Played:
+    def run(self) -> BaselineRun:
         write_vw_text(self.examples, self.folder / "train.vw")
         write_vw_text(_unlabelled(self.problem.test), self.folder / "test.vw")
         asked = self._first_pass()
-        looks = self.problem.looks(asked)
-        self._second_pass(looks.steps, int(asked.sum()))
-        return Played(looks, [self._test_cost(f"model{step}") for step in looks.steps])
+        plan = self.problem.plan(asked)
+        self._second_pass(plan.steps, int(asked.sum()))
+        return BaselineRun(plan, [self._test_cost(f"model{step}") for step in plan.steps])
 
     def _first_pass(self) -> NDArray[np.bool_]:
         """Which costs are asked for, (n, K)."""
-        decided = bytearray()  # a label of an example each, in the order of the lines
+        decided = bytearray()  # one entry per label and example, in the order of the log
 
         def read(line: str) -> None:
             if decision := _DECISION.match(line):
@@ -86,14 +86,14 @@ class _Session:
         mask, asked = _listed_labels(self.examples), np.frombuffer(decided, np.bool_)
         if len(asked) != mask.sum() or asked.sum() != total:
             raise CoalfaceError(
-                f"Vowpal Wabbit's log must tell the {total} costs that it asked for, got {asked.sum()} in "
+                f"Vowpal Wabbit's log must list the {total} costs that it asked for, got {asked.sum()} in "
                 f"{len(asked)} lines. Install the version that 'coalface[compare]' names."
             )
         mask[mask] = asked
         return mask
 
     def _second_pass(self, steps: NDArray[np.int64], total: int) -> None:
-        """The same again, with a model saved after each of these numbers of examples."""
+        """Repeat the pass, saving a model after each of these numbers of examples."""
         wanted = set(steps.tolist())
         as_written: dict[str, Any] = {"encoding": "utf-8", "newline": "\n"}  # on every system
         with (
@@ -106,10 +106,10 @@ class _Session:
                     target.write(f"'save_model{number} |\n")
         again = self._learn("saving.vw", [], lambda _line: None, done=len(self.examples))
         if again != total:
-            raise CoalfaceError(f"Vowpal Wabbit must ask for {total} costs again when it saves, got {again}.")
+            raise CoalfaceError(f"Vowpal Wabbit must ask for {total} costs in its second pass, too, got {again}.")
 
     def _learn(self, name: str, options: list[str], read: Callable[[str], None], done: int = 0) -> int:
-        """One pass over the examples; how many costs it asked for in all."""
+        """Make one pass over the examples; return how many costs it asked for."""
         n_examples, asked = len(self.examples), 0
 
         def follow(line: str) -> None:
@@ -134,7 +134,7 @@ class _Session:
         return self.problem.test_cost(np.array(found, np.int64) - 1)
 
     def _vw(self, arguments: Iterable[str], follow: Callable[[str], None]) -> None:
-        """Run it in the folder, so that no path has a blank in it; all it says comes line by line."""
+        """Run VW in the folder, so that no path has a blank in it, and pass on its output line by line."""
         command, last = [sys.executable, "-m", "vowpalwabbit", *arguments], ""
         with subprocess.Popen(
             command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -156,13 +156,13 @@ def _bits_for(problem: Problem) -> int:
     if n_features <= _CONSTANT and (bits := table_bits(n_features, n_labels)) <= _MOST_BITS:
         return bits
     raise InputError(
-        f"Data with {n_features} features and {n_labels} labels is too large for the learner 'vw': a table of "
-        f"2^{_MOST_BITS} weights must hold them all."
+        f"Data with {n_features} features and {n_labels} labels is too large for the learner 'vw': they must "
+        f"fit into a table of 2^{_MOST_BITS} weights."
     )
 
 
 def _as_listed(examples: CostDataset, scale: CostScale) -> CostDataset:
-    """Costs from 0 to 1 and labels 1..K, as VW wants them; an example without a known cost lists no label.
+    """Costs from 0 to 1 and labels 1..K, as VW needs them; an example without a known cost lists no label.
 
     VW only predicts on such an example, and counts no question there.
     """
@@ -178,18 +178,18 @@ def _unlabelled(test: CostDataset) -> CostDataset:
 
 
 def _listed_labels(examples: CostDataset) -> NDArray[np.bool_]:
-    """Which labels the line of each example has, (n, K); they stand there in the order of the columns."""
+    """Which labels the line of each example has, (n, K); they are in the order of the columns."""
     known = ~np.isnan(examples.cost)
     assert examples.candidates is not None
     return examples.candidates & known.any(axis=1, keepdims=True)
 
 
-VW = Rival(
+VW = Baseline(
     name="vw",
     asks="costs",
     parameters={"mellowness": 0.01, "learning_rate": 0.5, "cost_bounds": (0.0, 1.0)},
     check_values=_check_parameters,
-    play=_play,
+    run_on=_run_on,
     package="vowpalwabbit",
     module="vowpalwabbit",
 )

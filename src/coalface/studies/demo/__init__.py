@@ -1,4 +1,4 @@
-"""The main job on bundled data: the runs, and the page that shows them."""
+"""The demo on bundled data: its runs, and the page that shows them."""
 
 from coalface.studies.demo.page import demo_page
 from coalface.studies.demo.runs import Demo, run_demo

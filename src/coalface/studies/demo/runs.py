@@ -1,4 +1,4 @@
-"""The runs of the demo: handwritten digits, two kinds of costs, our learner and the published rules."""
+"""The runs of the demo: handwritten digits with two kinds of costs, our default learner and the published rules."""
 
 import time
 from collections.abc import Callable
@@ -19,22 +19,22 @@ N_TEST = 500
 N_LABELS = 10
 LEARNING_RATE = 0.3
 WARM_UP = 50
-PUBLISHED = {  # lines of the learner as published, by rule and mellowness
+PUBLISHED = {  # rule and mellowness of the lines with published settings
     "passive": ("passive", 0.01),
     "coal 0.01": ("coal", 0.01),
     "coal 0.003": ("coal", 0.003),
     "all-or-none 0.01": ("all-or-none", 0.01),
     "no-domination 0.001": ("no-domination", 0.001),
 }
-SHOWN_RULE = "no tuning"  # whose figures come first and whose cost ranges are drawn
+SHOWN_RULE = "no tuning"  # the line of the headline numbers and of the cost ranges
 RULES = ("passive", SHOWN_RULE, *(name for name in PUBLISHED if name != "passive"))
 CHOICE_OF_SETTINGS = (
-    'The line "no tuning" is CoalClassifier() without any setting. The others are the rules as published and share one '
-    "learning rate, 0.3: of 0.1, 0.3, 0.5 and 1 it gives passive its best median area under the curve on both kinds of "
-    "costs, so the choice does not favour COAL. Their first 50 examples are asked about in full: of 10, 30, 50 and 100 "
-    "that is best for COAL at mellowness 0.01 with |i-j|/9 costs, and somewhat worse than 10 with 0/1 costs. The "
-    "number behind a rule is its mellowness; the two ablations use the paper's, all-or-none 0.01 and no-domination "
-    "0.001. These settings were compared on 10 other permutations, but on the same test rows as the results."
+    'The line "no tuning" is CoalClassifier() without any setting. The others are the published rules with one '
+    "learning rate, 0.3. Of 0.1, 0.3, 0.5 and 1, that rate gives passive its best median area under the curve on both "
+    "kinds of costs, so the choice does not favour COAL. They ask for all costs of their first 50 examples. Of 10, "
+    "30, 50 and 100, that is best for COAL at mellowness 0.01 with |i-j|/9 costs, and slightly worse than 10 with 0/1 "
+    "costs. The number after a rule is its mellowness; the two ablations use the paper's values, all-or-none 0.01 and "
+    "no-domination 0.001. These settings were compared on 10 other permutations, but on the same test rows."
 )
 Progress = Callable[[int, int], None]
 Runs = dict[str, list[Curve]]
@@ -51,7 +51,7 @@ class Digits:
 
     @classmethod
     def load(cls) -> "Digits":
-        """The digits that come with scikit-learn; nothing is downloaded."""
+        """The digits in scikit-learn's package; nothing is downloaded."""
         from sklearn.datasets import load_digits
 
         pixels, digit = load_digits(return_X_y=True)
@@ -101,7 +101,7 @@ def run_demo(n_permutations: int = 20, seed: int = 0, progress: Progress | None 
     orders = np.random.SeedSequence(seed).spawn(n_permutations)
     total, done = len(matrices) * len(RULES) * n_permutations, 0
     runs: dict[str, Runs] = {kind: {name: [] for name in RULES} for kind in matrices}
-    seconds = {"loading and compiling": _warmed_up(digits) - started}
+    seconds = {"loading and compiling": _compile(digits) - started}
     for source in orders:
         order = np.random.default_rng(source).permutation(len(digits.digit))
         for kind, matrix in matrices.items():
@@ -132,22 +132,22 @@ def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], o
         X_test=digits.X_test,
         cost_test=matrix[digits.digit_test],
         order=order,
-        budgets="quarter-doubling",
+        checkpoints="quarter-doubling",
     )
-    if curve.interrupted:  # a run cut short must not enter a median
+    if curve.interrupted:  # an incomplete run must not enter a median
         raise KeyboardInterrupt
     return curve
 
 
-def _warmed_up(digits: Digits) -> float:
-    """The time at which everything is compiled."""
+def _compile(digits: Digits) -> float:
+    """Compile everything with a short run; return the time at its end."""
     few = Digits(digits.X[:20], digits.digit[:20], digits.X_test[:20], digits.digit_test[:20])
     _run(_learner(SHOWN_RULE), few, cost_matrices()["0/1"], np.arange(20))
     return time.perf_counter()
 
 
 def _questions_midway(digits: Digits, matrix: NDArray[np.float64], random: np.random.Generator) -> Queries:
-    """What COAL would ask about the test rows after half of the training rows."""
+    """COAL's questions about the test rows after it has learned half of the training rows."""
     learner = _learner(SHOWN_RULE)
     half = random.permutation(len(digits.digit))[: len(digits.digit) // 2]
     _run(learner, digits, matrix, half)

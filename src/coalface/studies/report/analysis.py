@@ -1,4 +1,4 @@
-"""All that a report says about a study, computed once from its findings."""
+"""The analysis of a study for its report, computed once from the findings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ ABLATIONS = ("all-or-none", "no-domination")
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The findings, the chosen learning rates, and what every line needs on every dataset and on the mean."""
+    """The findings, the chosen learning rates, and the savings of every line on every dataset and on average."""
 
     findings: Findings
     choices: tuple[Choice, ...]
@@ -26,7 +26,7 @@ class Analysis:
 
     @classmethod
     def of(cls, findings: Findings) -> "Analysis":
-        """The analysis of some findings."""
+        """The analysis of these findings."""
         choices = choose_rates(findings)
         found = outcomes(findings, choices)
         return cls(findings, choices, found, mean_savings(found, findings.lines))
@@ -39,22 +39,22 @@ class Analysis:
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """The ways to count that say something here."""
+        """The measures that apply to this study."""
         return measures_for(self.findings)
 
     @property
     def coal_lines(self) -> tuple[str, ...]:
-        """The lines with the coal rule, but for the baseline."""
+        """The lines with the coal rule, except the baseline."""
         return tuple(line for line in self._compared if self.rules[line] == OURS)
 
     @property
     def ablation_lines(self) -> tuple[str, ...]:
-        """The lines with half of the coal rule."""
+        """The lines with only half of the coal rule."""
         return tuple(line for line in self._compared if self.rules[line] in ABLATIONS)
 
     @property
     def main_lines(self) -> tuple[str, ...]:
-        """All lines but the ablations, which have a figure of their own."""
+        """All lines except the ablations, which have a figure of their own."""
         return tuple(line for line in self.rules if line not in self.ablation_lines)
 
     @property
@@ -63,21 +63,21 @@ class Analysis:
 
     @property
     def shown_lines(self) -> tuple[str, ...]:
-        """The lines whose savings are worth remembering: ours, or all but the baseline if none is."""
+        """The lines of the headline: the coal lines, or all except the baseline if there are none."""
         return self.coal_lines or self._compared
 
     def on(self, data: str, lines: Sequence[str]) -> list[Outcome]:
-        """What these lines did on one dataset."""
+        """The outcomes of these lines on one dataset."""
         return [outcome for outcome in self.outcomes if outcome.data == data and outcome.line in lines]
 
     def best(self, data: str, lines: Sequence[str], measure: Measure = COSTS) -> Outcome | None:
-        """The line that saves most on a dataset, the one with the least excess if none reaches the target."""
+        """The line that saves most on a dataset; the one with the smallest excess if none reaches the target."""
         here = [outcome for outcome in self.on(data, lines) if measure in outcome.savings]
         return max(here, key=lambda one: (one.savings[measure].factor, -one.excess), default=None)
 
     @cached_property
     def data_names(self) -> tuple[str, ...]:
-        """The datasets on which something can be compared."""
+        """The datasets with at least one comparison."""
         found = {outcome.data for outcome in self.outcomes}
         return tuple(facts.name for facts in self.findings.data if facts.name in found)
 
@@ -91,13 +91,13 @@ class Analysis:
         return max(means, key=lambda mean: (mean.n_reached, mean.mean), default=None)
 
     def baseline_asked(self, outcome: Outcome) -> float:
-        """The costs that the baseline asked for on the permutations of a line: the median over its runs' ends."""
+        """The median number of costs that the baseline asked for on the permutations of a line."""
         runs = {choice.line: choice.runs for choice in self.choices if choice.data == outcome.data}
         permutations = {run.permutation for run in runs[outcome.line]}
         theirs = [run for run in runs[self.findings.baseline] if run.permutation in permutations]
         return float(np.median([run.costs_queried for run in theirs]))
 
     def seconds_per_run(self, line: str) -> float:
-        """The median time of a line's runs at the chosen learning rates; NaN if that was not kept."""
+        """The median time of a line's runs at the chosen learning rates; NaN if unknown."""
         runs = [run for choice in self.choices if choice.line == line for run in choice.runs]
         return float(np.median([run.seconds for run in runs]))

@@ -1,4 +1,4 @@
-"""Factors of many datasets as dots with intervals on a log2 axis, a column per way of counting."""
+"""A figure of the savings on many datasets: dots with intervals on a log2 axis, one column per measure."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.studies.report import colours as inks
-from coalface.studies.report import ticks
-from coalface.studies.report.figure_style import legend_above, paper, svg_of
+from coalface.studies.report import colours, ticks
+from coalface.studies.report.figure_style import legend_above, styled_figure, svg_of
 from coalface.studies.report.panels import MARKERS, Style
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _GAP = 0.16  # inches between two datasets
 
 @dataclass(frozen=True)
 class DotLine:
-    """One line: a factor per row and its interval; 0 is never, NaN is unknown."""
+    """One line: a factor and its interval per row; 0 means never, NaN unknown."""
 
     name: str
     style: Style
@@ -31,7 +30,7 @@ class DotLine:
 
 @dataclass(frozen=True)
 class DotColumn:
-    """One way of counting; ``title`` says which."""
+    """The dots of one measure, which ``title`` names."""
 
     title: str
     lines: tuple[DotLine, ...]
@@ -39,19 +38,19 @@ class DotColumn:
 
 @dataclass(frozen=True)
 class DotPlot:
-    """Rows with names, the last ``n_means`` of them being means, in columns."""
+    """Named rows, of which the last ``n_means`` are means, in columns."""
 
     rows: tuple[str, ...]
     n_means: int
     columns: tuple[DotColumn, ...]
-    beside: str  # the line that all factors compare with
+    beside: str  # the line that all factors are relative to
 
 
 def axis_of(column: DotColumn) -> tuple[list[float], float]:
-    """The marks of a column's axis, and the place left of them for what is never reached.
+    """The marks of a column's axis, and the position left of them for "never".
 
     >>> one = np.array([4.0])
-    >>> line = DotLine("coal", Style(inks.TEXT, 0, 0), one, one * 0, one * 2)
+    >>> line = DotLine("coal", Style(colours.TEXT, 0, 0), one, one * 0, one * 2)
     >>> axis_of(DotColumn("costs", (line,)))
     ([1.0, 2.0, 4.0, 8.0], 0.5)
     """
@@ -62,10 +61,10 @@ def axis_of(column: DotColumn) -> tuple[list[float], float]:
 
 
 def draw_dots(plot: DotPlot, what: str) -> str:
-    """The dots as SVG text; ``what`` says what is shown."""
+    """The dots as SVG text; ``what`` describes the figure."""
     n_lines = max(len(column.lines) for column in plot.columns)
     height = len(plot.rows) * (n_lines * _HEIGHT + _GAP) + 1.3
-    with paper((10.4, height), salt=f"dots {what}") as figure:
+    with styled_figure((10.4, height), salt=f"dots {what}") as figure:
         all_axes = figure.subplots(1, len(plot.columns), squeeze=False, sharey=True)[0]
         named: dict[str, Any] = {}
         for axes, column in zip(all_axes, plot.columns, strict=True):
@@ -80,7 +79,7 @@ def _draw_column(axes: "Axes", column: DotColumn, plot: DotPlot, named: dict[str
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     marks, never = axis_of(column)
-    text, faint = inks.marker_of(inks.TEXT), inks.marker_of(inks.FAINT)
+    text, faint = colours.placeholder_for(colours.TEXT), colours.placeholder_for(colours.FAINT)
     axes.set_xscale("log", base=2)
     axes.set_title(column.title, loc="left", fontweight="bold", pad=8)
     axes.set_xlabel(f"times fewer than {plot.beside}")
@@ -101,7 +100,7 @@ def _draw_column(axes: "Axes", column: DotColumn, plot: DotPlot, named: dict[str
 
 
 def _draw_line(axes: "Axes", line: DotLine, offset: float, never: float) -> Any:
-    color, marker = inks.marker_of(line.style.ink), MARKERS[line.style.marker]
+    color, marker = colours.placeholder_for(line.style.colour), MARKERS[line.style.marker]
     rows = np.arange(len(line.factor)) + offset
     known, reached = ~np.isnan(line.factor), line.factor > 0
     spans = known & ~np.isnan(line.low) & (line.high > 0)

@@ -1,4 +1,4 @@
-"""The figures of a study: which there are, the arrays behind each, and the same as rows of a CSV file."""
+"""The figures of a study: which it has, their arrays, and the same numbers as rows of a CSV file."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,22 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, checkpoints, start_of
+from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, counted_points, start_of
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, draw_dots
-from coalface.studies.report.panels import Panel, Style, draw_panels, panel, styles_for
+from coalface.studies.report.panels import AXIS_LABELS, Panel, Style, draw_curves, panel, styles_for
 
-MOST_PANELS = 9  # more datasets than this are shown by their savings alone
+MOST_PANELS = 9  # with more datasets, the figure shows savings only
 MEAN_ROW = "geometric mean"
-_AXIS_NAMES = {COSTS: "costs asked for", EXAMPLES: "examples asked about", ANSWERS: "answers (a label is one)"}
+_AXIS_NAMES = {
+    COSTS: AXIS_LABELS[COSTS.axis],
+    EXAMPLES: AXIS_LABELS[EXAMPLES.axis],
+    ANSWERS: "answers (a label is one)",
+}
 _HEADINGS_OF_PANELS = ("data", "line", "drawn", "asked", "lower_15", "median", "upper_85")
 _HEADINGS_OF_DOTS = ("counted", "data", "line", "saving", "low", "high")
-NAMES = ("costs", "examples", "price", "answers", "ablations", "savings")  # of the files a report may have
+NAMES = ("costs", "examples", "price", "answers", "ablations", "savings")  # of the figures that a report may have
 
 
 @dataclass(frozen=True, eq=False)
 class StudyFigure:
-    """One figure: the name of its files, what it shows, how to read it, and its arrays."""
+    """One figure: the name of its files, its title, its caption, and its arrays."""
 
     name: str
     title: str
@@ -29,10 +33,10 @@ class StudyFigure:
     shown: tuple[Panel, ...] | DotPlot
 
     def svg(self) -> str:
-        """The figure, drawn."""
+        """The figure as SVG text."""
         if isinstance(self.shown, DotPlot):
             return draw_dots(self.shown, self.title)
-        return draw_panels(self.shown, self.title)
+        return draw_curves(self.shown, self.title)
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -45,7 +49,7 @@ class StudyFigure:
 
 
 def figures_for(analysis: Analysis) -> list[StudyFigure]:
-    """The figures that say something about a study, the most telling one first."""
+    """The figures that apply to a study, the most important one first."""
     main, ablated = analysis.main_lines, _lines_beside_ablations(analysis)
     if not analysis.outcomes:
         return []
@@ -58,7 +62,7 @@ def figures_for(analysis: Analysis) -> list[StudyFigure]:
 
 
 def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
-    """The baseline, the ablations, and the coal lines with the settings of these, or all of them."""
+    """The baseline, the ablations, and the coal lines with the same settings; all coal lines if there are none."""
     if not analysis.ablation_lines:
         return ()
     settings = {line.partition(" ")[2] for line in analysis.ablation_lines} - {""}
@@ -68,9 +72,9 @@ def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _styles(analysis: Analysis, lines: Sequence[str]) -> dict[str, Style]:
-    """Every line looks the same in all figures of a page."""
-    inks = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
-    every = dict(zip(analysis.rules, styles_for(inks), strict=True))
+    """The styles of these lines, the same in all figures of a page; the default has a colour of its own."""
+    rules = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
+    every = dict(zip(analysis.rules, styles_for(rules), strict=True))
     return {line: every[line] for line in lines}
 
 
@@ -89,7 +93,7 @@ def _curves(analysis: Analysis, lines: Sequence[str], measure: Measure, name: st
         chosen = [choice for choice in here if applies(measure, facts, choice.runs)]
         if not chosen:
             continue
-        points = {choice.line: checkpoints(choice.runs, measure, facts) for choice in chosen}
+        points = {choice.line: counted_points(choice.runs, measure, facts) for choice in chosen}
         target = next((one.baseline_test_cost for one in analysis.on(facts.name, [analysis.findings.baseline])), np.nan)
         panels.append(
             panel(
@@ -107,26 +111,26 @@ def _curves(analysis: Analysis, lines: Sequence[str], measure: Measure, name: st
 _HOW_TO_READ = {
     "costs": (
         "Further down and further left is better. Lines are medians over the permutations, each line at its best "
-        "learning rate. Bars with the line's marker reach from the 15th to the 85th percentile at every doubling, each "
-        "line's a little further right so that none hides another. A line ends, with a larger marker, where its "
-        "longest run asked for no more. The dotted level is the final test cost of {baseline}: where a line falls "
-        "below it for good, its saving is counted."
+        "learning rate. Bars with the line's marker reach from the 15th to the 85th percentile at every doubling, with "
+        "an offset per line to avoid overlap. A line ends, with a larger marker, where its longest run asks for no "
+        "more. The dotted line is the final test cost of {baseline}: a saving is counted where a line falls below it "
+        "for good."
     ),
     "examples": (
-        "The same runs, counted in examples with at least one question: what matters where looking at an example is "
-        "the expensive part."
+        "The same runs, counted in examples with at least one question: the number that matters where looking at an "
+        "example is the expensive part."
     ),
-    "price": "The same runs, counted in what the answers took.",
+    "price": "The same runs, counted in the price of the answers.",
     "answers": (
-        "The same runs, with each label that was told counted as one answer. Telling the one right label of an example "
-        "may be less work than giving all its costs; the truth lies between this figure and the first one."
+        "The same runs, with each true label counted as one answer. Giving the one true label of an example may be "
+        "less work than giving all its costs; the truth lies between this figure and the first one."
     ),
     "ablations": (
-        "all-or-none asks for every cost of an example or for none; no-domination asks also about labels that cannot "
-        "be best. The distance to the coal line is what the half of the rule that each leaves out is worth."
+        "all-or-none asks for every cost of an example or for none; no-domination also asks about labels that cannot "
+        "be best. The distance to the coal line is the value of the half of the rule that each leaves out."
     ),
 }
-_LABELS_ARE_COSTS = " A label that was told counts as the costs of all labels here."
+_LABELS_ARE_COSTS = " A true label counts as the costs of all labels here."
 
 
 def _caption_of_curves(analysis: Analysis, name: str) -> str:
@@ -137,10 +141,11 @@ def _caption_of_curves(analysis: Analysis, name: str) -> str:
 def _figures_of_savings(analysis: Analysis, main: Sequence[str], ablated: Sequence[str]) -> list[StudyFigure]:
     baseline = analysis.findings.baseline
     caption = (
-        f"How many times fewer than {baseline} each line needs to get as good as {baseline} ends up, with 95 % "
-        "intervals over permutations; further right is better, left of the dotted line is worse. A hollow marker at "
-        "'never' did not get there, a bar that begins there did not in some draws. Datasets are sorted by the largest "
-        f"saving of costs; the {MEAN_ROW} is over those where a line got there, the table says how many those are."
+        f"How many times less than {baseline} each line needs to get as good as {baseline} is at its end, with 95 % "
+        "intervals over permutations. Further right is better; left of the dotted line is worse. A hollow marker at "
+        "'never' means that the line did not get there; a bar that begins there means that some draws did not. "
+        f"Datasets are sorted by the largest saving of costs. The {MEAN_ROW} is over the datasets where a line got "
+        "there; the table has their number."
     )
     compared = {measure for outcome in analysis.outcomes for measure in outcome.savings}
     plain = [measure for measure in analysis.measures if measure is not ANSWERS and measure in compared]

@@ -1,6 +1,6 @@
-"""What every figure is drawn on: the house style, and SVG text that stands in a page or alone.
+"""The style of all figures, and their SVG text for a page or for a file of its own.
 
-Colours are drawn as marks that become inks, see ``inks``.
+Figures are drawn with placeholders that become CSS variables, see ``colours``.
 """
 
 import io
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coalface.studies.report import colours as inks
+from coalface.studies.report import colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _FONT_SIZE = 10  # points
 _LEGEND_PER_ROW = 6
-_LETTER, _LEGEND_GAPS = 0.6, 3.0  # widths of a letter and of what is between two entries, by the size of the font
+_LETTER, _LEGEND_GAPS = 0.6, 3.0  # widths of a letter and of the gap between two entries, in font sizes
 
 
 @contextmanager
-def paper(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
-    """An empty figure in the house style; nothing of it touches matplotlib's global state."""
+def styled_figure(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
+    """An empty figure in the common style; matplotlib's global state does not change."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    text, faint = inks.marker_of(inks.TEXT), inks.marker_of(inks.FAINT)
+    text, faint = colours.placeholder_for(colours.TEXT), colours.placeholder_for(colours.FAINT)
     style: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": salt,
@@ -54,7 +54,7 @@ def paper(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
 
 
 def legend_above(figure: "Figure", named: Mapping[str, Any], handlelength: float) -> None:
-    """One legend for the whole figure, above it, in as few rows of equal length as fit."""
+    """One legend above the whole figure, in as few rows of equal length as fit."""
     entry = (handlelength + _LEGEND_GAPS + _LETTER * max(map(len, named), default=0)) * _FONT_SIZE / 72  # inches
     n_rows = -(-len(named) // max(1, min(_LEGEND_PER_ROW, int(figure.get_figwidth() / entry))))
     figure.legend(
@@ -67,10 +67,10 @@ def legend_above(figure: "Figure", named: Mapping[str, Any], handlelength: float
 
 
 def svg_of(figure: "Figure", description: str) -> str:
-    """The drawn figure as SVG text for a page, which decides about its colours and its font."""
+    """The figure as SVG text for a page, which decides its colours and its font."""
     buffer = io.StringIO()
-    nobody: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(buffer, format="svg", transparent=True, metadata=nobody)
+    no_metadata: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(buffer, format="svg", transparent=True, metadata=no_metadata)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     head, body = text.split(">", 1)
@@ -78,15 +78,17 @@ def svg_of(figure: "Figure", description: str) -> str:
     assert box is not None
     label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)  # it would style the page
+    body = re.sub(
+        r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL
+    )  # it would apply to the whole page
     body = re.sub(r'<g id="[^"]*"', "<g", body)  # several figures share a page, ids must not
     body = re.sub(r"font-family: [^;\"]*", "font-family: inherit", body)
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    return inks.with_inks(f'<svg {names} {box.group(0)} role="img" aria-label="{label}">{body}').strip()
+    return colours.with_css_variables(f'<svg {names} {box.group(0)} role="img" aria-label="{label}">{body}').strip()
 
 
 def standalone(svg: str) -> str:
-    r"""The same figure as a file of its own: light colours and white paper, which every viewer can show.
+    r"""The same figure as a file of its own, with light colours on white, for every viewer.
 
     >>> svg = '<svg viewBox="0 0 72 36" role="img"><path style="stroke: var(--text, #1d2329)"/></svg>'
     >>> _, head, path, _ = standalone(svg).replace("><", ">\n<").split("\n")
@@ -95,7 +97,7 @@ def standalone(svg: str) -> str:
     """
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert box is not None
-    paper_size = f'width="{box.group(1)}pt" height="{box.group(2)}pt" style="background: #ffffff"'
+    size = f'width="{box.group(1)}pt" height="{box.group(2)}pt" style="background: #ffffff"'
     plain = re.sub(r"var\(--[a-z-]+, (#[0-9a-f]{6})\)", r"\1", svg)
-    plain = plain.replace("font-family: inherit", "font-family: sans-serif").replace("<svg ", f"<svg {paper_size} ", 1)
+    plain = plain.replace("font-family: inherit", "font-family: sans-serif").replace("<svg ", f"<svg {size} ", 1)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + plain

@@ -1,4 +1,4 @@
-"""Numbers of a report as people write them."""
+"""Format the numbers of a report."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ import numpy as np
 from coalface.studies.rates import Rate
 from coalface.studies.report.savings import Interval, Outcome
 
-_PER_CENT = "\u00a0%"  # which no line break parts from its number
+_PER_CENT = "\u00a0%"  # with a space at which no line breaks
 
 
 def factor(value: float) -> str:
-    """How many times fewer.
+    """A factor of saving.
 
     >>> factor(6.24), factor(0.0), factor(131.2)
     ('6.2x', 'never', '131x')
@@ -22,7 +22,7 @@ def factor(value: float) -> str:
 
 
 def factor_interval(interval: Interval) -> str:
-    """Where a factor lies, empty if that is not known or never reached at all; "up to" has draws that never do.
+    """The interval of a factor; empty if unknown or never above 0. "up to": some draws never reach the target.
 
     >>> factor_interval(Interval(0.0, 7.0)), factor_interval(Interval(float("nan"), float("nan")))
     ('up to 7.0', '')
@@ -34,7 +34,7 @@ def factor_interval(interval: Interval) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share as people read it.
+    """A share in per cent.
 
     >>> percent(0.351).replace("\u00a0", "_"), percent(0.5, digits=3).replace("\u00a0", "_")
     ('35_%', '50.000_%')
@@ -54,7 +54,7 @@ def number(value: float) -> str:
 
 
 def rate(value: Rate) -> str:
-    """A learning rate; 0 stands for a learner without one.
+    """A learning rate; 0 means a learner without one.
 
     >>> rate(0.5), rate(0.0), rate("auto")
     ('0.5', 'none', 'auto')
@@ -65,13 +65,13 @@ def rate(value: Rate) -> str:
 
 
 def excess(outcome: Outcome) -> str:
-    """By how much a line ends worse than the baseline; in per cent where that makes sense."""
+    """By how much a line ends worse than the baseline; in per cent unless the baseline ends at 0."""
     scale, unit = _scale(outcome)
     return _signed(outcome.excess * scale, unit) + unit
 
 
 def excess_interval(outcome: Outcome) -> str:
-    """Where that lies, empty if it is not known."""
+    """The interval of the excess; empty if unknown."""
     interval, (scale, unit) = outcome.excess_interval, _scale(outcome)
     if np.isnan(interval.low):
         return ""
@@ -79,7 +79,7 @@ def excess_interval(outcome: Outcome) -> str:
 
 
 def relative_excess(outcome: Outcome) -> float:
-    """By what part of the baseline's final test cost a line ends worse; the difference itself where that is 0."""
+    """The excess relative to the baseline's final test cost; the excess itself if that is 0."""
     return outcome.excess / (outcome.baseline_test_cost if outcome.baseline_test_cost > 0 else 1.0)
 
 
@@ -97,7 +97,7 @@ def _signed(value: float, unit: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names in a row, the first few of many.
+    """Names as a list in a sentence; only the first few of many.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], most=2)
     ('a, b and c', 'a, b and 1 more')

@@ -1,13 +1,12 @@
-"""The tables of a report: cells for people, and every number for machines."""
+"""The tables of a report: formatted cells for the page, and all numbers for CSV files."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from coalface.studies.findings import DataFacts
 from coalface.studies.measures import ANSWERS, COSTS, Measure
 from coalface.studies.rates import Rate, by_size
-from coalface.studies.report import html_page as report
-from coalface.studies.report import number_format as wording
+from coalface.studies.report import number_format
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.savings import Interval, MeanSaving, Outcome
 from coalface.studies.selection import Choice
@@ -37,8 +36,33 @@ MEAN_HEADINGS = ("line", "rule", "counted", "mean", "mean_low", "mean_high", "me
 _DATA_HEADINGS = ("data", "labels", "training rows", "test rows", "features", "non-zeros per row", "density")
 
 
-def savings_table(analysis: Analysis) -> str:
-    """Every line on every dataset, beside the baseline."""
+class Cell(NamedTuple):
+    """The text of a table cell, with a small note below it (such as an interval); ``best`` highlights it."""
+
+    text: str
+    note: str = ""
+    best: bool = False
+
+
+Row = Sequence[str | Cell]
+
+
+class GroupedTable(NamedTuple):
+    """A table whose rows are in named groups."""
+
+    headings: Sequence[str]
+    groups: Mapping[str, Sequence[Row]]
+
+
+class Table(NamedTuple):
+    """A table without groups."""
+
+    headings: Sequence[str]
+    rows: Sequence[Row]
+
+
+def savings_table(analysis: Analysis) -> GroupedTable:
+    """Every line on every dataset, compared with the baseline."""
     baseline = analysis.findings.baseline
     headings = [
         "line",
@@ -54,11 +78,11 @@ def savings_table(analysis: Analysis) -> str:
         data: [_saving_cells(analysis, outcome) for outcome in analysis.on(data, analysis.findings.lines)]
         for data in analysis.data_names
     }
-    return report.grouped_table(headings, groups)
+    return GroupedTable(headings, groups)
 
 
-def means_table(analysis: Analysis) -> str:
-    """Every line over all datasets, for every way of counting."""
+def means_table(analysis: Analysis) -> GroupedTable:
+    """Every line over all datasets, for every measure."""
     groups = {
         _saving_heading(measure): [
             _mean_cells(mean)
@@ -68,10 +92,10 @@ def means_table(analysis: Analysis) -> str:
         for measure in analysis.measures
     }
     groups = {name: rows for name, rows in groups.items() if rows}
-    return report.grouped_table(["line", "mean where reached", "reached on", "median of all datasets"], groups)
+    return GroupedTable(["line", "mean where reached", "reached on", "median of all datasets"], groups)
 
 
-def rates_table(analysis: Analysis) -> str:
+def rates_table(analysis: Analysis) -> GroupedTable:
     """The median AUC of every learning rate, the best one marked."""
     rates = sorted({rate for choice in analysis.choices for rate in choice.rates}, key=by_size)
     groups = {
@@ -79,12 +103,12 @@ def rates_table(analysis: Analysis) -> str:
         for facts in analysis.findings.data
     }
     groups = {name: rows for name, rows in groups.items() if rows}
-    return report.grouped_table(["line", "best", *map(wording.rate, rates)], groups)
+    return GroupedTable(["line", "best", *map(number_format.rate, rates)], groups)
 
 
-def data_table(analysis: Analysis) -> str:
+def data_table(analysis: Analysis) -> Table:
     """The sizes of the datasets, as in the paper's table."""
-    return report.table(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
+    return Table(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
 
 
 def rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
@@ -96,7 +120,7 @@ def rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
 
 
 def saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
-    """All of ``savings_table`` under ``SAVING_HEADINGS``, a row per way of counting."""
+    """All of ``savings_table`` under ``SAVING_HEADINGS``, one row per measure."""
     for one in analysis.outcomes:
         ends = [one.test_cost, one.baseline_test_cost, one.excess, *_pair(one.excess_interval)]
         for measure, saving in one.savings.items():
@@ -129,43 +153,48 @@ def _saving_heading(measure: Measure) -> str:
     return measure.less.removeprefix("a ") + (" (a label is one)" if measure is ANSWERS else "")
 
 
-def _saving_cells(analysis: Analysis, outcome: Outcome) -> report.Row:
+def _saving_cells(analysis: Analysis, outcome: Outcome) -> Row:
     is_baseline = outcome.line == analysis.findings.baseline
     needed = outcome.savings[COSTS].needed
     return [
         outcome.line,
         f"{outcome.test_cost:.4f}",
-        "" if is_baseline else report.Cell(wording.excess(outcome), wording.excess_interval(outcome)),
-        wording.number(outcome.costs_asked),
-        wording.number(outcome.examples_asked),
-        wording.number(round(needed)) if needed == needed else "never",
+        "" if is_baseline else Cell(number_format.excess(outcome), number_format.excess_interval(outcome)),
+        number_format.number(outcome.costs_asked),
+        number_format.number(outcome.examples_asked),
+        number_format.number(round(needed)) if needed == needed else "never",
         *(_one_saving(outcome, measure, is_baseline=is_baseline) for measure in analysis.measures),
-        "" if is_baseline else wording.percent(outcome.savings[COSTS].reached),
+        "" if is_baseline else number_format.percent(outcome.savings[COSTS].reached),
     ]
 
 
-def _one_saving(outcome: Outcome, measure: Measure, *, is_baseline: bool) -> str | report.Cell:
+def _one_saving(outcome: Outcome, measure: Measure, *, is_baseline: bool) -> str | Cell:
     if measure not in outcome.savings:
         return ""
     saving = outcome.savings[measure]
-    return report.Cell(wording.factor(saving.factor), "" if is_baseline else wording.factor_interval(saving.interval))
+    return Cell(
+        number_format.factor(saving.factor), "" if is_baseline else number_format.factor_interval(saving.interval)
+    )
 
 
-def _mean_cells(mean: MeanSaving) -> report.Row:
+def _mean_cells(mean: MeanSaving) -> Row:
     return [
         mean.line,
-        report.Cell(wording.factor(mean.mean), wording.factor_interval(mean.interval)),
+        Cell(number_format.factor(mean.mean), number_format.factor_interval(mean.interval)),
         f"{mean.n_reached} of {mean.n_data}",
-        wording.factor(mean.median),
+        number_format.factor(mean.median),
     ]
 
 
-def _rate_cells(choice: Choice, rates: list[Rate]) -> report.Row:
+def _rate_cells(choice: Choice, rates: list[Rate]) -> Row:
     aucs = dict(zip(choice.rates, choice.aucs, strict=True))
-    cells: list[str | report.Cell] = [choice.line, wording.rate(choice.rate) + (" (edge)" if choice.at_edge else "")]
+    cells: list[str | Cell] = [
+        choice.line,
+        number_format.rate(choice.rate) + (" (edge)" if choice.at_edge else ""),
+    ]
     for rate in rates:
         text = f"{aucs[rate]:.3f}" if rate in aucs else ""
-        cells.append(report.Cell(text, best=rate == choice.rate))
+        cells.append(Cell(text, best=rate == choice.rate))
     return cells
 
 
@@ -175,5 +204,5 @@ def _data_cells(facts: DataFacts) -> list[str]:
         facts.name,
         *(f"{n:,}" for n in counts),
         f"{facts.nonzeros_per_row:,.1f}",
-        wording.percent(facts.density, digits=3),
+        number_format.percent(facts.density, digits=3),
     ]

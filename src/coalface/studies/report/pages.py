@@ -1,4 +1,4 @@
-"""The report of a study, made from its tables and nothing else: one page, its figures, and the numbers behind them.
+"""Write the report of a study from its tables alone: one page, its figures, and their numbers.
 
 ::
 
@@ -8,50 +8,30 @@
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coalface.files.atomic import atomic_write
 from coalface.studies.csv_files import write_csv
 from coalface.studies.measures import PRICE, applies
-from coalface.studies.report import html_page as report
-from coalface.studies.report import number_format as wording
-from coalface.studies.report import page_tables
+from coalface.studies.report import html_page, number_format, page_tables
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.figure_data import NAMES, StudyFigure, figures_for
 from coalface.studies.report.figure_style import standalone
 from coalface.studies.report.headline import facts_of
 from coalface.studies.report.savings import DRAWS
-from coalface.studies.report.where_coal_loses import losses, nothing_lost
+from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
+from coalface.studies.results import package_versions
 from coalface.studies.selection import Choice
 from coalface.studies.tables import read_tables
 
-_ENOUGH_PERMUTATIONS = 5  # for an interval that says something
-_HOW_SAVINGS_ARE_COUNTED = (
-    "The target is the final test cost of {baseline}, the median over permutations. Costs needed: where a line's "
-    "median curve falls to the target for good (checkpoints at quarter doublings, interpolated in log2, last "
-    "crossing). They may exceed the costs asked, which are those of the median run at its end, while the median curve "
-    "goes on to the end of the longest run. Savings: what {baseline} itself needs for it, divided by that. Below them "
-    "are 95 % intervals from {draws:,} draws of permutations, the same ones for the line and {baseline}; a draw in "
-    "which the line never gets there counts as no saving at all, and 'up to' is an interval that begins with such "
-    "draws; the last column says in how many draws it does get there. All other numbers are medians over permutations."
-)
-_HOW_MEANS_ARE_COUNTED = (
-    "Mean: the geometric mean of the savings on the datasets where a line gets as good as {baseline} ends up, and how "
-    "many those are. The median counts all datasets, a target never reached being no saving. The 95 % intervals come "
-    "from draws of permutations; the datasets stay the same."
-)
-_HOW_RATES_ARE_CHOSEN = (
-    "The median over permutations of the area under the test cost on a log2 axis of costs asked for; less is better, "
-    "and the best is marked (the smaller rate of two equal ones). As in the paper, rates are chosen on the same runs "
-    "and test rows that are shown, which flatters every line a little, the baseline as well."
-)
+_ENOUGH_PERMUTATIONS = 5  # for a meaningful interval
 
 
 def write_report(folder: str | os.PathLike[str]) -> Path:
     """Write the report beside the tables in the folder, and return the path of its page.
 
-    A FileFormatError names the table that is missing or damaged; nothing was written then.
+    A FileFormatError names a missing or damaged table; nothing is written then.
     """
     target = Path(folder)
     analysis = Analysis.of(read_tables(target))
@@ -59,131 +39,102 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
     html = study_page(analysis, figures)
     _write_figures(target / "figures", figures)
     _write_tables(target / "tables", analysis)
-    report.write_page(target / "report.html", html)
+    html_page.write_page(target / "report.html", html)
     return target / "report.html"
 
 
 def study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -> str:
-    """The page as HTML text: what to remember, figures, savings, losses, learning rates, data, settings, times."""
+    """The page as HTML text."""
+    findings, choices = analysis.findings, analysis.choices
+    return html_page.page(
+        "study.html",
+        findings.title or findings.name,
+        " ".join(findings.text.split()),
+        footer=_footer(analysis),
+        findings=findings,
+        notices=list(_notices(analysis)),
+        facts=facts_of(analysis),
+        figures=figures,
+        draws=DRAWS,
+        savings=page_tables.savings_table(analysis) if analysis.outcomes else None,
+        unpriced=_lines_without_prices(analysis),
+        means=page_tables.means_table(analysis) if len(analysis.data_names) > 1 else None,
+        losses=where_coal_loses(analysis),
+        no_losses=no_losses_text(analysis),
+        rates=page_tables.rates_table(analysis),
+        at_edge=[f"{one.line} on {one.data} ({number_format.rate(one.rate)})" for one in choices if one.at_edge],
+        uneven=[f"{one.line} on {one.data} ({_sharing(one)})" for one in choices if one.uneven],
+        data=page_tables.data_table(analysis),
+        times={**findings.timings, **_seconds_per_run(analysis)},
+    )
+
+
+def _notices(analysis: Analysis) -> Iterator[str]:
+    """What the study lacks: runs, lines, comparisons or permutations."""
     findings = analysis.findings
-    baseline = findings.baseline
-    parts = [
-        _warnings(analysis),
-        report.facts(facts) if (facts := facts_of(analysis)) else "",
-        *(report.section(figure.title, report.figure(svg, figure.caption)) for figure, svg in figures),
-    ]
-    if analysis.outcomes:
-        how = _HOW_SAVINGS_ARE_COUNTED.format(baseline=baseline, draws=DRAWS)
-        table = page_tables.savings_table(analysis)
-        parts.append(report.section("Savings", table, report.paragraph(how), *_about_prices(analysis)))
-    if len(analysis.data_names) > 1:
-        how = _HOW_MEANS_ARE_COUNTED.format(baseline=baseline)
-        parts.append(report.section("Savings over all data", page_tables.means_table(analysis), report.paragraph(how)))
-    lost = losses(analysis)
-    parts += [
-        report.section("Where COAL loses", report.bullets(lost) if lost else report.paragraph(nothing_lost(analysis))),
-        report.section("Best learning rates", page_tables.rates_table(analysis), *_about_rates(analysis)),
-        report.section("Data", page_tables.data_table(analysis)),
-        report.section("Settings", report.pairs(findings.settings)),
-        report.section("Times", report.pairs(times)) if (times := {**findings.timings, **_speeds(analysis)}) else "",
-    ]
-    lead = " ".join(findings.text.split())
-    return report.page(findings.title or findings.name, lead, *filter(None, parts), footer=_made_with(analysis))
-
-
-def _warnings(analysis: Analysis) -> str:
-    """What is missing from the study or too little of it, in a box, or nothing."""
-    findings, parts = analysis.findings, []
     if findings.missing:
-        missing = wording.counted(findings.missing, "run")
-        parts.append(report.paragraph(f"Not made yet: {missing} of this study. What is shown may still change."))
+        missing = number_format.counted(findings.missing, "run")
+        yield f"Not finished yet: {missing} of this study. The results may still change."
     without = [line for line in findings.lines if line not in analysis.rules]
     if without:
-        parts.append(report.paragraph(f"No finished run has {wording.listed(without)}."))
+        yield f"No finished run has {number_format.listed(without)}."
     alone = [facts.name for facts in findings.data if facts.name not in analysis.data_names]
     if alone:
-        parts.append(
-            report.paragraph(
-                f"Nothing is compared on {wording.listed(alone)}: {findings.baseline} has no run there on the same "
-                "permutations as another line."
-            )
-        )
-    parts += map(report.paragraph, _about_few_permutations(analysis))
-    if findings.failures:
-        parts.append(report.paragraph(f"Failed and left out: {wording.counted(len(findings.failures), 'run')}."))
-        parts.append(report.folded("Which, and why", report.bullets(findings.failures)))
-    return report.notice(*parts) if parts else ""
+        where = number_format.listed(alone)
+        yield f"Nothing is compared on {where}: {findings.baseline} and the other lines share no permutation there."
+    yield from _few_permutations(analysis)
 
 
-def _about_few_permutations(analysis: Analysis) -> Iterable[str]:
-    """That intervals say little, or that there are none, where lines have few permutations."""
+def _few_permutations(analysis: Analysis) -> Iterator[str]:
+    """That intervals mean little, or that there are none, where lines have few permutations."""
     compared = [one for one in analysis.outcomes if one.line != analysis.findings.baseline]
     few = [one for one in compared if one.permutations < _ENOUGH_PERMUTATIONS]
     if not few:
         return
     fewest, most = min(one.permutations for one in few), max(one.permutations for one in few)
-    here = "" if len(few) == len(compared) else f", for {wording.listed([f'{one.line} on {one.data}' for one in few])}"
+    names = number_format.listed([f"{one.line} on {one.data}" for one in few])
+    here = "" if len(few) == len(compared) else f", for {names}"
     if most == 1:
         yield f"A single permutation has no intervals, and any difference may be chance{here}."
     else:
         n = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        yield f"Intervals from {n} permutations say little: other permutations may well lie outside{here}."
+        yield f"Intervals from {n} permutations mean little: other permutations may well lie outside{here}."
 
 
-def _about_prices(analysis: Analysis) -> Iterable[str]:
-    """Why a cell is empty: which lines do not say what they spent on data with prices."""
+def _lines_without_prices(analysis: Analysis) -> list[str]:
+    """The lines whose runs have no prices on data that has them: their cells are empty."""
     priced = {facts.name: facts for facts in analysis.findings.data if facts.price_unit}
-    unknown = [
+    return [
         f"{choice.line} on {choice.data}"
         for choice in analysis.choices
-        if choice.data in priced and not applies(PRICE, priced[choice.data], choice.runs)
+        if PRICE in analysis.measures and choice.data in priced and not applies(PRICE, priced[choice.data], choice.runs)
     ]
-    if unknown and PRICE in analysis.measures:
-        yield report.paragraph(f"No price is compared where it is not known what was spent: {wording.listed(unknown)}.")
-
-
-def _about_rates(analysis: Analysis) -> Iterable[str]:
-    at_edge = [choice for choice in analysis.choices if choice.at_edge]
-    if at_edge:
-        told = [f"{choice.line} on {choice.data} ({wording.rate(choice.rate)})" for choice in at_edge]
-        yield report.notice(
-            report.paragraph(
-                "The best learning rate is the least or the largest one tried, so that a better one may lie outside, "
-                f"for {wording.listed(told, most=12)}."
-            )
-        )
-    uneven = [f"{choice.line} on {choice.data} ({_sharing(choice)})" for choice in analysis.choices if choice.uneven]
-    if uneven:
-        yield report.paragraph(
-            "Some runs are missing, so that rates are compared on the permutations that all of them share, for "
-            f"{wording.listed(uneven, most=12)}."
-        )
-    yield report.paragraph(_HOW_RATES_ARE_CHOSEN)
 
 
 def _sharing(choice: Choice) -> str:
-    """How many permutations the rates of a line have, and how many of these all of them have."""
+    """How many permutations the rates of a line have, and how many they share."""
     fewest, most = min(choice.permutations), max(choice.permutations)
-    each = wording.counted(most, "permutation") + " each" if fewest == most else f"{fewest} to {most} permutations"
+    n_each = f"{number_format.counted(most, 'permutation')} each"
+    each = n_each if fewest == most else f"{fewest} to {most} permutations"
     shared = f"{choice.shared} of them shared" if choice.shared else "none shared: each rate is judged by its own"
     return f"{each}, {shared}"
 
 
-def _speeds(analysis: Analysis) -> dict[str, str]:
-    """How long the runs of each line took, of those of which that is known."""
+def _seconds_per_run(analysis: Analysis) -> dict[str, str]:
+    """The median time of a run of each line, where it is known."""
     seconds = {line: analysis.seconds_per_run(line) for line in analysis.rules}
     return {f"a run of {line}, median": f"{took:.3g} s" for line, took in seconds.items() if took == took}
 
 
-def _made_with(analysis: Analysis) -> str:
-    """What the runs were made with, and this page if that is another version."""
-    runs, page = analysis.findings.versions, report.versions()["coalface"]
-    made = "Runs made with " + ", ".join(f"{name} {number}" for name, number in runs.items()) + "."
-    return made if runs.get("coalface") == page else f"{made} Page made with coalface {page}."
+def _footer(analysis: Analysis) -> str:
+    """The versions that made the runs, and the one that made this page if it is another."""
+    runs, here = analysis.findings.versions, package_versions()["coalface"]
+    made = f"Runs made with {html_page.with_versions(runs)}."
+    return made if runs.get("coalface") == here else f"{made} Page made with coalface {here}."
 
 
 def _write_figures(folder: Path, figures: Sequence[tuple[StudyFigure, str]]) -> None:
-    """Write each figure and its numbers; figures of an earlier report that are no longer there are removed."""
+    """Write each figure and its numbers, and remove figures of an earlier report that no longer exist."""
     folder.mkdir(exist_ok=True)
     for name in set(NAMES) - {figure.name for figure, _ in figures}:
         for ending in ("svg", "csv"):

@@ -1,28 +1,28 @@
-"""Test cost against what was asked for, a panel per dataset: medians, with bars and markers at the doublings.
+"""Figures of curves: test cost against questions, one panel per dataset, medians with bars at the doublings.
 
-``panel_line`` and ``panel`` make the data, ``draw_panels`` draws it.
+``panel`` and ``rules_panel`` compute the data, ``draw_curves`` draws it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.studies.report import colours as inks
-from coalface.studies.report import ticks
-from coalface.studies.report.colours import Ink
-from coalface.studies.report.figure_style import DASHES, legend_above, paper, svg_of
-from coalface.studies.report.figures import doublings
-from coalface.studies.summary import Band, Checkpoints, band_at, band_over
+from coalface.studies.curve import Curve
+from coalface.studies.report import colours, ticks
+from coalface.studies.report.colours import Colour
+from coalface.studies.report.figure_style import DASHES, legend_above, styled_figure, svg_of
+from coalface.studies.summary import Band, RunPoints, band_at, band_over
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+AXIS_LABELS = {"costs_queried": "costs asked for", "examples_queried": "examples asked about"}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", ">")
-_CLEAR_OF_END = 0.15  # doublings before the end of a line that have no marker but the last
-_SMALL, _LARGE = 6.2, 8.5  # points of a marker: on the way, and at the end of a line
+_CLEAR_OF_END = 0.15  # doublings before the end of a line without a marker on the way
+_SMALL, _LARGE = 6.2, 8.5  # size of a marker in points: on the way, and at the end of a line
 _PER_ROW = 3
 _WIDTHS = {1: 8.4, 2: 5.4, 3: 4.1}  # inches of a panel, by panels in a row
 _LABELS = {1: 12, 2: 7, 3: 5}  # numbers that fit below it
@@ -30,9 +30,9 @@ _LABELS = {1: 12, 2: 7, 3: 5}  # numbers that fit below it
 
 @dataclass(frozen=True)
 class Style:
-    """How a line looks: the colour of its rule, a dash for its setting, and a marker of its own."""
+    """The style of a line: the colour of its rule, a dash for its setting, and a marker of its own."""
 
-    ink: Ink
+    colour: Colour
     dash: int
     marker: int
 
@@ -48,14 +48,14 @@ class PanelLine:
 
     @property
     def markers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where the line shows its marker on the way: on its bars, but for those that hide its end."""
+        """Where the line has markers on the way: at its bars, except those that would hide its end."""
         on_the_way = self.bars.asked < self.curve.asked[-1] / 2**_CLEAR_OF_END
         return self.bars.asked[on_the_way], self.bars.median[on_the_way]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The lines of one dataset; ``target`` is the test cost that savings are counted for, NaN for none."""
+    """The lines of one dataset; ``target`` is the test cost that savings are counted for, or NaN."""
 
     title: str
     unit: str
@@ -65,13 +65,13 @@ class Panel:
 
 
 def styles_for(rules: Sequence[str]) -> list[Style]:
-    """A style per line, given the rule of each.
+    """One style per line, given the rule of each.
 
-    >>> [(style.ink.name, style.dash, style.marker) for style in styles_for(["passive", "coal", "coal"])]
+    >>> [(style.colour.name, style.dash, style.marker) for style in styles_for(["passive", "coal", "coal"])]
     [('passive', 0, 0), ('coal', 0, 1), ('coal', 1, 2)]
     """
     return [
-        Style(inks.RULES.get(rule, inks.TEXT), list(rules[:place]).count(rule), place % len(MARKERS))
+        Style(colours.RULES.get(rule, colours.TEXT), list(rules[:place]).count(rule), place % len(MARKERS))
         for place, rule in enumerate(rules)
     ]
 
@@ -79,7 +79,7 @@ def styles_for(rules: Sequence[str]) -> list[Style]:
 def panel(
     title: str,
     unit: str,
-    runs: Sequence[tuple[str, Style, Sequence[Checkpoints]]],
+    runs: Sequence[tuple[str, Style, Sequence[RunPoints]]],
     axis: str,
     *,
     start: float = 1.0,
@@ -87,7 +87,7 @@ def panel(
 ) -> Panel:
     """The panel of some lines, each with its runs.
 
-    Bars are read off a little behind the doublings, elsewhere for each line, so that none hides another.
+    Bars are at the doublings, with an offset per line to avoid overlap.
     """
     curves = [band_over(points, axis, start) for _, _, points in runs]
     marks = doublings([curve.asked for curve in curves])
@@ -100,11 +100,37 @@ def panel(
     return Panel(title, unit, target, tuple(lines), tuple(marks.tolist()))
 
 
-def draw_panels(panels: Sequence[Panel], what: str) -> str:
-    """The panels in rows of at most three, with one legend, as SVG text; ``what`` says what is shown."""
+def rules_panel(
+    title: str, runs: Mapping[str, Sequence[Curve]], axis: str = "costs_queried", start: float = 1.0
+) -> Panel:
+    """The panel of some lines whose names begin with their rules, which decide the colours.
+
+    >>> asked, cost = np.array([10, 20]), np.array([0.5, 0.2])
+    >>> run = Curve(asked, asked, asked, asked, cost, cost, seconds=0.0)
+    >>> lines = rules_panel("digits", {"coal 0.1": [run], "coal 0.01": [run]}).lines
+    >>> [(line.name, line.style.colour.name, line.style.dash) for line in lines]
+    [('coal 0.1', 'coal', 0), ('coal 0.01', 'coal', 1)]
+    """
+    styles = styles_for([name.split()[0] for name in runs])
+    lines = [(name, style, curves) for (name, curves), style in zip(runs.items(), styles, strict=True)]
+    return panel(title, AXIS_LABELS[axis], lines, axis, start=start)
+
+
+def doublings(spans: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The marks of a log2 axis: doublings from the smallest of these growing numbers to past the largest.
+
+    >>> doublings([np.array([10.0, 35.0]), np.array([20.0, 90.0])]).tolist()
+    [10.0, 20.0, 40.0, 80.0, 160.0]
+    """
+    first, last = min(span[0] for span in spans), max(span[-1] for span in spans)
+    return np.asarray(first * 2.0 ** np.arange(int(np.ceil(np.log2(last / first))) + 1))
+
+
+def draw_curves(panels: Sequence[Panel], what: str) -> str:
+    """The panels in rows of at most three, with one legend, as SVG text; ``what`` describes the figure."""
     columns = min(len(panels), _PER_ROW)
     rows = -(-len(panels) // columns)
-    with paper((columns * _WIDTHS[columns], 3.5 * rows + 0.8), salt=f"panels {what}") as figure:
+    with styled_figure((columns * _WIDTHS[columns], 3.5 * rows + 0.8), salt=f"panels {what}") as figure:
         grid = figure.subplots(rows, columns, squeeze=False)
         named: dict[str, Any] = {}
         for place, axes in enumerate(grid.flat):
@@ -122,17 +148,19 @@ def _draw_panel(axes: "Axes", panel: Panel, n_labels: int, named: dict[str, Any]
     axes.set_title(panel.title, loc="left", fontweight="bold", pad=8)
     axes.set_xlabel(panel.unit)
     if not np.isnan(panel.target):
-        axes.axhline(panel.target, color=inks.marker_of(inks.TEXT), linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        axes.axhline(
+            panel.target, color=colours.placeholder_for(colours.TEXT), linewidth=0.9, linestyle=(0, (1, 2)), zorder=1
+        )
     for line in panel.lines:
         named.setdefault(line.name, _draw_line(axes, line))
     _scale(axes, panel, n_labels)
 
 
 def _draw_line(axes: "Axes", line: PanelLine) -> Any:
-    color = inks.marker_of(line.style.ink)
+    color = colours.placeholder_for(line.style.colour)
     marker = MARKERS[line.style.marker]
     axes.vlines(line.bars.asked, line.bars.lower, line.bars.upper, color=color, linewidth=1.3, alpha=0.75)
-    outline: dict[str, Any] = {"markeredgecolor": inks.marker_of(inks.PAGE), "markeredgewidth": 0.8}
+    outline: dict[str, Any] = {"markeredgecolor": colours.placeholder_for(colours.PAGE), "markeredgewidth": 0.8}
     axes.plot(*line.markers, marker, color=color, markersize=_SMALL, zorder=3, **outline)
     (curve,) = axes.plot(
         line.curve.asked,

@@ -1,8 +1,8 @@
-"""How much less each line asks for than the baseline until it is as good as the baseline ends up to be.
+"""Savings: how much less each line asks for than the baseline to get as good as the baseline is at its end.
 
-The target is the baseline's final test cost, the median over permutations. What a line needs for it is where its
-median curve falls to the target for good; the saving is what the baseline itself needs for it, divided by that.
-Intervals come from resampling the permutations, the same ones for the line and the baseline.
+The target is the baseline's final test cost, the median over permutations. A line needs what it has asked for when
+its median curve falls to the target for good. The saving is what the baseline itself needs, divided by that. Intervals
+come from resampling the permutations, the same ones for the line and the baseline.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.studies.findings import DataFacts, Findings, Run
-from coalface.studies.measures import Measure, applies, checkpoints, measures_for, start_of
+from coalface.studies.measures import Measure, applies, counted_points, measures_for, start_of
 from coalface.studies.rates import Rate
 from coalface.studies.selection import Choice, choose_rates
 from coalface.studies.summary import common_axis, last_crossings, read_off
@@ -24,7 +24,7 @@ _ENDS = (2.5, 97.5)  # percentiles
 
 @dataclass(frozen=True)
 class Interval:
-    """Where 95 % of the draws lie; NaN with a single permutation, which says nothing about others."""
+    """The range of 95 % of the draws; NaN with a single permutation."""
 
     low: float
     high: float
@@ -32,7 +32,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Saving:
-    """One line on one dataset, counted in one way.
+    """One line on one dataset, by one measure.
 
     ``needed`` is NaN and ``factor`` 0 where the target is never reached. ``reached`` is the share of draws that
     reach it; ``draws`` are their factors, 0 for the others.
@@ -49,10 +49,10 @@ class Saving:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One line on one dataset at its chosen learning rate, beside the baseline on the same permutations.
+    """One line on one dataset at its chosen learning rate, compared with the baseline on the same permutations.
 
-    ``excess`` is by how much it ends worse than the baseline: its median final test cost minus the baseline's.
-    ``savings`` has no price where a run of either does not say what it spent.
+    ``excess`` is its median final test cost minus the baseline's. ``savings`` lacks the price if a run of either line
+    has none.
     """
 
     data: str
@@ -74,7 +74,8 @@ class Outcome:
 class MeanSaving:
     """One line over all datasets: the geometric mean of its savings on those where it reaches the target.
 
-    ``median`` is over all ``n_data`` of them, a target never reached being a saving of 0 (the lower one of two).
+    ``median`` is over all ``n_data`` datasets; a target that is never reached is a saving of 0 (of two middle values,
+    the lower one).
     """
 
     line: str
@@ -88,7 +89,7 @@ class MeanSaving:
 
 
 def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tuple[Outcome, ...]:
-    """Every line on every dataset where the baseline has runs on the same permutations, in the order of the study."""
+    """Every line on every dataset on which it shares permutations with the baseline, in the order of the study."""
     chosen = {(choice.data, choice.line): choice for choice in choices or choose_rates(findings)}
     measures = measures_for(findings)
     found = []
@@ -107,7 +108,7 @@ def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tup
 
 
 def mean_savings(found: Sequence[Outcome], lines: Sequence[str]) -> tuple[MeanSaving, ...]:
-    """The mean over datasets for every line and measure; a draw is left out of its mean where it reaches nothing.
+    """The mean over datasets for every line and measure; draws that never reach the target are left out.
 
     >>> mean_savings([], ["coal"])
     ()
@@ -150,8 +151,8 @@ def geometric_means(factors: NDArray[np.float64]) -> NDArray[np.float64]:
 def medians_of_draws(values: NDArray[np.float64], draws: NDArray[np.int64]) -> NDArray[np.float64]:
     """The median over each draw of rows (draws, runs), column by column: (draws, columns).
 
-    Equal to ``np.median(values[draws], axis=1)``, without making that array: each column is sorted once, and the
-    median of a draw is found by counting how often it drew each row.
+    Equal to ``np.median(values[draws], axis=1)`` without that large array: each column is sorted once, and the median
+    of a draw is found by counting how often it drew each row.
 
     >>> medians_of_draws(np.array([[1.0], [2.0], [9.0]]), np.array([[0, 0, 2], [1, 2, 2]])).tolist()
     [[1.0], [9.0]]
@@ -168,18 +169,18 @@ def medians_of_draws(values: NDArray[np.float64], draws: NDArray[np.int64]) -> N
     return medians
 
 
-_Need = tuple[float, NDArray[np.float64]]  # what all runs need, and what each draw of them needs
+_Need = tuple[float, NDArray[np.float64]]  # what all runs need, and what each draw needs
 
 
 class _Needs:
-    """What runs on one dataset need for a target; the baseline's, which every line is compared with, is kept."""
+    """What runs on one dataset need for a target; caches the baseline's, which every line is compared with."""
 
     def __init__(self, facts: DataFacts) -> None:
         self.facts = facts
-        self.kept: dict[tuple[Measure, tuple[int, ...]], _Need] = {}
+        self.cached: dict[tuple[Measure, tuple[int, ...]], _Need] = {}
 
     def of(self, pair: "_Pair", runs: Sequence[Run], measure: Measure) -> _Need:
-        points = checkpoints(runs, measure, self.facts)
+        points = counted_points(runs, measure, self.facts)
         asked = common_axis(points, measure.axis, start_of(points, measure))
         values = read_off(points, measure.axis, asked)
         every = last_crossings(asked, np.median(values, axis=0)[None, :], np.array([pair.target]))
@@ -187,13 +188,13 @@ class _Needs:
 
     def of_baseline(self, pair: "_Pair", measure: Measure) -> _Need:
         key = measure, tuple(run.permutation for run in pair.theirs)
-        if key not in self.kept:
-            self.kept[key] = self.of(pair, pair.theirs, measure)
-        return self.kept[key]
+        if key not in self.cached:
+            self.cached[key] = self.of(pair, pair.theirs, measure)
+        return self.cached[key]
 
 
 class _Pair:
-    """A line and the baseline on the same permutations, and draws of these."""
+    """A line and the baseline on the same permutations, and draws of these permutations."""
 
     def __init__(self, ours: Sequence[Run], theirs: Sequence[Run], draws: NDArray[np.int64], needs: _Needs) -> None:
         self.ours, self.theirs, self.draws, self.needs = ours, theirs, draws, needs
@@ -223,7 +224,7 @@ class _Pair:
         needed, drawn = self.needs.of(self, self.ours, measure)
         baseline_needed, baseline_drawn = self.needs.of_baseline(self, measure)
         factors = np.nan_to_num(baseline_drawn / drawn, nan=0.0)
-        points = checkpoints(self.ours, measure, self.needs.facts)
+        points = counted_points(self.ours, measure, self.needs.facts)
         return Saving(
             asked=float(np.median([getattr(run, measure.axis)[-1] for run in points])),
             needed=needed,
@@ -243,12 +244,12 @@ def _paired(ours: Sequence[Run], theirs: Sequence[Run]) -> tuple[list[Run], list
 
 
 def _draws(place: int, n: int) -> NDArray[np.int64]:
-    """Draws of ``n`` permutations with replacement; other datasets have other draws, all lines of one the same."""
+    """Draws of ``n`` permutations with replacement, the same for all lines of a dataset."""
     return np.random.default_rng([_SEED, place]).integers(n, size=(DRAWS, n))
 
 
 def _interval(draws: NDArray[np.float64], *, single: bool) -> Interval:
-    """The ends of the draws; each is one of them, as nothing lies between never (0) and the least factor."""
+    """The percentiles of the draws, without interpolation: nothing lies between never (0) and the smallest factor."""
     if single:
         return Interval(np.nan, np.nan)
     low, high = np.percentile(draws, _ENDS, method="inverted_cdf")

@@ -1,10 +1,10 @@
-"""The marks of an axis: where they are, and how their numbers are written."""
+"""The tick marks of an axis: their positions, and the text of their numbers."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-# From coarse to fine: an axis gets the first ladder that has enough rungs on it.
-_LADDERS = (
+# From coarse to fine: an axis gets the first series with enough numbers on it.
+_SERIES = (
     (1.0,),
     (1.0, 3.0),
     (1.0, 2.0, 5.0),
@@ -16,7 +16,7 @@ _LADDERS = (
 
 
 def short(value: float) -> str:
-    """A number as short as an axis needs it.
+    """A number in the short form of an axis.
 
     >>> [short(value) for value in (0.25, 640, 1280, 16320, 2088960)]
     ['0.25', '640', '1,280', '16.3k', '2.09M']
@@ -30,7 +30,7 @@ def short(value: float) -> str:
 
 
 def round_numbers(low: float, high: float, enough: int = 4) -> list[float]:
-    """Round numbers on a log axis from ``low`` to ``high``: the coarsest that are ``enough``, ends included.
+    """Round numbers on a log axis from ``low`` to ``high``: the coarsest series of which ``enough - 1`` fit.
 
     >>> round_numbers(0.06, 0.9)
     [0.1, 0.2, 0.5]
@@ -39,9 +39,9 @@ def round_numbers(low: float, high: float, enough: int = 4) -> list[float]:
     """
     exponents = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     inside: list[float] = []
-    for ladder in _LADDERS:
-        rungs = np.round(np.multiply.outer(10.0**exponents, ladder).ravel(), 12)
-        inside = rungs[(rungs >= low) & (rungs <= high)].tolist()
+    for series in _SERIES:
+        numbers = np.round(np.multiply.outer(10.0**exponents, series).ravel(), 12)
+        inside = numbers[(numbers >= low) & (numbers <= high)].tolist()
         if len(inside) >= enough - 1:
             break
     return inside
@@ -58,7 +58,7 @@ def powers_of_two(low: float, high: float) -> list[float]:
 
 
 def thinned(marks: NDArray[np.float64] | list[float], most: int) -> list[float]:
-    """Every mark, every second or every third, ..., so that there are at most ``most``; the first one stays.
+    """Every mark, every second or every third, ..., so that at most ``most`` remain; the first one stays.
 
     >>> thinned([1, 2, 4, 8, 16], 3)
     [1.0, 4.0, 16.0]

@@ -1,4 +1,4 @@
-"""Where COAL loses, in sentences computed from the numbers."""
+"""Where COAL loses, as sentences computed from the numbers."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,33 +8,30 @@ from coalface.studies.report.number_format import excess, excess_interval, facto
 from coalface.studies.report.savings import Outcome
 
 
-def losses(analysis: Analysis) -> list[str]:
-    """A sentence per way in which a coal line is beaten and who beats it; none if it never is.
+def where_coal_loses(analysis: Analysis) -> list[str]:
+    """One sentence per way in which a coal line loses, and to which line; none if it never loses.
 
-    It loses to the baseline by ending worse, so that it never reaches the baseline's final test cost, or by
-    needing more for it; to another line where that one needs less, or ends better, than the best coal line.
+    It loses to the baseline if it never reaches the baseline's final test cost, or needs more to reach it. It loses to
+    another line if that line needs less, or ends better, than the best coal line.
     """
     if not analysis.coal_lines or not analysis.outcomes:
         return []
     return [*_to_the_baseline(analysis), *_to_others(analysis)]
 
 
-def nothing_lost(analysis: Analysis) -> str:
-    """What to say if there are no losses."""
+def no_losses_text(analysis: Analysis) -> str:
+    """The sentence for a study without losses."""
     baseline = analysis.findings.baseline
     if not analysis.outcomes:
         return f"Nothing can be compared: {baseline} has no runs to compare with."
     if not analysis.coal_lines and analysis.rules[baseline] == OURS:
         if len(analysis.rules) == 1:
-            return f"The baseline, {baseline}, is the coal line itself, and there is nothing to compare it with."
-        return (
-            f"The baseline, {baseline}, is the only coal line: there is nothing to compare it with but the other "
-            "lines, whose savings above are counted against it."
-        )
+            return f"The baseline, {baseline}, is the only line, so there is nothing to compare it with."
+        return f"The baseline, {baseline}, is the only coal line. The savings above compare the other lines with it."
     if not analysis.coal_lines:
         return "No line of this study uses the coal rule."
     return (
-        f"Nowhere in this study: every coal line gets as good as {baseline} ends up on all data, "
+        f"Nowhere in this study: every coal line gets as good as {baseline} at its end on all data, "
         "needs less for it, and no other line needs less, or ends better, than the best coal line."
     )
 
@@ -64,21 +61,21 @@ def _to_others(analysis: Analysis) -> Iterator[str]:
         for measure in analysis.measures:
             ahead = []
             for data in analysis.data_names:
-                rival, ours = analysis.best(data, [line], measure), analysis.best(data, analysis.coal_lines, measure)
-                if rival and ours and rival.savings[measure].factor > ours.savings[measure].factor:
-                    ahead.append((rival, ours))
+                other, ours = analysis.best(data, [line], measure), analysis.best(data, analysis.coal_lines, measure)
+                if other and ours and other.savings[measure].factor > ours.savings[measure].factor:
+                    ahead.append((other, ours))
             if ahead:
-                against = {rival.data: ours for rival, ours in ahead}
-                told = _where(analysis, [rival for rival, _ in ahead], _needs(measure, against))
-                yield f"{line} needs {measure.less} than the best coal line to get as good, {told}."
+                against = {other.data: ours for other, ours in ahead}
+                where = _where(analysis, [other for other, _ in ahead], _needs(measure, against))
+                yield f"{line} needs {measure.less} than the best coal line to get as good, {where}."
         better = [outcome for outcome in analysis.outcomes if outcome.line == line and _beats_all(analysis, outcome)]
         if better:
             yield f"{line} ends better than every coal line, {_where(analysis, better, _ends)}."
 
 
-def _where(analysis: Analysis, found: list[Outcome], told: Callable[[Outcome], str]) -> str:
-    """On which data, with a few words about each."""
-    each = listed([f"{outcome.data} ({told(outcome)})" for outcome in found])
+def _where(analysis: Analysis, found: list[Outcome], describe: Callable[[Outcome], str]) -> str:
+    """The datasets, with a few words about each."""
+    each = listed([f"{outcome.data} ({describe(outcome)})" for outcome in found])
     if len(analysis.data_names) == 1:
         return f"on {each}"
     return f"on {len(found)} of {len(analysis.data_names)} datasets: {each}"
@@ -86,10 +83,10 @@ def _where(analysis: Analysis, found: list[Outcome], told: Callable[[Outcome], s
 
 def _ends_worse(outcome: Outcome) -> str:
     low, high = outcome.excess_interval.low, outcome.excess_interval.high
-    told = f"{outcome.test_cost:.4g} against {outcome.baseline_test_cost:.4g}, {excess(outcome)}"
+    text = f"{outcome.test_cost:.4g} against {outcome.baseline_test_cost:.4g}, {excess(outcome)}"
     if interval := excess_interval(outcome):
-        told += f", 95 % interval {interval}" + (": this may be chance" if low <= 0 <= high else "")
-    return told
+        text += f", 95 % interval {interval}" + (": this may be chance" if low <= 0 <= high else "")
+    return text
 
 
 def _saves(measure: Measure) -> Callable[[Outcome], str]:
@@ -97,13 +94,13 @@ def _saves(measure: Measure) -> Callable[[Outcome], str]:
 
 
 def _needs(measure: Measure, against: dict[str, Outcome]) -> Callable[[Outcome], str]:
-    def told(outcome: Outcome) -> str:
+    def describe(outcome: Outcome) -> str:
         ours = against[outcome.data]
         needed = ours.savings[measure].needed
         theirs = f"{number(needed)} of {ours.line}" if needed == needed else "no coal line gets there"
         return f"{number(outcome.savings[measure].needed)} against {theirs}"
 
-    return told
+    return describe
 
 
 def _ends(outcome: Outcome) -> str:

@@ -6,22 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.errors import InputError
-from coalface.studies.checkpoint_costs import budgets_for, last_doubling
+from coalface.studies.checkpoints import checkpoint_costs, last_doubling
 
 
 @given(st.integers(1, 500), st.integers(1, 10**7))
 def test_doublings_start_at_ten_examples_and_end_beyond_the_last(n_labels, n_examples):
-    budgets = budgets_for("doubling", n_labels, n_examples)
-    assert budgets[0] == 10 * n_labels
-    assert np.all(budgets[1:] == 2 * budgets[:-1])
-    assert budgets[-1] > n_labels * n_examples
-    assert budgets[-1] <= max(4 * n_labels * n_examples, 20 * n_labels)
+    costs = checkpoint_costs("doubling", n_labels, n_examples)
+    assert costs[0] == 10 * n_labels
+    assert np.all(costs[1:] == 2 * costs[:-1])
+    assert costs[-1] > n_labels * n_examples
+    assert costs[-1] <= max(4 * n_labels * n_examples, 20 * n_labels)
 
 
 @given(st.integers(1, 500), st.integers(1, 10**7))
 def test_quarter_doublings_contain_the_doublings(n_labels, n_examples):
-    fine = budgets_for("quarter-doubling", n_labels, n_examples)
-    np.testing.assert_array_equal(fine[::4], budgets_for("doubling", n_labels, n_examples))
+    fine = checkpoint_costs("quarter-doubling", n_labels, n_examples)
+    np.testing.assert_array_equal(fine[::4], checkpoint_costs("doubling", n_labels, n_examples))
     assert np.all(np.diff(fine) > 0)
     ratios = fine[1:] / fine[:-1]
     assert np.all(np.abs(ratios - 2**0.25) <= 2.5 / fine[:-1])  # each is rounded up
@@ -35,10 +35,10 @@ def test_the_last_doubling_is_the_least_that_passes_the_data(n_examples):
 
 
 def test_numbers_are_taken_as_they_are():
-    assert budgets_for([3, 10, 11], 5, 100).tolist() == [3, 10, 11]
+    assert checkpoint_costs([3, 10, 11], 5, 100).tolist() == [3, 10, 11]
 
 
 @pytest.mark.parametrize("bad", ["twice", [2, 1], [1, 1], [0], [-1], [0.5], [[1]], None, 3, [True]], ids=str)
 def test_others_are_refused(bad):
-    with pytest.raises(InputError, match=r"budgets must be .*got"):
-        budgets_for(bad, 5, 100)
+    with pytest.raises(InputError, match=r"checkpoints must be .*got"):
+        checkpoint_costs(bad, 5, 100)
