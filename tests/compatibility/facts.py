@@ -136,12 +136,15 @@ def of_dataset(dataset):
     )
 
 
+_NAMES_OF_0_1 = {"checkpoints": "budgets"}
+
+
 def of_results(lines):
     """The finished cells of a sweep's journal without how long they took, by line, settings and permutation."""
     found = {}
     for line in lines:
         if "curve" in line:
-            curve = {name: value for name, value in line["curve"].items() if name != "seconds"}
+            curve = {_NAMES_OF_0_1.get(name, name): value for name, value in line["curve"].items() if name != "seconds"}
             found[f"{line['data']}, {line['line']}, {line['settings']}, {line['permutation']}"] = bits(curve)
     return found
 
