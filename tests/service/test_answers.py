@@ -6,8 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from coalface.errors import ConflictError, InputError, UnknownIdError
+from coalface.rounds.round import Round
 from coalface.service.desk.messages import NoQuestion
-from coalface.service.desk.pool_scan import decide
+from coalface.service.desk.queue import scan
 from tests.service.interviewing import FOUR, exported, half_finished, logged, tell
 from tests.service.projects import LABELS, costs_for, work
 
@@ -33,7 +34,7 @@ def test_nobody_takes_by_undoing_what_somebody_else_looks_at(desk_of, clock):
     _, receipt = half_finished(desk, clock)
     theirs = desk.lease("bob")
     assert theirs.id.endswith(".1")
-    with pytest.raises(ConflictError, match="somebody else"):
+    with pytest.raises(ConflictError, match="another annotator"):
         desk.undo("ada", receipt.answer_id)
     assert [question.id for question in desk.held("bob")] == [theirs.id]
     assert tell(desk, "bob", theirs, 0.5).learned
@@ -58,11 +59,9 @@ def test_an_answer_under_a_lease_given_back_is_kept_though_the_example_was_passe
     dropped = desk.lease("bob")
     tell(desk, "ada", desk.lease("ada"), 0.0)
     desk.release(dropped.lease_id, "bob")
-    monkeypatch.setattr(
-        "coalface.service.desk.queue.decide_again", lambda *_: (None, None)
-    )  # the model knows better by now
+    monkeypatch.setattr("coalface.service.desk.queue.decide_again", lambda *_: Round(1))  # the model asks nothing now
     desk.lease("ada")
-    assert desk.books.store.question(int(dropped.id.partition(".")[0])) is None
+    assert desk.state.store.question(int(dropped.id.partition(".")[0])) is None
     kept = tell(desk, "bob", dropped, 0.5)
     assert (kept.late, kept.learned) == (True, False)
     assert desk.undo("bob", kept.answer_id) is None
@@ -181,8 +180,9 @@ def test_nobody_is_shown_the_number_of_somebody_else_as_his_own(desk_of, clock):
     clock.now += 61
     again = desk.lease("ada")
     assert (again.example_id, again.known) == (first.example_id, {asked: 1.0})
-    row = desk.books.store.question(int(again.id.partition(".")[0]))
-    assert row.known == {asked: 1.0, theirs.labels[0]: 1.0}
+    row = desk.state.store.question(int(again.id.partition(".")[0]))
+    assert row.round.costs == {asked: 1.0, theirs.labels[0]: 1.0}
+    assert row.round.by == {asked: "ada", theirs.labels[0]: "bob"}
 
 
 def test_who_cannot_tell_what_nobody_asked_for_says_nothing(desk_of, clock):
@@ -193,8 +193,8 @@ def test_who_cannot_tell_what_nobody_asked_for_says_nothing(desk_of, clock):
     following = tell(desk, "bob", theirs, **{**others, theirs.labels[0]: 1.0}).follow_up
     assert following.known == {theirs.labels[0]: 1.0}
     assert not set(following.labels) & {*first.labels, *theirs.labels}
-    row = desk.books.store.question(int(first.id.partition(".")[0]))
-    assert row.known == {first.labels[0]: 1.0, theirs.labels[0]: 1.0}
+    row = desk.state.store.question(int(first.id.partition(".")[0]))
+    assert row.round.costs == {first.labels[0]: 1.0, theirs.labels[0]: 1.0}
     assert desk.progress("bob").own_costs == 1
     tell(desk, "bob", following, 0.0)
     assert desk.progress("bob").own_costs == 2
@@ -216,11 +216,10 @@ def test_labels_come_in_the_order_of_the_project(desk_of):
     for turn in range(30):
         question = desk.lease("ada")
         assert question.labels == sorted(question.labels)
-        plan = desk.books.store.question(int(question.id.partition(".")[0])).plan
-        orders.append([*plan["first"], *(label for label, _ in plan["then"])])
+        orders.append(list(desk.state.store.question(int(question.id.partition(".")[0])).round.ask))
         costs = {label: (turn + 3 * k) % 9 / 8 for k, label in enumerate(question.labels)}
         tell(desk, "ada", question, **costs)
-    assert any(order != sorted(order) for order in orders)  # the plan has another one
+    assert any(order != sorted(order) for order in orders)  # the round has another one
 
 
 # -- reasons --------------------------------------------------------------------------------------
@@ -228,10 +227,10 @@ def test_labels_come_in_the_order_of_the_project(desk_of):
 
 def test_a_pool_that_is_not_looked_through_is_said_to_be(desk_of, monkeypatch):
     def silent(*args):
-        return (found._replace(plans=[None] * len(found.plans)) for found in decide(*args))
+        return ([(example, Round(one.number)) for example, one in found] for found in scan(*args))
 
-    monkeypatch.setattr("coalface.service.desk.queue._MOST_LOOKED_AT", 8)
-    monkeypatch.setattr("coalface.service.desk.queue.decide", silent)
+    monkeypatch.setattr("coalface.service.desk.queue._MOST_SCANNED", 8)
+    monkeypatch.setattr("coalface.service.desk.queue.scan", silent)
     desk = desk_of(n=40)
     reasons = [desk.lease("ada").reason for _ in range(6)]
     assert reasons == ["looking"] * 4 + ["nothing-worth-asking"] * 2
@@ -275,10 +274,10 @@ def test_the_log_says_what_was_put_to_whom_and_until_when(desk_of, clock):
 def test_what_is_undone_leaves_the_estimate_of_the_cost(desk_of):
     desk = desk_of(labels=LABELS, n=200, learner={})
     receipts, _ = work(desk)
-    before = desk.books.tally.test_cost()
+    before = desk.state.counters.test_cost()
     undone = next(receipt for receipt in reversed(receipts) if receipt.follow_up is None)
     desk.undo("ada", undone.answer_id)
-    after = desk.books.tally.test_cost()
+    after = desk.state.counters.test_cost()
     assert after.n == before.n - 1
 
 

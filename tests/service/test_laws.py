@@ -84,7 +84,7 @@ class People(RuleBasedStateMachine):
         assert not stands
         assert self.desk.answer(who, question.id, question.lease_id, said, key) == receipt  # sent twice, counted once
         self.receipts[who, question.id, question.lease_id, key] = (said, receipt)
-        body = self.desk.books.log.get(int(receipt.answer_id)).body
+        body = self.desk.state.log.get(int(receipt.answer_id)).body
         self.paid_late += body["put"] * receipt.late
         if receipt.follow_up:
             self.shown.append((who, receipt.follow_up))
@@ -174,7 +174,7 @@ class People(RuleBasedStateMachine):
     @invariant()
     def questions_stand_where_the_answers_left_them(self):
         answers = self.standing()
-        rows = self.desk.books.store.rows()
+        rows = self.desk.state.store.rows()
         for row in rows:
             learned = [body for body in (event.body for event in answers) if body["learned"]]
             learned = [body for body in learned if body["question"] == row.number]
@@ -199,7 +199,7 @@ class People(RuleBasedStateMachine):
             path.unlink()
         other = Desk(Project.open(self.desk.project.folder), clock=self.clock)
         try:
-            assert same_bits(self.desk.books.model.learner, other.books.model.learner)
+            assert same_bits(self.desk.state.model.learner, other.state.model.learner)
             assert asdict(self.desk.overview()) | {"model": 0} == asdict(other.overview()) | {"model": 0}
         finally:
             other.close()
@@ -214,7 +214,7 @@ class People(RuleBasedStateMachine):
         return [event for event in self.events("answered") if str(event.id) not in self.undone]
 
     def events(self, kind):
-        return list(self.desk.books.log.read(kinds=[kind])) if hasattr(self, "desk") else []
+        return list(self.desk.state.log.read(kinds=[kind])) if hasattr(self, "desk") else []
 
 
 People.TestCase.settings = settings(

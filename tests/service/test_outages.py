@@ -87,7 +87,7 @@ def test_what_went_wrong_decides_whether_to_come_again(as_ann, desk, monkeypatch
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(desk.books, "recording", fail)
+    monkeypatch.setattr(desk.state, "recording", fail)
     response = as_ann.post(f"{PROJECT}/queries:lease", json={})
     assert is_problem(response, status)
     assert ("retry-after" in response.headers) == (status == 503)
@@ -104,12 +104,12 @@ def test_counts_outlast_a_database_that_cannot_be_read(desk, monkeypatch):
         yield
 
     with monkeypatch.context() as patch:
-        patch.setattr(desk.books.log, "read", gone)
-        with pytest.raises(RuntimeError), desk.books.recording():
+        patch.setattr(desk.state.log, "read", gone)
+        with pytest.raises(RuntimeError), desk.state.recording():
             raise RuntimeError("something")
         with pytest.raises(sa.exc.OperationalError):
             desk.lease("ann")
     with monkeypatch.context() as patch:
-        patch.setattr(desk.books, "_behind", False)
+        patch.setattr(desk.state, "_behind", False)
         assert desk.progress("ann") == before
     assert desk.progress("ann") == before

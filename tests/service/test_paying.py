@@ -112,7 +112,7 @@ def test_half_finished_interviews_are_learned_when_the_budget_is_spent(desk_of, 
     assert desk.lease("eve") == NoQuestion("budget-spent")
     assert [line["id"] for line in exported(desk)] == [late.example_id, question.example_id]
     assert exported(desk)[-1]["costs"] == {question.labels[0]: 1.0}
-    assert desk.books.model.learner.examples_queried_ == 2
+    assert desk.state.model.learner.examples_queried_ == 2
     assert desk.lease("eve") == NoQuestion("budget-spent")
     assert len(logged(desk, "closed")) == 2
     assert len(logged(desk, "stopped")) == 1
@@ -157,13 +157,13 @@ def test_the_model_learns_the_other_copy_when_the_first_one_is_undone(desk_of, c
     tell(desk, "ada", back, key="again", **dict.fromkeys(FOUR, 0.5))
     assert [line["costs"] for line in exported(desk)] == [dict.fromkeys(FOUR, 1.0)]
     desk.settle()
-    live = desk.books.model.learner
+    live = desk.state.model.learner
     desk.close()
     for path in desk.project.folder.glob("snapshot-*"):
         path.unlink()
     other = Desk(Project.open(desk.project.folder), clock=clock)
     try:
-        assert same_bits(live, other.books.model.learner)
+        assert same_bits(live, other.state.model.learner)
     finally:
         other.close()
 

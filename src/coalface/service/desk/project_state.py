@@ -1,33 +1,37 @@
-"""The books of a project: its log, the counts over it and the model, which never fall apart.
+"""The state of a project: its log, the counters over it and its model, which always agree.
 
-What happens is written to the log in one transaction, together with where the questions stand. Once that is safe, the
-counts and the model take it in, in the order of the log. Where something goes wrong on the way, nobody knows how much
-is safe; then whoever comes next first takes in what the log has.
+A call writes its events and changes of questions in one transaction. After the commit, the counters and the model take
+in the events in the order of the log. After an error on the way, the outcome is unknown; the next caller replays the
+log first.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
 import sqlalchemy as sa
 
-from coalface.rounds.event_log import Event, EventLog
-from coalface.service.desk.counters import Tally
-from coalface.service.desk.model import SNAPSHOT, LiveModel
+from coalface.rounds.event_log import Event
+from coalface.service.desk.counters import Counters
+from coalface.service.desk.events import CLOSED, SNAPSHOT, closed_body, rounds_in
+from coalface.service.desk.model import LiveModel
 from coalface.service.desk.snapshots import Snapshots
-from coalface.service.desk.store import Store
+from coalface.service.desk.store import Row, Store
 from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
 
+_PAGE = 2000  # events taken in at a time
+
 
 class Recording:
-    """An open transaction and its events so far."""
+    """An open transaction and its events, which are written at its end."""
 
-    def __init__(self, log: EventLog, connection: sa.Connection, now: float) -> None:
-        self.connection, self.now = connection, now
+    def __init__(self, store: Store, connection: sa.Connection, now: float, closed: dict[int, int]) -> None:
+        self.store, self.connection, self.now = store, connection, now
         self.events: list[Event] = []
-        self._log = log
+        self._closed = closed  # example -> the event that closed it
 
     def add(
         self,
@@ -37,63 +41,72 @@ class Recording:
         example: int | None = None,
         seconds: float | None = None,
         ref: str | None = None,
-    ) -> Event:
-        """Write an event; as it stands in the log."""
-        number = self._log.append(self.connection, Event(kind, self.now, who, seconds, example, ref, body))
-        self.events.append(Event(kind, self.now, who, seconds, example, ref, body, number))
-        return self.events[-1]
+    ) -> None:
+        """Add an event."""
+        self.events.append(Event(kind, self.now, who, seconds, example, ref, body))
 
-    def note(self, kind: str, bodies: Mapping[int, dict[str, Any]]) -> None:
-        """Write an event per example, of a kind that nothing is counted or learned from, in one go."""
-        events = [Event(kind, self.now, example=example, body=body) for example, body in bodies.items()]
-        self._log.extend(self.connection, events)
+    def close(self, row: Row, who: str | None = None) -> None:
+        """Let the model learn the answers to a question, unless it has learned another copy of it."""
+        now = any(event.kind == CLOSED and event.example == row.example for event in self.events)
+        if row.example not in self._closed and not now:
+            self.teach(row, who)
+
+    def teach(self, row: Row, who: str | None) -> None:
+        """Let the model learn the answers to a question, whatever the other copies are."""
+        self.add(CLOSED, closed_body(row.number, row.round), who, row.example)
+
+    def write(self) -> None:
+        """Write the events; the log numbers them."""
+        numbers = self.store.log.extend(self.connection, self.events)
+        self.events = [replace(event, id=number) for event, number in zip(self.events, numbers, strict=True)]
 
 
-class Books:
-    """What is known of a project, opened from its folder and database; whoever writes holds the lock."""
+class ProjectState:
+    """What is known about a project, from its folder and database. A caller that writes holds ``lock``."""
 
     def __init__(self, project: Project, store: Store, clock: Callable[[], float]) -> None:
         self.project, self.store, self.clock = project, store, clock
         self.log = store.log
         self.lock = RLock()
-        self._tally, self._last = self._no_counts(), 0
-        self._behind = True  # the log may have more than was taken in
+        self._counters, self._last = self._no_counts(), 0
+        self._behind = True  # the log may have events that were not taken in
         with opening(project.address):
             self._model = LiveModel(project, self.log)
             self.catch_up()
-        self._snapshots = Snapshots(project.folder, self._model, self._note_snapshot)
+        self._snapshots = Snapshots(project.folder, self._model, self._record_snapshot)
 
     @property
-    def tally(self) -> Tally:
-        """The counts, as the log has them."""
+    def counters(self) -> Counters:
+        """The counters, up to date with the log."""
         self.catch_up()
-        return self._tally
+        return self._counters
 
     @property
-    def latest_tally(self) -> Tally:
-        """The counts for those who would not wait: the last ones while somebody writes, or tries to."""
+    def latest_counters(self) -> Counters:
+        """Counters that may be stale, without blocking."""
         if self._behind and self.lock.acquire(blocking=False):
-            try:  # a commit may still be on its way: the books stay behind
-                self._take_in(self.log.read(self._last))
+            try:  # a commit may still be on its way, so the state stays behind
+                self._replay()
             finally:
                 self.lock.release()
-        return self._tally
+        return self._counters
 
     @property
     def model(self) -> LiveModel:
-        """The model, as the log has it."""
+        """The model, up to date with the log."""
         self.catch_up()
         return self._model
 
     @contextmanager
     def recording(self) -> Iterator[Recording]:
-        """A transaction whose events are counted and learned once they are safe."""
+        """A transaction; after the commit, the counters and the model take in its events."""
         with self.lock:
             self.catch_up()
             try:
                 with self.store.database.writing() as connection:
-                    record = Recording(self.log, connection, self.clock())
+                    record = Recording(self.store, connection, self.clock(), self._counters.closed)
                     yield record
+                    record.write()
                 self._take_in(record.events)
             except BaseException:
                 self._behind = True
@@ -101,10 +114,10 @@ class Books:
         self._snapshots.consider()
 
     def catch_up(self) -> None:
-        """Take in what the log has more; most often there is nothing to do."""
+        """Take in what the log has more; most often that is nothing."""
         if self._behind:
             with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
-                self._take_in(self.log.read(self._last))
+                self._replay()
                 self._behind = False
 
     def close(self) -> None:
@@ -112,19 +125,23 @@ class Books:
         self._snapshots.close()
         self._model.close()
 
-    def _take_in(self, events: Iterable[Event]) -> None:
-        for event in events:
-            try:
-                self._tally.take_in(event)
-                self._model.take_in(event)
-                self._last = event.id
-            except BaseException:  # it may be counted by half: begin anew
-                self._tally, self._last = self._no_counts(), 0
-                raise
+    def _replay(self) -> None:
+        while page := self.log.page(self._last, _PAGE):
+            self._take_in(page)
 
-    def _no_counts(self) -> Tally:
-        return Tally(self.project.labels, self.project.cost_bounds, self.project.limits)
+    def _take_in(self, events: Sequence[Event]) -> None:
+        taught = [(event, rounds_in(event, self.project.labels)) for event in events]
+        try:
+            self._counters.take_in(taught)
+            self._model.take_in(taught)
+        except BaseException:  # some events may be half counted: count all again
+            self._counters, self._last = self._no_counts(), 0
+            raise
+        self._last = events[-1].id if events else self._last
 
-    def _note_snapshot(self, body: dict[str, Any]) -> None:
+    def _no_counts(self) -> Counters:
+        return Counters(self.project.labels, self.project.cost_bounds, self.project.limits)
+
+    def _record_snapshot(self, body: dict[str, Any]) -> None:
         with self.recording() as record:
             record.add(SNAPSHOT, body)

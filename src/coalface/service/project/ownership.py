@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from coalface.errors import FileBusyError, FileFormatError, InputError, in_one_line
-from coalface.rounds.database import Database, written_out
+from coalface.rounds.database import Database, sql_step
 from coalface.rounds.event_log import any_event
 from coalface.rounds.sql_engines import without_password
 
 import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
 
 STEPS = (
-    written_out("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL)"),
-    written_out("ALTER TABLE project ADD COLUMN rests_on TEXT"),
+    sql_step("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL)"),
+    sql_step("ALTER TABLE project ADD COLUMN rests_on TEXT"),
 )
 _project = sa.table("project", sa.column("id"), sa.column("rests_on"))
 _RESTORE = "Restore it from a copy, or import an exported .zip."
@@ -55,7 +55,7 @@ def refuse_unmade(url: str) -> None:
     missing = url.startswith(local) and not Path(url.removeprefix(local).partition("?")[0]).is_file()
     if not missing:
         with closing(Database(url)) as database:
-            missing = not database.knows("desk")
+            missing = not database.has_part("desk")
     if missing:
         raise InputError(
             f"The database {without_password(url)} must hold this project's answers, it is missing or empty. {_RESTORE}"

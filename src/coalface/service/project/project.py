@@ -210,7 +210,7 @@ class Project:
         """The database of the project, which nobody else may write if ``alone``."""
         with opening(self.address):
             refuse_unmade(self.address)
-            store = Store(self.address, alone=alone)
+            store = Store(self.address, self.labels, alone=alone)
             try:
                 with store.database.writing() as connection:
                     claim(connection, self.id, self._rests_on())
@@ -222,7 +222,7 @@ class Project:
     @contextmanager
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
         """A database that was empty, in the transaction that makes it the project's."""
-        with closing(Store(self.address)) as store, store.database.writing() as connection:
+        with closing(Store(self.address, self.labels)) as store, store.database.writing() as connection:
             claim_empty(connection, self.id, self._rests_on())
             yield store, connection
 

@@ -49,14 +49,14 @@ def events(desk: NamedDesk, limit: views.Limit = 100, cursor: views.Cursor = "")
 @for_engineers.get("/projects/{project}/examples")
 def examples(desk: NamedDesk, limit: views.Limit = 100, cursor: views.Cursor = "") -> views.Page[views.ExampleView]:
     """The pool in the order in which it is decided, and where each example stands."""
-    found = [views.ExampleView.model_validate(one) for one in examples_after(desk.books, int(cursor or 0), limit + 1)]
+    found = [views.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
     return views.page_of(found, limit, lambda example: example.turn)
 
 
 @for_engineers.get("/projects/{project}/next")
 def coming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> views.Page[views.ComingView]:
     """What would be asked next, by what the model knows now; looking changes nothing."""
-    return views.Page(items=[views.ComingView.model_validate(one) for one in next_questions(desk.books, n)])
+    return views.Page(items=[views.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
 
 
 @for_engineers.post("/projects/{project}/predict")

@@ -113,7 +113,7 @@ def label_page(request: Request, caller: Visitor, desk: AnyDesk, said: str = "")
     about["how_many"] = shares(about["progress"])
     about["draft"] = f"{request.app.state.cookie} {caller.name} {question.id}"
     about["others"] = [one for one in desk.project.labels if one not in {*shown.labels, *shown.known}]
-    about["not_asked"] = not_asked(desk.books, question) if caller.is_engineer else {}
+    about["not_asked"] = not_asked(desk.state, question) if caller.is_engineer else {}
     return _page(request, "truth.html" if desk.project.true_label else "label.html", caller, **about)
 
 
