@@ -1,8 +1,8 @@
 """The append-only event log: who did what to which example, when, and how long it took."""
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -73,11 +73,13 @@ class EventLog:
         self.database = database
         database.bring_up_to_date("events", STEPS)
 
-    def extend(self, connection: sa.Connection, events: Iterable[Event]) -> list[int]:
-        """Add events in order and return their numbers; an event that has a number keeps it."""
-        rows = [_row(event) for event in events]
+    def extend(self, connection: sa.Connection, events: Sequence[Event]) -> list[Event]:
+        """Add events in order and return them with their numbers; an event that has a number keeps it."""
+        if not events:
+            return []
         statement = _events.insert().returning(_events.c.id, sort_by_parameter_order=True)
-        return list(connection.execute(statement, rows).scalars()) if rows else []
+        numbers = connection.execute(statement, [_row(event) for event in events]).scalars()
+        return [replace(event, id=number) for event, number in zip(events, numbers, strict=True)]
 
     def read(self, after: int = 0, kinds: Iterable[str] | None = None) -> Iterator[Event]:
         """All events after a number, in order; events added meanwhile may or may not be among them."""

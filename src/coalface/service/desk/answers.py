@@ -12,7 +12,7 @@ from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
 from coalface.service.desk.events import ANSWERED, UNDONE
-from coalface.service.desk.project_state import ProjectState, Recording
+from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import MOST_HELD, QuestionQueue
 from coalface.service.desk.store import Row
 from coalface.service.project.spending import Spent
@@ -28,19 +28,13 @@ class Given:
     """
 
     annotator: str
-    number: int  # of the question
-    step: int
+    question: tuple[int, int]  # its number, and its number of answers when it was displayed
     lease_id: str
     key: str
     costs: Costs
     said: dict[str, Any]  # seconds, note and price, where given
     whole: bool = False
     truth: str | None = None
-
-    @property
-    def ref(self) -> str:
-        """The unique name of the answer in the log."""
-        return f"answer:{self.annotator}:{self.key}"
 
 
 @dataclass(frozen=True)
@@ -61,20 +55,21 @@ class Answers:
 
     def answer(self, given: Given) -> Taken:
         """Keep an answer and, if it is the first to its question, continue the question."""
-        state = self._state
-        earlier, lease, past, row = state.store.situation(given.number, given.ref, f"lease:{given.lease_id}")
+        state, (number, step) = self._state, given.question
+        ref = f"answer:{given.annotator}:{given.key}"
+        earlier, lease, past, row = state.store.situation(number, ref, f"lease:{given.lease_id}")
         if earlier is not None:
             return self._again(earlier, given, row)
         lease = _own_lease(lease, given.lease_id, given.annotator)
         asked = _displayed_labels(lease, past, given)
         valid = valid_answers(past)
-        _refuse_second(valid, lease, given.step)
-        body: dict[str, Any] = {"question": given.number, "step": given.step, "lease": lease.id, "asked": asked}
+        _refuse_second(valid, lease, step)
+        body: dict[str, Any] = {"question": number, "step": step, "lease": lease.id, "asked": asked}
         body["costs"] = {**dict.fromkeys(asked), **given.costs}
         body |= {name: value for name, value in given.said.items() if name != "seconds"}
         body |= {"truth": given.truth} if given.truth is not None else {}
         body |= charge(given.annotator, body, valid)
-        first = row is not None and row.open and row.step == given.step
+        first = row is not None and row.open and row.step == step
         with state.recording() as record:
             if row is None or not first or self._is_elsewhere(row, given.annotator, valid):
                 row, body = None, body | {"learned": False, "late": True}
@@ -83,11 +78,9 @@ class Answers:
                 body |= {"until": row.expires} if row.lease == given.lease_id else {}
                 body |= {"learned": True, "late": not in_time}
                 row = self._continued(row, given, body, record.now + float(lease.body["ttl"]))
-            record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), given.ref)
+            record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if row is not None:
-                if not row.open:
-                    record.close(row, row.holder)
-                save(record, row)
+                record.save(row, given.annotator)
         return Taken(record.events[0], row if row is not None and row.open else None)
 
     def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
@@ -95,7 +88,7 @@ class Answers:
         project = self._state.project
         answered = with_answer(row.round, body, given.annotator, whole=given.whole)
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
-        left = () if given.whole else answered.next_labels(project.cost_bounds)
+        left = () if given.whole else answered.next_labels(project.scale.bounds)
         room = self._room_after(row, body) if left else 0
         if room < 1:
             return replace(row, open=False, asking=0, lease=None, expires=None)
@@ -116,10 +109,10 @@ class Answers:
             raise ConflictError(
                 "This key belongs to an answer that was undone, or to another annotator. Choose a new key."
             )
-        same = (body["question"], body["step"], body.get("truth")) == (given.number, given.step, given.truth)
+        same = (body["question"], body["step"], body.get("truth")) == (*given.question, given.truth)
         if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
-        goes_on = row is not None and row.open and row.holder == event.who and row.step == given.step + 1
+        goes_on = row is not None and row.open and row.holder == event.who and row.step == given.question[1] + 1
         return Taken(event, row if body["learned"] and goes_on else None)
 
     # -- leases ---------------------------------------------------------------------------------
@@ -215,26 +208,21 @@ def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) 
     return {"looks": int(looks), "put": len({*answer["asked"]} - asked)}
 
 
-def save(record: Recording, row: Row) -> None:
-    """Write the state of a question after an answer, or after an undo."""
-    names = ("open", "round", "step", "asking", "lease", "holder", "expires")
-    record.store.change(record.connection, row.number, **{name: getattr(row, name) for name in names})
-
-
 def _displayed_labels(lease: Event, past: Iterable[Event], given: Given) -> list[str]:
     """The labels that a lease has displayed at a step of its question.
 
     A lease displays its first step and, after each answer under it, the next, even if that answer was undone later.
     """
-    if lease.body["question"] == given.number:
-        if lease.body["step"] == given.step:
+    number, step = given.question
+    if lease.body["question"] == number:
+        if lease.body["step"] == step:
             return list(lease.body.get("labels", []))
         for event in past:
             body: dict[str, Any] = event.body
             followed = event.kind == ANSWERED and "then" in body
-            if followed and (body.get("lease"), body["step"] + 1) == (lease.id, given.step):
+            if followed and (body.get("lease"), body["step"] + 1) == (lease.id, step):
                 return list(body["then"]["labels"])
-    raise UnknownIdError(f"There is no question '{given.number}.{given.step}' under the lease {given.lease_id}.")
+    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {given.lease_id}.")
 
 
 def _own_lease(lease: Event | None, lease_id: str, annotator: str) -> Event:

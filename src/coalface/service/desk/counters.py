@@ -43,7 +43,7 @@ class Counters:
 
     >>> counters = Counters(["cat", "dog"], (0.0, 1.0), Limits())
     >>> body = {"question": 1, "step": 0, "costs": {"cat": 0.25}, "late": False, "learned": True}
-    >>> counters.take_in([(Event("answered", at=3.0, who="ada", example=7, seconds=4.0, body=body, id=1), [])])
+    >>> counters.take_in([Event("answered", at=3.0, who="ada", example=7, seconds=4.0, body=body, id=1)], [[]])
     >>> counters.spent.costs, counters.workers["ada"].pace
     (1, 4.0)
     """
@@ -68,11 +68,11 @@ class Counters:
         """One person's counts."""
         return self.workers.setdefault(name, Worker())
 
-    def take_in(self, taught: Iterable[tuple[Event, list[Decided]]]) -> None:
-        """Count events and the rounds that they teach, in the order of the log."""
-        for event, rounds in taught:
+    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+        """Count events and the rounds that each of them teaches, in the order of the log."""
+        for event, decided in zip(events, rounds, strict=True):
             self._take_in(event)
-            for _, one in rounds:
+            for _, one in decided:
                 self._record_cost(event.id, one)
 
     def _take_in(self, event: Event) -> None:

@@ -117,13 +117,10 @@ class Desk:
         If the project asks for the true label, only "can't tell" can be answered here.
         """
         self._refuse_unknown(costs)
-        given = self.project.scale.checked(costs)
         if self.project.true_label:
-            _refuse_costs(given)
+            _refuse_costs(self.project.scale.checked(costs))
             return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
-        number, step = parsed_question(question_id)
-        said = checked_said(seconds, note, price)
-        return self._take(Given(annotator, number, step, lease_id, checked_name("key", key), given, said))
+        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price))
 
     def answer_truth(
         self,
@@ -141,9 +138,8 @@ class Desk:
         if label is not None:
             self._refuse_unknown([label])
             costs = dict(zip(self.project.labels, self.project.costs_of_truth(label).tolist(), strict=True))
-        number, step = parsed_question(question_id)
-        said, name = checked_said(seconds, note, price), checked_name("key", key)
-        return self._take(Given(annotator, number, step, lease_id, name, costs, said, whole=True, truth=label))
+        said = (seconds, note, price)
+        return self._take(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
 
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
@@ -193,7 +189,29 @@ class Desk:
             if label not in self.project.labels:
                 raise UnknownLabelError(label, self.project.labels)
 
-    def _take(self, given: Given) -> Receipt:
+    def _take(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        key: str,
+        costs: Mapping[str, float | None],
+        said: tuple[float | None, str | None, float | None],
+        *,
+        whole: bool = False,
+        truth: str | None = None,
+    ) -> Receipt:
+        """Check an answer, take it and say what became of it."""
+        given = Given(
+            annotator=annotator,
+            costs=self.project.scale.checked(costs),
+            question=parsed_question(question_id),
+            lease_id=lease_id,
+            key=checked_name("key", key),
+            said=checked_said(*said),
+            whole=whole,
+            truth=truth,
+        )
         with self.state.lock:
             taken = self._answers.answer(given)
             follow_up = None if taken.next is None else self._question(taken.next)

@@ -20,7 +20,7 @@ Decided = tuple[int, Round]  # the place of an example in the pool, and its roun
 
 
 def passed_body(decided: Sequence[Decided]) -> dict[str, Any]:
-    """The body of the event that nothing is asked about these examples.
+    """The body of a "passed" event: nothing is asked about these examples.
 
     >>> passed_body([(7, Round(14))])
     {'examples': [7], 'rounds': [14], 'outlooks': [None]}
@@ -32,15 +32,11 @@ def passed_body(decided: Sequence[Decided]) -> dict[str, Any]:
     }
 
 
-def closed_body(question: int, answered: Round) -> dict[str, Any]:
-    """The body of the event that a question has all its answers."""
-    return {"question": question, **answered.to_json()}
-
-
 def rounds_in(event: Event, labels: Sequence[str]) -> list[Decided]:
     """What an event teaches: rounds with the places of their examples in the pool; most events teach nothing.
 
-    >>> rounds_in(Event("closed", 1.0, example=7, body=closed_body(3, Round(14, ask=("cat",), costs={"cat": 0.5}))), [])
+    >>> closed = Round(14, ask=("cat",), costs={"cat": 0.5})
+    >>> rounds_in(Event("closed", 1.0, example=7, body={"question": 3, **closed.to_json()}), ["cat", "dog"])
     [(7, Round(number=14, ... ask=('cat',), ... costs={'cat': 0.5}, unasked=(), by={}))]
     """
     body = event.body

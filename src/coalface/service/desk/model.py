@@ -28,9 +28,9 @@ def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> No
     _without_warnings(learner)
     remaining = iter(decided)
     while batch := list(islice(remaining, _BATCH)):
-        X = pool.rows(np.array([example for example, _ in batch], np.int64))
+        places, rounds = np.array([example for example, _ in batch], np.int64), [one for _, one in batch]
         try:
-            learner.tell_rounds([one for _, one in batch], X)
+            learner.tell_rounds(rounds, pool.rows(places))
         except UnknownLabelError as problem:
             raise FileFormatError(f"The log has a label that the project lacks ({problem}). Add the label.") from None
 
@@ -59,9 +59,9 @@ class LiveModel:
         """Whether the model still knows answers that were undone."""
         return self._builder is not None
 
-    def take_in(self, taught: Iterable[tuple[Event, list[Decided]]]) -> None:
-        """Learn events and their rounds, in the order of the log; events that were learned before are skipped."""
-        for event, decided in taught:
+    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+        """Learn the rounds that each event teaches, in the order of the log; known events are skipped."""
+        for event, decided in zip(events, rounds, strict=True):
             if event.kind in TEACHING:
                 self._take_in(event, decided)
 
@@ -70,8 +70,9 @@ class LiveModel:
             if event.id <= self.last:
                 return
             self.last = event.id
-            if undone_in([event]):
-                self.rebuild()
+            if event.kind == UNDONE:
+                if event.body.get("closed"):
+                    self.rebuild()
                 return
             try:
                 teach(self.learner, self._project.pool, decided)

@@ -5,9 +5,9 @@ in the events in the order of the log. After an error on the way, the outcome is
 log first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from coalface.rounds.event_log import Event
 from coalface.service.desk.counters import Counters
-from coalface.service.desk.events import CLOSED, SNAPSHOT, closed_body, rounds_in
+from coalface.service.desk.events import CLOSED, PASSED, SNAPSHOT, Decided, passed_body, rounds_in
 from coalface.service.desk.model import LiveModel
 from coalface.service.desk.snapshots import Snapshots
 from coalface.service.desk.store import Row, Store
@@ -25,13 +25,16 @@ from coalface.service.project.project import Project
 _PAGE = 2000  # events taken in at a time
 
 
+@dataclass
 class Recording:
     """An open transaction and its events, which are written at its end."""
 
-    def __init__(self, store: Store, connection: sa.Connection, now: float, closed: dict[int, int]) -> None:
-        self.store, self.connection, self.now = store, connection, now
-        self.events: list[Event] = []
-        self._closed = closed  # example -> the event that closed it
+    store: Store
+    connection: sa.Connection
+    now: float
+    closed: Mapping[int, int]  # example -> the event that closed it
+    events: list[Event] = field(default_factory=list)
+    rounds: list[list[Decided]] = field(default_factory=list)  # what each event teaches
 
     def add(
         self,
@@ -42,23 +45,34 @@ class Recording:
         seconds: float | None = None,
         ref: str | None = None,
     ) -> None:
-        """Add an event."""
+        """Add an event that teaches the model nothing."""
         self.events.append(Event(kind, self.now, who, seconds, example, ref, body))
+        self.rounds.append([])
 
-    def close(self, row: Row, who: str | None = None) -> None:
-        """Let the model learn the answers to a question, unless it has learned another copy of it."""
-        now = any(event.kind == CLOSED and event.example == row.example for event in self.events)
-        if row.example not in self._closed and not now:
-            self.teach(row, who)
+    def pass_over(self, decided: list[Decided], **more: int) -> None:
+        """Record that nothing is asked about these examples."""
+        self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
+        self.rounds.append(decided)
 
-    def teach(self, row: Row, who: str | None) -> None:
-        """Let the model learn the answers to a question, whatever the other copies are."""
-        self.add(CLOSED, closed_body(row.number, row.round), who, row.example)
+    def save(self, row: Row, who: str | None = None) -> None:
+        """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
 
-    def write(self) -> None:
-        """Write the events; the log numbers them."""
-        numbers = self.store.log.extend(self.connection, self.events)
-        self.events = [replace(event, id=number) for event, number in zip(self.events, numbers, strict=True)]
+        Of several copies of a question, the model learns the one that is closed first.
+        """
+        columns = {name: getattr(row, name) for name in ("open", "step", "asking", "lease", "holder", "expires")}
+        learned = row.open or self._is_closed(row.example)
+        plain = row.round.to_json() if learned else self.teach(row, who)
+        self.store.change(self.connection, row.number, round=plain, **columns)
+
+    def teach(self, row: Row, who: str | None) -> dict[str, Any]:
+        """Let the model learn the answers to a question, which come back in their JSON form."""
+        plain = row.round.to_json()
+        self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
+        self.rounds.append([(row.example, row.round)])
+        return plain
+
+    def _is_closed(self, example: int) -> bool:
+        return example in self.closed or any(event.kind == CLOSED and event.example == example for event in self.events)
 
 
 class ProjectState:
@@ -106,8 +120,8 @@ class ProjectState:
                 with self.store.database.writing() as connection:
                     record = Recording(self.store, connection, self.clock(), self._counters.closed)
                     yield record
-                    record.write()
-                self._take_in(record.events)
+                    record.events = self.log.extend(connection, record.events)  # which numbers them
+                self._take_in(record.events, record.rounds)
             except BaseException:
                 self._behind = True
                 raise
@@ -127,13 +141,12 @@ class ProjectState:
 
     def _replay(self) -> None:
         while page := self.log.page(self._last, _PAGE):
-            self._take_in(page)
+            self._take_in(page, [rounds_in(event, self.project.labels) for event in page])
 
-    def _take_in(self, events: Sequence[Event]) -> None:
-        taught = [(event, rounds_in(event, self.project.labels)) for event in events]
+    def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         try:
-            self._counters.take_in(taught)
-            self._model.take_in(taught)
+            self._counters.take_in(events, rounds)
+            self._model.take_in(events, rounds)
         except BaseException:  # some events may be half counted: count all again
             self._counters, self._last = self._no_counts(), 0
             raise

@@ -9,7 +9,7 @@ import numpy as np
 
 from coalface.learner.coal import CoalClassifier
 from coalface.rounds.round import Round
-from coalface.service.desk.events import ASKED, LEASED, PASSED, STOPPED, Decided, passed_body
+from coalface.service.desk.events import ASKED, LEASED, STOPPED, Decided
 from coalface.service.desk.messages import NoQuestion, reason_in_words
 from coalface.service.desk.project_state import ProjectState, Recording
 from coalface.service.desk.store import Row
@@ -71,7 +71,7 @@ class QuestionQueue:
 
     def labels_asked(self, row: Row) -> list[str]:
         """The labels asked about now, in the order of the project."""
-        return self.in_project_order(row.round.next_labels(self._state.project.cost_bounds)[: row.asking])
+        return self.in_project_order(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
 
     def in_project_order(self, labels: Iterable[str]) -> list[str]:
         """Labels as annotators see them; the order of a round would reveal what the model believes."""
@@ -125,10 +125,10 @@ class QuestionQueue:
         found = decide_again(state.model.learner, state.project.pool, row)
         if not found.ask:
             state.store.remove(record.connection, [row.number])
-            record.add(PASSED, passed_body([(row.example, found)]))
+            record.pass_over([(row.example, found)])
             return None
         row = replace(row, round=found, asking=self._n_first(found), decided=state.counters.learned)
-        state.store.change(record.connection, row.number, round=found, asking=row.asking, decided=row.decided)
+        state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
         return row
 
     def _n_first(self, found: Round) -> int:
@@ -147,8 +147,8 @@ class QuestionQueue:
             asked = [(example, one) for example, one in decided if one.ask]
             found = found or bool(asked)
             with state.recording() as record:
-                passed = passed_body([(example, one) for example, one in decided if not one.ask])
-                record.add(PASSED, passed | {"cursor": decided[-1][1].number})
+                passed = [(example, one) for example, one in decided if not one.ask]
+                record.pass_over(passed, cursor=decided[-1][1].number)
                 for example, one in asked:
                     body = {"labels": list(one.ask), "audits": dict(one.propensity), "reason": reason_in_words(one)}
                     record.add(ASKED, body, example=example)
@@ -209,5 +209,4 @@ class QuestionQueue:
             return
         with state.recording() as record:
             for row in state.store.half_finished(record.now):
-                state.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
-                record.close(row)
+                record.save(replace(row, open=False, asking=0, lease=None, expires=None))

@@ -162,9 +162,9 @@ class Store:
     def situation(self, number: int, answer: str, lease: str) -> Situation:
         """All that decides what happens to an answer to a question, by the names of the answer and its lease."""
         with self.database.reading() as connection:
-            log = self.log.of_answer(connection, answer, lease)
-            row = connection.execute(_questions.select().where(_q.number == number)).first()
-            return Situation(*log, None if row is None else self._row(row))
+            found = connection.execute(_questions.select().where(_q.number == number)).first()
+            row = None if found is None else self._row(found)
+            return Situation(*self.log.of_answer(connection, answer, lease), row)
 
     def copies(self, row: Row) -> list[Row]:
         """The other copies of a question, in order."""
@@ -238,9 +238,9 @@ class Store:
         return None if row is None else self._row(row)
 
     def change(self, connection: sa.Connection, number: int, **values: Any) -> None:
-        """Change columns of a question."""
+        """Change columns of a question; ``round`` in its JSON form."""
         if "round" in values:
-            values["round"] = json.dumps(values["round"].to_json())
+            values["round"] = json.dumps(values["round"])
         connection.execute(_questions.update().where(_q.number == number).values(**values))
 
     def remove(self, connection: sa.Connection, numbers: Iterable[int]) -> None:

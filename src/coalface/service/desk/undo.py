@@ -6,7 +6,7 @@ from typing import Any
 
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
-from coalface.service.desk.answers import charge, learned_answers, save, valid_answers, with_answer
+from coalface.service.desk.answers import charge, learned_answers, valid_answers, with_answer
 from coalface.service.desk.checks import parsed_answer
 from coalface.service.desk.events import ANSWERED, UNDONE
 from coalface.service.desk.project_state import ProjectState, Recording
@@ -42,7 +42,7 @@ class Undo:
         state, first, valid = self._state, undone[0], valid_answers(past)
         closed = self._closing_of(row)
         row = _before(row, [one for one in learned_answers(past, row.number) if one not in undone])
-        left = len(row.round.next_labels(state.project.cost_bounds))
+        left = len(row.round.next_labels(state.project.scale.bounds))
         row = replace(row, open=True, step=first.body["step"], asking=min(left, len(first.body["asked"])))
         with state.recording() as record:
             for answer in reversed(undone):
@@ -50,7 +50,7 @@ class Undo:
                 valid.remove(answer)
             lease, expires = secrets.token_urlsafe(12), record.now + lasting
             row = replace(row, holder=first.who, lease=lease, expires=expires)
-            save(record, row)
+            record.save(row)
             self._queue.record_lease(record, row, lasting)
             if closed is not None:
                 self._promote_copy(record, row, past)

@@ -46,7 +46,7 @@ def question_round(nested: Mapping[str, Any], labels: Sequence[str]) -> Round:
     >>> found.number, found.asked, found.next_labels()
     (14, ('cat',), ('dog',))
     """
-    plan = nested["plan"]
+    plan, known = nested["plan"], nested["known"]
     later = {label: (lowest, lowest) for label, lowest in plan["then"]}
     ranges = {label: (low, high) for label, (low, high) in (plan.get("ranges") or {}).items()}
     ask, audits = (*plan["first"], *later), plan.get("audits") or {}
@@ -58,8 +58,8 @@ def question_round(nested: Mapping[str, Any], labels: Sequence[str]) -> Round:
         reasons={label: REASONS[_reason(label, audits, plan.get("reason", ""))] for label in ask},
         propensity=audits,
         outlook=_outlook(plan.get("outlook"), labels),
-        costs=nested["known"],
-        unasked=tuple(plan.get("unasked", ())),
+        costs=known,
+        unasked=tuple(label for label in known if label in plan.get("unasked", ()) or label not in ask),
     )
 
 
