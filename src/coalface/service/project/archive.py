@@ -22,7 +22,7 @@ from coalface.rounds.event_log import Event
 from coalface.service.desk.store import Row, Store
 from coalface.service.project.ownership import new_id
 from coalface.service.project.project import DATABASE, LABELS, MATRIX, POOL, Project
-from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
+from coalface.service.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
@@ -35,13 +35,13 @@ def write_archive(project: Project, store: Store, path: str | os.PathLike[str]) 
     """Write the project, as it is now, to a .zip file that appears whole or not at all."""
     files = [name for name in (LABELS, MATRIX) if (project.folder / name).exists()]
     files += _pool_files(project.folder)
-    settings = read_settings(project.folder)
+    settings = (project.folder / SETTINGS).read_text(encoding="utf-8")
     with (
         store.database.one_moment(),
         atomic_write(path, private=True) as file,
         zipfile.ZipFile(cast("Any", file), "w", zipfile.ZIP_DEFLATED) as archive,
     ):
-        archive.writestr(SETTINGS, settings_text(_portable(settings)))
+        archive.writestr(SETTINGS, without_addresses(settings))
         for name in files:
             archive.write(project.folder / name, name)
         _write_lines(archive, _EVENTS, (event.to_json() for event in store.log.read()))
@@ -63,11 +63,6 @@ def read_archive(path: str | os.PathLike[str], folder: str | os.PathLike[str], d
                 f"{source} must be a project that export wrote ({problem}). Export it again."
             ) from None
     return Project.open(folder)
-
-
-def _portable(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings that hold wherever the project is; the address of a database may contain a password."""
-    return {name: value for name, value in settings.items() if name not in ("id", "database")}
 
 
 def _pool_files(folder: Path) -> list[str]:
@@ -92,8 +87,9 @@ def _unpack(archive: zipfile.ZipFile, folder: Path, database: str) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(name) as packed, place.open("wb") as file:
             shutil.copyfileobj(packed, file)
-    settings = _portable(tomllib.loads(archive.read(SETTINGS).decode()))
-    write_settings(folder, {"id": new_id(), "database": database, **settings})
+    text = archive.read(SETTINGS).decode()
+    tomllib.loads(text)  # its errors are the caller's; the parser below is more lenient
+    write_settings(folder, changed_text(text, {"id": new_id(), "database": database}))
 
 
 def _fill(project: Project, archive: zipfile.ZipFile) -> None:

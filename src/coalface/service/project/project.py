@@ -28,7 +28,7 @@ from coalface.service.project.features import read_features
 from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_unmade
 from coalface.service.project.pool import Pool, write_pool
 from coalface.service.project.scale import Scale
-from coalface.service.project.settings_file import SETTINGS, read_settings, write_settings
+from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
 from coalface.service.project.sources import read_examples
 from coalface.service.project.spending import Limits
 from coalface.service.project.texts import whole_text
@@ -123,7 +123,7 @@ class Project:
             "learner": {name: _written(name, value) for name, value in (learner or {}).items()},
         }
         with new_folder(target) as part:
-            write_settings(part, settings)
+            write_settings(part, settings_text(settings))
             (part / LABELS).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
             if matrix is not None:
                 _write_matrix(part / MATRIX, names, matrix)
