@@ -42,7 +42,7 @@ def open_desk(tmp_path, database, clock):
 
 
 def again(desk, clock, snapshot=True):
-    """The desk closed and opened anew."""
+    """The desk closed and opened again."""
     desk.close()
     if not snapshot:
         for path in desk.project.folder.glob("snapshot-*"):
@@ -52,7 +52,7 @@ def again(desk, clock, snapshot=True):
 
 @both
 @pytest.mark.parametrize("snapshot", [True, False])
-def test_a_desk_opened_anew_has_the_same_model_and_counts(open_desk, clock, snapshot):
+def test_a_desk_opened_again_has_the_same_model_and_counts(open_desk, clock, snapshot):
     desk = open_desk()
     work(desk, n=30)
     work(desk, "bob", n=10)
@@ -102,7 +102,7 @@ def costs_label(desk, place):
     return min(costs, key=costs.get)
 
 
-def test_nobody_gets_a_question_that_somebody_holds(open_desk):
+def test_a_question_is_leased_to_one_annotator_at_a_time(open_desk):
     desk = open_desk()
     held = [desk.lease(f"person {k}") for k in range(40)]
     assert len({question.example_id for question in held}) == 40
@@ -112,7 +112,7 @@ def test_nobody_gets_a_question_that_somebody_holds(open_desk):
 
 
 @both
-def test_a_lease_that_ran_out_goes_to_somebody_else_and_both_answers_are_kept(open_desk, clock):
+def test_an_expired_lease_goes_to_another_annotator_and_both_answers_are_kept(open_desk, clock):
     desk = open_desk()
     first = desk.lease("ada", ttl=60)
     clock.now += 61
@@ -195,7 +195,7 @@ def test_follow_ups_come_under_the_same_lease_and_settle(open_desk):
     assert len(receipts) < desk.progress().costs < 3 * len(desk.project.pool)
 
 
-def test_a_cost_that_nobody_asked_for_is_learned_and_not_counted(open_desk):
+def test_a_volunteered_cost_is_learned_and_not_counted(open_desk):
     desk = open_desk()
     work(desk, n=40)
     question = next(q for q in iter(lambda: desk.lease("bob"), None) if len(q.labels) == 1)
@@ -321,7 +321,7 @@ def test_a_budget_is_spent_and_never_exceeded(open_desk, budget):
 
 
 @both
-def test_with_overlap_two_people_see_each_example_and_nobody_twice(open_desk):
+def test_with_overlap_two_annotators_see_each_example_once(open_desk):
     desk = open_desk(n=30, overlap=2)
     seen = {"ada": set(), "bob": set()}
     for who in seen:

@@ -1,4 +1,4 @@
-"""Looking at the pool: where examples stand, and what would be asked next."""
+"""The state of the examples in the pool, and the questions that come next."""
 
 from coalface.service.desk.examples import next_questions, not_asked
 from coalface.service.desk.messages import Question
@@ -44,7 +44,7 @@ def test_nothing_comes_next_once_the_budget_is_spent(tmp_path):
         assert eve.get(f"{PROJECT}/next").json()["items"] == []
 
 
-def test_with_overlap_everybody_is_asked_about_an_example_once(tmp_path):
+def test_with_overlap_each_annotator_is_asked_about_an_example_once(tmp_path):
     with open_desk(tmp_path, overlap=2) as desk:
         desk.release(desk.lease("ann").lease_id, "ann")  # now the queue has questions, two copies of each
         coming = [one.example_id for one in next_questions(desk.state, 20)]

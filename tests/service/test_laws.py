@@ -42,7 +42,7 @@ def _projects():
 
 
 class People(RuleBasedStateMachine):
-    """Three people, a clock that is moved by hand, and all that was ever shown to somebody."""
+    """Three people, a clock that is moved by hand, and everything that was ever displayed."""
 
     folder: Path
 
@@ -139,7 +139,7 @@ class People(RuleBasedStateMachine):
 
     @invariant()
     def the_budget_is_passed_by_late_answers_only(self):
-        """What was paid for, and what is in question with somebody who is not paid for it yet."""
+        """What was paid for, and what annotators are asked about that is not paid for yet."""
         paid = self.paid_for()
         for who in ("ada", "bob", "eve"):
             for question in self.desk.held(who):
@@ -147,7 +147,7 @@ class People(RuleBasedStateMachine):
         assert len(paid) <= BUDGETS[self.desk.project.overlap] + self.paid_late
 
     @invariant()
-    def everybody_is_paid_once_for_a_cost_and_once_for_an_example(self):
+    def each_annotator_is_paid_once_for_a_cost_and_once_for_an_example(self):
         paid = self.paid_for()
         looked = {(event.who, event.example) for event in self.standing() if event.body["step"] == 0}
         for who in ("ada", "bob", "eve"):
@@ -157,7 +157,7 @@ class People(RuleBasedStateMachine):
             assert (progress.costs, progress.examples) == (len(paid), len(looked))
 
     @invariant()
-    def nobody_holds_two_and_no_two_hold_one(self):
+    def each_question_has_one_holder_and_each_annotator_one_copy(self):
         held = [(who, question) for who in ("ada", "bob", "eve") for question in self.desk.held(who)]
         assert max(Counter(question.id.partition(".")[0] for _, question in held).values(), default=1) == 1
         assert max(Counter((who, question.example_id) for who, question in held).values(), default=1) == 1
@@ -183,14 +183,14 @@ class People(RuleBasedStateMachine):
             for body in learned:  # what was not asked for comes in where nothing is known
                 told = {label: cost for label, cost in body["costs"].items() if cost is not None}
                 known = {**told, **known} | {label: body["costs"][label] for label in body["asked"]}
-            assert row.known == known
+            assert row.round.costs == known
         taken_back = {event.body.get("closed") for event in self.events("undone")}
         taught = Counter(event.example for event in self.events("closed") if event.id not in taken_back)
         assert set(taught) == {row.example for row in rows if not row.open}
         assert set(taught.values()) <= {1}
 
     def teardown(self):
-        """A desk opened anew from the log alone has the same counts, questions and model."""
+        """A desk opened again from the log alone has the same counts, questions and model."""
         if not hasattr(self, "desk"):
             return
         self.desk.settle()

@@ -1,4 +1,4 @@
-"""A model is made anew behind an undo, and whoever asks for it gets one that the log says, or none."""
+"""The model is rebuilt after an undo; callers get a model that agrees with the log, or an error."""
 
 import time
 
@@ -22,7 +22,7 @@ def desk(tmp_path):
 
 @pytest.fixture
 def broken(desk, monkeypatch):
-    """A desk whose log cannot be folded; ``monkeypatch.undo`` mends it."""
+    """A desk whose log cannot be replayed; ``monkeypatch.undo`` repairs it."""
     monkeypatch.setattr(Project, "new_learner", lambda _: 1 / 0)
     desk.undo("ada", learned(desk)[0])
     return desk

@@ -1,4 +1,4 @@
-"""Counts and model are what the log says, whatever went wrong on the way there."""
+"""Counters and model agree with the log after every failure."""
 
 from contextlib import contextmanager
 
@@ -30,7 +30,7 @@ def the_log_is_what_is_known(desk):
 
 
 def lose_the_connection_after_the_commit(desk, monkeypatch):
-    """Once: what was written is safe, and nobody is told so."""
+    """Once: the commit succeeds, and the caller gets an error."""
     writing, database = desk.store.database.writing, desk.store.database
 
     @contextmanager
@@ -43,7 +43,7 @@ def lose_the_connection_after_the_commit(desk, monkeypatch):
     monkeypatch.setattr(database, "writing", torn)
 
 
-def test_a_commit_that_nobody_heard_of_counts_once(desk, monkeypatch):
+def test_a_commit_that_was_not_confirmed_counts_once(desk, monkeypatch):
     question, before = desk.lease("ada"), desk.progress().examples
     lose_the_connection_after_the_commit(desk, monkeypatch)
     with pytest.raises(ConnectionError):
@@ -56,7 +56,7 @@ def test_a_commit_that_nobody_heard_of_counts_once(desk, monkeypatch):
     the_log_is_what_is_known(desk)
 
 
-def test_an_undo_that_nobody_heard_of_is_undone(desk, monkeypatch):
+def test_an_undo_that_was_not_confirmed_is_undone(desk, monkeypatch):
     last = desk.recent("ada", 1)[0]
     lose_the_connection_after_the_commit(desk, monkeypatch)
     with pytest.raises(ConnectionError):
@@ -66,7 +66,7 @@ def test_an_undo_that_nobody_heard_of_is_undone(desk, monkeypatch):
     the_log_is_what_is_known(desk)
 
 
-def test_an_event_that_was_counted_by_half_is_counted_once(desk, monkeypatch):
+def test_an_event_that_was_half_counted_is_counted_once(desk, monkeypatch):
     question, counters = desk.lease("ada"), desk.state.counters
     monkeypatch.setattr(counters, "_record_cost", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

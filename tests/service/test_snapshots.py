@@ -1,4 +1,4 @@
-"""Snapshots save a start some time and never change what the model is."""
+"""Snapshots make opening a project faster and never change the model."""
 
 import shutil
 import warnings
@@ -29,7 +29,7 @@ def desk(tmp_path):
 
 
 def as_after_a_kill(desk, tmp_path):
-    """The files as they are now, and what a process finds that opens them."""
+    """The model that another process finds in the files as they are now."""
     shutil.copytree(desk.project.folder, tmp_path / "killed")
     project = Project.open(tmp_path / "killed")
     store = project.open_store()
@@ -51,7 +51,7 @@ def test_they_are_written_while_people_answer_and_two_are_kept(desk, tmp_path):
     assert sum(event.kind == "snapshot" for event in desk.events(limit=10_000)) >= 3
 
 
-def test_a_damaged_one_is_left_aside_for_the_one_before(desk, tmp_path):
+def test_a_damaged_snapshot_is_ignored_for_the_one_before(desk, tmp_path):
     before, newest = of(desk.project)
     newest.write_bytes(newest.read_bytes()[:-1])
     with pytest.warns(UserWarning, match="is ignored"):

@@ -75,7 +75,7 @@ def test_the_migration_keeps_what_a_question_asked_and_what_was_answered(url):
         (row,) = store.rows()
         is_as_recorded(row)
         with store.database.writing() as connection:
-            store.change(connection, 7, round=row.round)
+            store.change(connection, 7, round=row.round.to_json())
         (again,) = store.rows()
         assert again == row
     finally:

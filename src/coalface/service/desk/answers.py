@@ -188,9 +188,14 @@ def learned_answers(events: Iterable[Event], number: int) -> list[Event]:
 
 
 def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole: bool = False) -> Round:
-    """The round with an answer as its event records it; labels outside the round's questions are volunteered."""
-    labels = asked.ask if whole else [label for label in body["asked"] if label in asked.ask]
-    return asked.with_answers(body["costs"], asked=labels, by=who)
+    """The round with an answer as its event records it.
+
+    A lease may have displayed labels that the round does not ask about, because it was decided again since. Those count
+    as volunteered.
+    """
+    found = asked.with_answers(body["costs"], asked=asked.ask if whole else body["asked"], by=who)
+    outside = {*found.costs} - {*found.ask, *found.unasked}
+    return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
 
 
 def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) -> dict[str, int]:

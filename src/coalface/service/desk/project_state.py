@@ -83,7 +83,7 @@ class ProjectState:
         self.log = store.log
         self.lock = RLock()
         self._counters, self._last = self._no_counts(), 0
-        self._behind = True  # the log may have events that were not taken in
+        self._stale = True  # the log may have events that were not taken in
         with opening(project.address):
             self._model = LiveModel(project, self.log)
             self.catch_up()
@@ -98,8 +98,8 @@ class ProjectState:
     @property
     def latest_counters(self) -> Counters:
         """Counters that may be stale, without blocking."""
-        if self._behind and self.lock.acquire(blocking=False):
-            try:  # a commit may still be on its way, so the state stays behind
+        if self._stale and self.lock.acquire(blocking=False):
+            try:  # a commit may still be on its way, so the state stays marked as stale
                 self._replay()
             finally:
                 self.lock.release()
@@ -123,16 +123,16 @@ class ProjectState:
                     record.events = self.log.extend(connection, record.events)  # which numbers them
                 self._take_in(record.events, record.rounds)
             except BaseException:
-                self._behind = True
+                self._stale = True
                 raise
         self._snapshots.consider()
 
     def catch_up(self) -> None:
         """Take in what the log has more; most often that is nothing."""
-        if self._behind:
+        if self._stale:
             with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
                 self._replay()
-                self._behind = False
+                self._stale = False
 
     def close(self) -> None:
         """Write a last snapshot."""
