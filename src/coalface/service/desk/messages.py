@@ -20,7 +20,7 @@ STOPPED = {
 }
 # Why a program that answers has ended.
 ENDED = STOPPED | {
-    "limit": "It has given as many answers as --limit allows.",
+    "limit": "Reached --limit.",
     "interrupted": "It was interrupted.",
 }
 
