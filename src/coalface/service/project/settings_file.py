@@ -14,8 +14,11 @@ from coalface.rounds.sql_engines import without_password
 from coalface.service.project.ownership import new_id
 from coalface.service.project.texts import whole_text
 
-import tomlkit  # isort: skip  (after the module that says how to install the app)
-from tomlkit.items import Item, Null, Table, Whitespace  # isort: skip
+try:
+    import tomlkit
+    from tomlkit.items import Item, Null, Table, Whitespace
+except ModuleNotFoundError:  # pragma: no cover
+    raise InputError("Projects need tomlkit. Run: pip install 'coalface[app]'") from None
 
 SETTINGS = "project.toml"
 _HEAD = (
