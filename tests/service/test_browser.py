@@ -130,7 +130,7 @@ def test_who_waits_is_given_the_question_that_comes_free(visitor, tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address:
         question = desk.lease("bob")
         log_in(visitor, address, "ann")
-        assert "is with somebody" in visitor.text("h1")
+        assert "hold every open question" in visitor.text("h1")
         visitor.see("look()")
         visitor.wait("main().dataset.again == '10'")
         desk.release(question.lease_id, "bob")
