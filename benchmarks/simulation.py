@@ -89,15 +89,15 @@ def _memory_figures(
     problem: Problem, folder: Path, rule: str, learner: CoalClassifier, vw_peak_bytes: int
 ) -> Iterator[Figure]:
     features_seen = len(np.unique(problem.train.X.indices))
-    slots = int(learner.regressors_.model.counters[SLOTS_USED]) - 1
+    slots = int(learner.model_.state.counters[SLOTS_USED]) - 1
     least = _BYTES_PER_CELL * features_seen * lanes_for(problem.n_labels)
     yield Figure.of(
         f"simulate {rule}: model bytes / least",
         problem.name,
-        [learner.regressors_.nbytes / least],
+        [learner.model_.nbytes / least],
         "times",
         at_most(1.2),
-        model_bytes=learner.regressors_.nbytes,
+        model_bytes=learner.model_.nbytes,
         features_seen=features_seen,
         features_learned=slots,
     )

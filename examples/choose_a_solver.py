@@ -1,7 +1,7 @@
-"""Choose the fastest solver per instance, where every cost is an expensive run.
+"""Choose the fastest solver for each instance, where every cost is an expensive run.
 
-Each label is a solver and its cost on an instance is the run time it takes there. The learner decides which solvers are
-worth running on which instance; passive learning would run them all.
+Each label is a solver; its cost on an instance is its run time there. The learner decides which solvers are worth
+running on which instance, while passive learning runs them all.
 
     python examples/choose_a_solver.py
 """
@@ -14,7 +14,7 @@ N_INSTANCES, N_FEATURES, SOLVERS, LIMIT = 2_000, 12, ["cdcl", "local-search", "l
 
 
 def instances(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features of instances and the seconds that each solver takes, cut off at the time limit."""
+    """Features of instances, and the seconds each solver takes, cut off at the time limit."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(N_INSTANCES, N_FEATURES))
     strengths = np.random.default_rng(7).normal(size=(N_FEATURES, len(SOLVERS)))
@@ -23,17 +23,15 @@ def instances(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Compare the run time spent on learning with what the choice is worth."""
+    """Compare how many runs each rule needs, and how fast the solvers are that it picks."""
     features, seconds = instances(seed=0)
     new_features, new_seconds = instances(seed=1)
     for rule in ("passive", "coal"):
         learner = CoalClassifier(SOLVERS, rule=rule, cost_bounds=(0.0, LIMIT), mellowness=0.01, learning_rate=0.1)
         curve = simulate(learner, features, seconds, X_test=new_features, cost_test=new_seconds)
-        print(
-            f"{rule:8} ran {curve.costs_queried[-1]:5} solver runs; picks take {curve.test_cost[-1]:.1f} s on average"
-        )
+        print(f"{rule:8} needs {curve.costs_queried[-1]:5} solver runs; its picks take {curve.test_cost[-1]:.1f} s")
     print(
-        f"one fixed solver takes {new_seconds.mean(axis=0).min():.1f} s, the best per instance "
+        f"the best fixed solver takes {new_seconds.mean(axis=0).min():.1f} s, the best solver of each instance "
         f"{new_seconds.min(axis=1).mean():.1f} s"
     )
 

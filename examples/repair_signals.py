@@ -1,8 +1,8 @@
-"""Choose the steps of a pipeline, one after the other, where judging a pipeline means running it to its end.
+"""Choose the steps of a pipeline one by one, where judging a pipeline means running it to its end.
 
-Signals come with spikes, drift, noise, or several of these. Tools cost something; smoothing harms a signal without
-noise, and smears spikes that are still there. What a step is worth shows only when the rest of the pipeline has run: a
-roll-out. The learner decides which steps are worth that; then it chooses pipelines for signals it has never seen.
+Signals have spikes, drift, noise, or several of these. Every tool has a price. Smoothing harms a signal without noise,
+and smears spikes that are still there. What a step is worth shows only after the rest of the pipeline has run: that is
+a roll-out. The learner decides which steps are worth one, then chooses pipelines for signals it has never seen.
 
     python examples/repair_signals.py
 """
@@ -22,12 +22,13 @@ TOOLS = {
     "remove drift": detrend,
     "smooth": lambda signal: uniform_filter1d(signal, 7),
 }
-LENGTH, PRICE = 200, 0.05  # samples; of a tool, in units of error
+LENGTH = 200  # samples of a signal
+PRICE = 0.05  # of using a tool, in units of error
 
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """A signal in the course of being repaired."""
+    """A signal and the steps applied to it so far."""
 
     number: int
     signal: np.ndarray
@@ -37,13 +38,13 @@ class Repair:
 
 
 class RepairTask(SearchTask[Repair, Repair]):
-    """Choose tools until "stop"; the loss is the distance from the clean signal, and a price per tool."""
+    """Choose tools until "stop"; the loss is the distance from the clean signal plus a price per tool."""
 
     actions = (*TOOLS, "stop")
     scale = 0.5
 
     def start(self, example: Repair) -> Repair:
-        """The signal as it came."""
+        """The signal before any repair."""
         return example
 
     def finished(self, state: Repair) -> bool:
@@ -55,29 +56,29 @@ class RepairTask(SearchTask[Repair, Repair]):
         return [action for action in self.actions if action not in state.steps]
 
     def step(self, state: Repair, action: str) -> Repair:
-        """Run a tool: in real life, this takes long."""
+        """Run a tool; in a real application this is slow."""
         signal = state.signal if action == "stop" else TOOLS[action](state.signal)
         return replace(state, signal=signal, steps=(*state.steps, action))
 
     def features(self, state: Repair) -> dict[str, float]:
-        """What can be seen of the signal, and which tools were used."""
+        """Properties of the signal, and the tools used so far."""
         signal, steps = state.signal, np.abs(np.diff(state.signal))
         roughness, jump = np.median(steps), steps.max()
         drift = abs(np.polyfit(np.linspace(-1, 1, LENGTH), signal, 1)[0])
-        seen = {"roughness": roughness, "jump": jump, "jump over roughness": jump / (roughness + 0.01), "drift": drift}
-        levels = {f"{name} at {np.floor(2 * np.log2(value + 0.01)):.0f}": 1.0 for name, value in seen.items()}
+        found = {"roughness": roughness, "jump": jump, "jump over roughness": jump / (roughness + 0.01), "drift": drift}
+        levels = {f"{name} at {np.floor(2 * np.log2(value + 0.01)):.0f}": 1.0 for name, value in found.items()}
         return levels | {f"did {tool}": 1.0 for tool in state.steps}
 
     def reference(self, state: Repair) -> str:
-        """The tools that are needed and were not used yet, in a good order."""
+        """The next tool that is needed and not used yet, in a good order."""
         return next((tool for tool in TOOLS if tool in state.faults and tool not in state.steps), "stop")
 
     def loss(self, state: Repair) -> float:
-        """How far the signal is from the clean one, and what the tools cost."""
+        """The distance of the signal from the clean one, plus the price of the tools."""
         return float(np.sqrt(np.mean((state.signal - state.clean) ** 2))) + PRICE * len(self.output(state))
 
     def key(self, state: Repair) -> tuple[int, tuple[str, ...]]:
-        """The same signal after the same steps: its pipelines need not be run again."""
+        """The signal and the steps so far: pipelines from an equal state are not run again."""
         return state.number, state.steps
 
     def output(self, state: Repair) -> tuple[str, ...]:
@@ -86,7 +87,7 @@ class RepairTask(SearchTask[Repair, Repair]):
 
 
 def broken_signals(number: int, seed: int) -> list[Repair]:
-    """Waves with some of the faults."""
+    """Random sine waves, each with some of the faults."""
     rng, place = np.random.default_rng(seed), np.linspace(0.0, 1.0, LENGTH)
     found = []
     for i in range(number):
@@ -102,13 +103,13 @@ def broken_signals(number: int, seed: int) -> list[Repair]:
 
 
 def main() -> None:
-    """Learn from all roll-outs and from those that matter, and compare both with fixed pipelines."""
+    """Learn from all roll-outs and from selected ones, and compare both with fixed pipelines."""
     train, test, task = broken_signals(250, seed=0), broken_signals(200, seed=1), RepairTask()
     with ThreadPoolExecutor(2) as pool:
         for name, policy in {"all roll-outs": CoalClassifier(rule="passive"), "coalface": CoalClassifier()}.items():
             learner = SearchLearner(task, policy, executor=pool).fit(train)
             error = -learner.score(test)
-            print(f"{name:14} {learner.rollouts_:5} pipelines run; its pipelines cost {error:.3f}")
+            print(f"{name:14} {learner.rollouts_:5} pipelines run; the chosen pipelines cost {error:.3f}")
     print(f"a signal that needs {sorted(test[3].faults)} gets {learner.predict([test[3]])[0]}")
     for name, fixed in {"no tool": (), "every tool": tuple(TOOLS)}.items():
         states = [task.start(signal) for signal in test]
@@ -116,7 +117,7 @@ def main() -> None:
             states = [task.step(state, tool) for state in states]
         print(f"{name:14} costs {np.mean([task.loss(state) for state in states]):.3f}")
     knowing = np.mean([task.rollout(signal, task.reference(signal)) for signal in test])
-    print(f"who knows the faults pays {knowing:.3f}")
+    print(f"knowing the faults costs {knowing:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Route support tickets where a wrong queue can be a nuisance or a disaster, asking for few costs.
+"""Route support tickets, where a wrong queue can be a nuisance or a disaster, and ask for few costs.
 
-Tickets come in as text, one at a time. Whoever knows the costs (here: a table) is asked only for the queues that could
-still be the best and whose cost is uncertain; every answer goes to a ledger before it is learned.
+Tickets arrive as text, one at a time. The annotator (here a table) is asked only about queues that could be the best
+and whose cost is uncertain. Every answer is written to a ledger before it is learned.
 
     python examples/route_tickets.py
 """
@@ -21,13 +21,13 @@ PHRASES = {
     "legal": ["my lawyer will write", "delete all my data", "court order attached", "privacy complaint"],
     "technical": ["app crashes on start", "cannot log in", "error after update", "page does not load"],
 }
-COST = np.array(  # row = where it belongs, column = where it is sent
+COST = np.array(  # row = the right queue, column = the chosen queue
     [[0.0, 0.2, 0.6, 0.4], [0.2, 0.0, 0.6, 0.5], [1.0, 1.0, 0.0, 1.0], [0.3, 0.4, 0.7, 0.0]]
 )
 
 
 def tickets(number: int, seed: int) -> list[tuple[str, str]]:
-    """Random tickets as (text, the queue it belongs to)."""
+    """Random tickets as (text, right queue)."""
     rng = np.random.default_rng(seed)
     words = ["please", "help", "today", "urgent", "thanks", "order", "account", "hello", "again", "still"]
     drawn = []
@@ -39,7 +39,7 @@ def tickets(number: int, seed: int) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Label a stream of tickets, then see what the model has learned."""
+    """Learn from a stream of tickets, then test the model on new ones."""
     words = HashingVectorizer(n_features=2**18, alternate_sign=False)
     with tempfile.TemporaryDirectory() as folder:
         ledger = JsonLinesLedger(Path(folder, "answers.jsonl"))
@@ -47,13 +47,13 @@ def main() -> None:
         for text, queue in tickets(600, seed=0):
             x = words.transform([text])
             queries = learner.ask(x)
-            cost = np.where(queries.mask, COST[QUEUES.index(queue)], np.nan)  # the expert answers what was asked
+            cost = np.where(queries.mask, COST[QUEUES.index(queue)], np.nan)  # the annotator's answers
             learner.tell(x, cost, asked=queries)
         rebuilt = CoalClassifier.from_ledger(ledger)
 
     print(learner.ask(words.transform(["hello my lawyer will write about the invoice"])).reason(0))
-    texts, belongs = zip(*tickets(400, seed=1), strict=True)
-    cost = COST[[QUEUES.index(queue) for queue in belongs]]
+    texts, queues = zip(*tickets(400, seed=1), strict=True)
+    cost = COST[[QUEUES.index(queue) for queue in queues]]
     print(f"costs asked for: {learner.costs_queried_} of {600 * len(QUEUES)}")
     print(f"mean cost on new tickets: {-learner.score(words.transform(texts), cost=cost):.3f}")
     same = np.array_equal(learner.predict_cost(words.transform(texts)), rebuilt.predict_cost(words.transform(texts)))

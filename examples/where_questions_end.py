@@ -1,4 +1,4 @@
-"""The three examples of the paper: what the rule saves, and what its analysis does not see.
+"""The paper's three examples: what the rule saves, and what its analysis misses.
 
 python examples/where_questions_end.py
 """
@@ -6,13 +6,14 @@ python examples/where_questions_end.py
 from statistics import mean
 
 from coalface.theory import Schedule, difficulty
-from coalface.theory.examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.theory.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
 
-N_ROUNDS, N_LABELS, CONSTANT = 1_000, 10, 0.5  # the paper's constant, 324, would ask for everything much longer
+N_ROUNDS, N_LABELS = 1_000, 10
+CONSTANT = 0.5  # with the paper's constant, 324, the learner would ask for everything much longer
 
 
 def costs_asked(problem: FiniteProblem, rule: str = "coal", n_runs: int = 1) -> float:
-    """The costs asked for in all, mean of some runs, with the slack of the theory but a smaller constant."""
+    """The mean number of costs asked for, with the slack of the theory but a smaller constant."""
     members, _, labels = problem.predictions.shape
     schedule = Schedule(n_labels=labels, class_size=members, constant=CONSTANT)
 
@@ -24,7 +25,7 @@ def costs_asked(problem: FiniteProblem, rule: str = "coal", n_runs: int = 1) -> 
 
 
 def main() -> None:
-    """Print what is asked for in each example."""
+    """Print the number of costs asked for in each example."""
     certain = certain_best(200, N_LABELS)
     print(
         f"1. The best label is certain, the costs of {N_LABELS - 2} bad ones are not. Costs asked in {N_ROUNDS} rounds:"
@@ -40,7 +41,7 @@ def main() -> None:
     print(f" {N_LABELS * found.by_examples:,.0f}.")
     for rule in ("coal", "all-or-none"):
         print(f"     {rule:14} {costs_asked(confused, rule):8,.0f}")
-    print("3. Wrong regressors are wrong everywhere. The coefficients do not see it, the learner does:")
+    print("3. Wrong regressors are wrong everywhere. The coefficients miss that, the learner does not:")
     for size in (10, 100, 1_000):
         problem = loud_errors(size)
         theta = difficulty(problem.predictions).by_examples

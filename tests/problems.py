@@ -61,9 +61,9 @@ def trained(seed=0, n_labels=4, n=60, **params):
 
 def state_of(learner):
     """Everything that learning changes, as bytes."""
-    if not hasattr(learner, "regressors_"):
+    if not hasattr(learner, "model_"):
         return None
-    arrays = {name: (array.shape, array.tobytes()) for name, array in learner.regressors_.arrays().items()}
+    arrays = {name: (array.shape, array.tobytes()) for name, array in learner.model_.arrays().items()}
     return {**arrays, "width": getattr(learner, "n_features_in_", None), "classes": learner.classes_.tolist()}
 
 

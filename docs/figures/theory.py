@@ -9,7 +9,7 @@ from coalface.studies.report import colours as inks
 from coalface.studies.report import ticks
 from coalface.studies.report.figure_style import legend_above, paper, standalone, svg_of
 from coalface.theory import Schedule, difficulty
-from coalface.theory.examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.theory.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
 
 N_ROUNDS, N_LABELS, POOL, CONSTANT, SEEDS = 1_000, 10, 200, 0.5, range(5)
 SIZES = (4, 16, 64, 256, 1_024)

@@ -1,30 +1,43 @@
-"""What can go wrong, and what it is called.
+"""The exceptions and warnings of coalface.
 
 ::
 
     CoalfaceError
     ├── InputError (ValueError)        a value, shape, option or label breaks a rule
-    │   ├── UnknownLabelError          a label that the learner does not know
-    │   ├── UnknownIdError (LookupError)       no such question, lease, answer or example, or not yours
-    │   └── ConflictError              it was answered or undone already, or a key was used for something else
-    ├── FileFormatError (ValueError)   a file is truncated, corrupted, foreign or from the future
-    │   └── StudyError                 a study says something that cannot be
-    ├── FileBusyError                  another process is changing the file
-    ├── BrokenCrewError                the caller's executor lost a worker  (see ``experiments.crews``)
-    ├── FetchError (OSError)           data could not be downloaded  (see ``data.fetching``)
+    │   ├── UnknownLabelError          the learner does not know this label
+    │   ├── UnknownIdError (LookupError)       an id that does not exist or belongs to another user
+    │   └── ConflictError              already answered or undone, or a key was used for something else
+    ├── FileFormatError (ValueError)   a file is truncated, corrupted, of another kind or from a newer version
+    │   └── StudyError                 a study file has an invalid entry
+    ├── FileBusyError (TimeoutError)   another process is changing the file
+    ├── BrokenCrewError                the caller's executor lost a worker  (see ``studies.executors``)
+    ├── FetchError (OSError)           data could not be downloaded  (see ``data.known.fetching``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
-    CollapseWarning (UserWarning)      a learner has stopped asking although its answers show that it errs
-    EmptyVersionSpaceWarning (UserWarning)    no regressor was good enough at every round
+    CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors
+    EmptyVersionSpaceWarning (UserWarning)    no regressor was within the slack at every round
 
-Every message names the thing, the rule, the value found and the remedy, on one line.
+Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
+starts with its name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 
 class CoalfaceError(Exception):
-    """The root of everything this package raises on purpose."""
+    """The base class of every error that coalface raises on purpose.
+
+    ``remedy`` has the parameters that the message suggests, with the suggested values (None: any). The command line
+    names its own options for them.
+    """
+
+    remedy: Mapping[str, object] = MappingProxyType({})
+
+    def __init__(self, *args: object, remedy: Mapping[str, object] | None = None) -> None:
+        super().__init__(*args)
+        if remedy is not None:
+            self.remedy = remedy
 
 
 class InputError(CoalfaceError, ValueError):
@@ -32,7 +45,7 @@ class InputError(CoalfaceError, ValueError):
 
 
 def in_one_line(problem: Exception) -> str:
-    r"""The text of another library's error, to be passed on.
+    r"""The message of another library's error on one line, without its full stop.
 
     >>> in_one_line(ValueError("Expected 2D array,\n got 1D."))
     'Expected 2D array, got 1D'
@@ -41,7 +54,7 @@ def in_one_line(problem: Exception) -> str:
 
 
 class UnknownLabelError(InputError):
-    """A label that is not among the known ones; the message lists those.
+    """A label that is not among the known labels; the message lists the known ones.
 
     >>> print(UnknownLabelError("cat", ["dog", "fish"]))
     Unknown label 'cat'. The known labels are 'dog', 'fish'.
@@ -54,19 +67,19 @@ class UnknownLabelError(InputError):
 
 
 class UnknownIdError(InputError, LookupError):
-    """There is no question, lease, answer or example of that id, or it is somebody else's."""
+    """No question, lease, answer or example has this id, or it belongs to another user."""
 
 
 class ConflictError(InputError):
-    """What is asked for cannot follow what has happened: answered or undone already, or a key used twice."""
+    """The request conflicts with an earlier one: already answered or undone, or a key was used twice."""
 
 
 class FileFormatError(CoalfaceError, ValueError):
-    """A file cannot be read as what it should be; nothing was loaded."""
+    """A file does not have the expected format; nothing was loaded."""
 
 
 class StudyError(FileFormatError):
-    """A study says something that cannot be; the message names its file and line, nothing was run."""
+    """A study file has an invalid entry; the message names its file and line, and nothing was run."""
 
 
 class FileBusyError(CoalfaceError, TimeoutError):
@@ -74,8 +87,8 @@ class FileBusyError(CoalfaceError, TimeoutError):
 
 
 class CollapseWarning(UserWarning):
-    """The learner has stopped asking although its answered costs show that it is wrong."""
+    """The learner has stopped asking although the answered costs show that its predictions are wrong."""
 
 
 class EmptyVersionSpaceWarning(UserWarning):
-    """No regressor was within the slack of the best one at every round; earlier rounds no longer count."""
+    """No regressor was within the slack of the best one at every round; earlier rounds are ignored."""

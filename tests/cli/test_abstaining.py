@@ -8,13 +8,13 @@ from tests.cli.commands import json_lines, run
 
 def test_train_and_predict_abstain_as_the_library_does(calls, capsys):
     train = "train calls.csv --label kind --model m.coal --abstain-cost 0.1"
-    assert run(capsys, f"{train} --abstain-label nobody")[0] == 0
+    assert run(capsys, f"{train} --abstain-label none")[0] == 0
     labels = [line["label"] for line in json_lines(run(capsys, "predict m.coal new.csv")[1])]
     data, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
-    learner = CoalClassifier(abstain_cost=0.1, abstain_label="nobody")
+    learner = CoalClassifier(abstain_cost=0.1, abstain_label="none")
     learner.partial_fit(data.X, cost=data.cost, classes=data.classes)
     assert labels == learner.predict(test.X).tolist()
-    assert 0 < labels.count("nobody") < len(labels)
+    assert 0 < labels.count("none") < len(labels)
 
 
 def test_a_simulated_run_charges_for_abstaining(calls, capsys):

@@ -97,7 +97,7 @@ def test_a_name_is_converted_to_both_of_its_parts(nowhere, capsys, options, suff
         ),
         ("data info mnist", "Set COALFACE_DATA to a folder that holds it"),
         ("data info lost.csv", "There is no file or folder lost.csv"),
-        ("data info iris --label kind", "takes no option of a reader, got label"),
+        ("data info iris --label kind", "takes no reader options, got label"),
         ("data convert iris flowers.vw", "DST must be a folder, got flowers.vw"),
         ("data convert iris flowers --to xls", "must be one of vw, csv, npz, folder"),
         ("data fetch olivetti", "Run `coalface data fetch olivetti --into DIR`, or set COALFACE_DATA"),
@@ -173,7 +173,7 @@ def test_a_cost_matrix_with_names_is_matched_by_name(nowhere, capsys):
     code, _, err = run(capsys, "data info pets.csv --label kind --cost-matrix named.csv")
     assert (code, err.count("\n")) == (2, 1)
     assert "has a row named 'cow', which is not a label" in err
-    assert "pass --reader classes=NAME,NAME if there are others" in err
+    assert "On the command line: --reader classes=..." in err
 
 
 def test_the_help_says_how_a_matrix_without_names_is_read(capsys):

@@ -56,7 +56,7 @@ def test_a_limit_is_said_in_words(files, capsys):
     assert (code, out.endswith(" Reached --limit.\n")) == (0, True)
 
 
-def test_a_database_that_somebody_locks_is_said_in_one_line(files, capsys, monkeypatch):
+def test_a_locked_database_is_one_clear_line(files, capsys, monkeypatch):
     monkeypatch.setattr(engines, "_PATIENCE", 50)
     run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
     other = sqlite3.connect("mail/project.db", isolation_level=None, check_same_thread=False)

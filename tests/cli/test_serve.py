@@ -9,10 +9,9 @@ from contextlib import closing
 import httpx
 import pytest
 
-from coalface.cli import serve as serving
 from coalface.service.desk.desk import Desk
 from coalface.service.project.project import Project
-from coalface.service.web import precompile as warming
+from coalface.service.web import uvicorn_server
 from coalface.service.web.tokens import digest_of
 from tests.cli.commands import run
 
@@ -49,7 +48,7 @@ def test_a_removed_person_has_no_token(project, capsys):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("serve mail", "Nobody could log in"),
+        ("serve mail", "has no tokens"),
         ("serve nothing", "not a project"),
         ("serve mail --new-token ada --role king", "annotator or engineer"),
         ("serve mail --remove-token ada", "no token for 'ada'"),
@@ -70,16 +69,16 @@ def test_webhooks_need_a_secret(project, capsys, monkeypatch):
 
 def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatch):
     run(capsys, "serve mail --new-token ada")
-    monkeypatch.setattr(serving, "_PATIENCE", 0.0)
-    monkeypatch.setattr(warming, "warm_up", lambda _: time.sleep(0.3))
+    monkeypatch.setattr(uvicorn_server, "_PATIENCE", 0.0)
+    monkeypatch.setattr(uvicorn_server, "warm_up", lambda _: time.sleep(0.3))
     code, _, err = run(capsys, "serve mail --webhook ftp://nowhere")  # refused, once that is done
-    assert (code, "Getting ready; the first start on a machine compiles" in err) == (2, True)
+    assert (code, "Starting; the first start on a machine compiles" in err) == (2, True)
 
 
 def test_a_second_one_is_refused_before_it_gets_ready(project, capsys, monkeypatch):
     run(capsys, "serve mail --new-token ada")
     readied = []
-    monkeypatch.setattr(warming, "warm_up", readied.append)
+    monkeypatch.setattr(uvicorn_server, "warm_up", readied.append)
     with closing(Desk(project)):
         for command in ("serve mail", "label mail --annotator json:loads"):
             code, _, err = run(capsys, command)

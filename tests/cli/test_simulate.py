@@ -48,7 +48,7 @@ def test_a_rate_and_a_warm_up_may_be_words_which_the_learner_gets_as_they_are(ca
 
 def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_wanted(calls, capsys):
     command = "simulate calls.csv --label kind --rule passive --report run.html --save sim.coal --no-shuffle"
-    code, out, _ = run(capsys, f"{command} --budgets 30,90,10000")
+    code, out, _ = run(capsys, f"{command} --checkpoints 30,90,10000")
     assert code == 0
     assert "\x1b" not in out
     assert [line.split()[:2] for line in out.splitlines() if line[:4].strip().isdigit()][:2] == [
@@ -58,7 +58,7 @@ def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_w
     assert "AUC" in out
     page = (calls / "run.html").read_text()
     assert "test cost" in page
-    for name, value in CoalClassifier(rule="passive").get_params().items():  # also those that nobody gave
+    for name, value in CoalClassifier(rule="passive").get_params().items():  # also the defaults
         assert (f"<td>{name}</td><td>{value}</td>" in page) == (name not in ("classes", "cost_matrix"))
     assert CoalClassifier.load(calls / "sim.coal").costs_queried_ == 120 * 3
 

@@ -34,7 +34,7 @@ def test_a_sweep_runs_all_cells_then_none_and_writes_its_report(study, capsys):
     code, out, err = run(capsys, "sweep study.toml --out results --workers 2")
     assert (code, err) == (0, "")
     assert "Finished: 8 runs in" in out
-    assert "0 were there before, 0 failed, of 8 in all." in out
+    assert "0 were finished before, 0 failed, of 8 in all." in out
     assert f"Report: {study / 'results' / 'report.html'}" in out
     code, out, _ = run(capsys, "sweep study.toml --out results --json")
     found = json.loads(out)
@@ -117,4 +117,4 @@ def test_ctrl_c_ends_cleanly_with_130_and_keeps_what_is_finished(study):
     assert "Traceback" not in err
     finished = len(Results(study / "results").finished)
     assert 0 < finished < 2000
-    assert f"Interrupted, the same command goes on: {finished:,} run" in out
+    assert f"Interrupted, the same command continues: {finished:,} run" in out

@@ -77,17 +77,18 @@ def test_training_reads_the_data_once(calls, capsys, monkeypatch):
         read.append(path.name)
         return read_dataset(path, *args, **options)
 
-    monkeypatch.setattr("coalface.data.formats.readers.read_dataset", counted)
+    for module in ("coalface.data.alignment", "coalface.learner.named_learner"):
+        monkeypatch.setattr(f"{module}.read_dataset", counted)
     for more in ("", " --continue"):
         assert run(capsys, f"train calls.csv --label kind --model m.coal{more}")[0] == 0
     assert read == ["calls.csv"] * 2
 
 
-def test_a_label_column_in_the_way_is_told_how_to_be_passed(calls, capsys):
+def test_a_text_column_names_the_options_that_help(calls, capsys):
     run(capsys, "train calls.csv --label kind --model m.coal")
     code, _, err = run(capsys, "predict m.coal test.csv")
     assert code == 2
-    assert "pass --label kind if it is the true label, or --reader ignore=kind to leave it out" in err
+    assert "On the command line: --label kind or --reader ignore=kind." in err
     for remedy in ("--label kind", "--reader ignore=kind"):
         assert run(capsys, f"predict m.coal test.csv {remedy}")[1] == run(capsys, "predict m.coal new.csv")[1]
 

@@ -46,18 +46,18 @@ def test_a_row_is_cut_at_commas_outside_quotes(tmp_path, row, cells):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HEAD + "a,1\n", r"line 6: a row must have 3 values .* got 'a,1'. It has 2"),
+        (HEAD + "a,1\n", r"line 6: a row must have 3 values, .* got 'a,1'. It has 2"),
         (HEAD + "\na,1,lost\n", r"line 7: state must be one of ok, timed out, got 'lost'"),
         (HEAD + "'a,1,ok\n", "line 6: a quote must be closed"),
         (HEAD.replace("numeric", "date"), "line 3: the type of an attribute must be numeric, string or"),
         (HEAD.replace("@attribute size", "@attribute"), "line 3: an attribute must have a name and a type"),
         (HEAD.replace("size", "name"), "line 3: an attribute must be declared once, got 'name'"),
-        ("@relation t\nhello\n", "line 2: a header must consist of"),
+        ("@relation t\nhello\n", "line 2: a header may hold only"),
         ("@relation t\n@attribute a numeric\n", "must have attributes and then @data, got 1"),
         ("@relation t\n@data\n", "must have attributes and then @data, got 0"),
     ],
 )
-def test_a_broken_file_is_one_line_with_its_number(tmp_path, text, said):
+def test_an_error_in_a_file_names_its_line(tmp_path, text, said):
     with pytest.raises(FileFormatError, match=said) as caught:
         read_arff(written(tmp_path, text))
     assert "\n" not in str(caught.value)

@@ -35,7 +35,7 @@ def test_a_cost_is_the_median_run_time_over_the_cut_off_and_its_price_the_run_ti
         np.testing.assert_allclose(dataset.cost, expected / CUTOFF, rtol=1e-6)
         np.testing.assert_allclose(dataset.price, expected, rtol=1e-6)
     assert train.classes.tolist() == SOLVERS
-    assert train.cost[3].tolist() == [1.0, 1.0]  # hopeless instances stay
+    assert train.cost[3].tolist() == [1.0, 1.0]  # unsolved instances are kept
     assert train.name == "aslib/TOY"
 
 
@@ -73,7 +73,7 @@ def test_features_are_scaled_by_the_training_rows_alone(tmp_path):
     np.testing.assert_allclose(test.X.toarray()[0, 0], (64 - (i**2).mean()) / (i**2).std(), rtol=1e-5)
 
 
-def test_a_run_that_nobody_made_is_unknown_in_training_and_drops_a_test_row(tmp_path):
+def test_a_missing_run_is_an_unknown_training_cost_and_drops_a_test_row(tmp_path):
     runs = [run for run in runs_by_hand() if (run[0], run[2]) not in (("inst01", "slow"), ("inst08", "slow"))]
     train, test = read_aslib_folder(write_scenario(tmp_path / "TOY", runs))
     assert np.argwhere(np.isnan(train.cost)).tolist() == [[1, 1]]
@@ -94,13 +94,14 @@ def test_a_run_that_nobody_made_is_unknown_in_training_and_drops_a_test_row(tmp_
         ("description.txt", "- runtime", "- speed", r"must be runtime or solution_quality, got 'speed'"),
         ("description.txt", "'100.0'", "'?'", r"algorithm_cutoff_time must be a number above 0, got '\?'"),
         ("description.txt", "[false]", "[true]", r"maximize must be false"),
-        ("cv.arff", "inst05,1,", "other,1,", r"a fold for every instance, 'inst05' has none"),
+        ("description.txt", "[false]", "[false", r"description.txt must be YAML: .* line \d+"),
+        ("cv.arff", "inst05,1,", "other,1,", r"a fold for every instance, but 'inst05' has none"),
         ("algorithm_runs.arff", "score NUMERIC", "points NUMERIC", r"must have the attribute score, got instance_id"),
         ("algorithm_runs.arff", ",ok", ",fine", r"line \d+: runstatus must be one of crash, .*, got 'fine'"),
         ("feature_values.arff", ", 7", ", seven", r"line \d+: same must be a number, got 'seven'"),
     ],
 )
-def test_a_broken_scenario_is_one_line(tmp_path, file, old, new, said):
+def test_an_error_in_a_scenario_is_one_line(tmp_path, file, old, new, said):
     folder = write_scenario(tmp_path / "TOY", list(runs_by_hand()))
     text = (folder / file).read_text()
     assert old in text
@@ -140,6 +141,12 @@ def test_all_spellings_of_a_list_are_understood(tmp_path, measures):
     )
     found = read_description(path)
     assert (found.measure, found.cutoff, found.maximize) == ("runtime", 1e8, False)
+
+
+def test_a_description_without_entries_is_refused(tmp_path):
+    (tmp_path / "description.txt").write_text("just a note")
+    with pytest.raises(FileFormatError, match=r"must consist of lines such as .*, got 'just a note'"):
+        read_description(tmp_path / "description.txt")
 
 
 @pytest.mark.parametrize(("scenario", "key"), [("TOY", "cost01"), ("GRAPHS-2015", "cost01_alt")])

@@ -1,4 +1,4 @@
-"""Data by name."""
+"""Loading data by name."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from coalface.data import known_data, load_known, read_dataset
 from coalface.data.encoders.tokens import hashed_tokens
-from coalface.data.formats.splits import holds_train_test, read_train_test
+from coalface.data.formats.train_test import holds_train_test, read_train_test
 from coalface.errors import FileFormatError, InputError
 from coalface.studies.demo.runs import Digits, cost_matrices
 from tests.data.scenarios import runs_by_hand, write_archive, write_scenario
@@ -47,7 +47,7 @@ def test_bundled_tables_are_standardised_by_their_training_rows(name):
     assert sorted(np.unique(train.cost)) == [0, 1]
 
 
-def test_every_flower_keeps_its_own_label():
+def test_every_iris_row_keeps_its_own_label():
     X, y = load_iris(return_X_y=True)
     train, test = load_known("iris")
     whole = np.vstack([train.X.toarray(), test.X.toarray()])
@@ -59,7 +59,7 @@ def test_every_flower_keeps_its_own_label():
         assert np.corrcoef(whole[:, column], X[placed, column])[0, 1] == pytest.approx(1)
 
 
-def test_without_the_variable_names_say_what_to_set(monkeypatch):
+def test_without_the_variable_the_error_says_what_to_set(monkeypatch):
     monkeypatch.delenv("COALFACE_DATA", raising=False)
     with pytest.raises(InputError, match=r"\$COALFACE_DATA, which is not set. Set COALFACE_DATA .* holds it\.$"):
         load_known("in20")
@@ -70,16 +70,16 @@ def test_without_the_variable_names_say_what_to_set(monkeypatch):
     assert all(known.there == (known.remedy == "") for known in known_data())
 
 
-def test_an_unknown_name_is_answered_with_near_ones():
+def test_an_unknown_name_gets_suggestions():
     with pytest.raises(InputError, match=r"no data named 'digit-distance'. Did you mean 'digits-distance'") as caught:
         load_known("digit-distance")
-    assert str(caught.value).endswith(".")  # so that whoever passes it on as a sentence makes no "?." of it
+    assert str(caught.value).endswith(".")  # callers append a full stop to other endings
     with pytest.raises(InputError, match="`coalface data list` shows all names"):
         load_known("zzz")
 
 
 def test_a_folder_that_lacks_the_data_is_named(data):
-    with pytest.raises(InputError, match=r"'mnist' is not in the folder .*, where"):
+    with pytest.raises(InputError, match=r"'mnist' is not in the folder .* names"):
         load_known("mnist")
     with pytest.raises(InputError, match="'aslib/X' is not in the folder"):
         load_known("aslib/X")
@@ -143,7 +143,7 @@ def test_every_word_of_conll2003_is_an_example_and_its_last_column_the_label(dat
     assert (train.name, test.name, line("conll2003").there) == ("conll2003", "conll2003", True)
 
 
-def test_wikineural_is_read_like_it_and_knows_its_sentences(data):
+def test_wikineural_is_read_like_conll2003_with_its_sentences(data):
     packed(data / "wikineural_en_ner" / "train.conll.gz", "Rome B-LOC\nwon O\n\nIt O\n")
     packed(data / "wikineural_en_ner" / "test.conll.gz", "Bo B-LOC\n")
     train, test = load_known("wikineural")
@@ -178,7 +178,7 @@ def test_folders_with_a_tree_are_found_under_their_names(data, name, folder):
     assert line(name).there
 
 
-def test_requests_in_fewer_features_keep_as_much_of_the_training_rows_as_any_so_few_could(data):
+def test_reduced_features_are_the_best_approximation_of_the_training_rows(data):
     random = np.random.default_rng(0)
     parts = [random.random((n, 300)) * (random.random((n, 300)) < 0.1) for n in (280, 20)]
     (data / "clinc150").mkdir()
@@ -204,7 +204,7 @@ def test_scenarios_are_found_as_archives_and_as_folders(data):
         load_known("aslib/PACKT")
 
 
-def test_fetched_data_comes_first_and_tells_its_own_size(data):
+def test_fetched_data_takes_precedence_and_is_listed_with_its_size(data):
     train, test = load_known("iris")
     (data / "rcv1v2_subset").mkdir()
     train.save(data / "rcv1" / "train")
@@ -214,7 +214,7 @@ def test_fetched_data_comes_first_and_tells_its_own_size(data):
     assert load_known("rcv1").test.fingerprint == test.fingerprint
 
 
-def test_what_holds_both_parts_is_read_whole_and_not_as_one_dataset(tmp_path):
+def test_a_path_with_both_parts_is_read_as_training_and_test_data_only(tmp_path):
     write_archive(tmp_path, "PACKED")
     scenario = write_scenario(tmp_path / "OPEN", list(runs_by_hand()))
     for part, dataset in load_known("iris")._asdict().items():
@@ -229,7 +229,7 @@ def test_what_holds_both_parts_is_read_whole_and_not_as_one_dataset(tmp_path):
         read_train_test(tmp_path / "flowers" / "train")
 
 
-def test_the_command_that_fetches_needs_a_folder_only_where_none_is_set(data, monkeypatch):
+def test_the_fetch_command_needs_a_folder_only_without_the_variable(data, monkeypatch):
     assert line("covertype").remedy == "coalface data fetch covertype"
     monkeypatch.delenv("COALFACE_DATA")
     assert line("covertype").remedy == "coalface data fetch covertype --into DIR"

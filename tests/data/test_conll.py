@@ -26,7 +26,7 @@ def written(tmp_path, text, name="a.conll"):
 
 @pytest.mark.parametrize("name", ["a.conll", "a.conll.gz", "a.txt"])
 @pytest.mark.parametrize("change", [("\t", "\t"), ("\t", "  "), ("\n", "\r\n"), ("\n\n\n", "\n \n")])
-def test_columns_line_ends_and_packing_make_no_difference(tmp_path, name, change):
+def test_separators_line_ends_and_compression_make_no_difference(tmp_path, name, change):
     assert read_sentences(written(tmp_path, TEXT.replace(*change), name)) == SENTENCES
     assert read_sentences(written(tmp_path, TEXT.replace(*change).rstrip(), name)) == SENTENCES
 
@@ -57,7 +57,7 @@ def test_a_file_may_begin_with_a_hash_as_a_word(tmp_path):
     assert read_sentences(written(tmp_path, "# a remark\n#\tSYM\n5\tCD\n"))[0].words == ("#", "5")
 
 
-def test_document_marks_end_a_sentence_and_are_no_words(tmp_path):
+def test_document_marks_end_a_sentence_and_are_not_words(tmp_path):
     text = "-DOCSTART- -X- O\n\nA DT O\n-DOCSTART- -X- O\nB DT O\n"
     assert [sentence.words for sentence in read_sentences(written(tmp_path, text))] == [("A",), ("B",)]
 
@@ -65,10 +65,14 @@ def test_document_marks_end_a_sentence_and_are_no_words(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ("a X\n\nb\n", {}, r"a.conll, line 3: every word must have 2 columns, none of them empty, got 'b'. It has 1"),
-        ("a\tX\nb\t\n", {}, r"line 2: every word must have 2 columns, none of them empty"),
+        (
+            "a X\n\nb\n",
+            {},
+            r"a.conll, line 3: every word must have 2 columns, .* got 'b'. It has 1",
+        ),
+        ("a\tX\nb\t\n", {}, r"line 2: every word must have 2 columns"),
         ("a X\n# not here\n", {}, r"line 2: every word must have 2 columns, .* got '# not here'. It has 3"),
-        ("a X\n", {"tag": 5}, r"line 1: the column of tags must be one of its 2, not 5, got 'a X'"),
+        ("a X\n", {"tag": 5}, r"line 1: a line with 2 columns has no column 5 for tags, got 'a X'"),
         ("\n# nothing\n\n", {}, "must hold at least one sentence"),
     ],
 )
@@ -78,8 +82,8 @@ def test_a_broken_line_is_named(tmp_path, text, options, said):
     assert "\n" not in str(caught.value)
 
 
-def test_files_that_are_no_text_are_named(tmp_path):
-    with pytest.raises(InputError, match="different columns, both are column 0"):
+def test_files_that_are_not_text_are_named(tmp_path):
+    with pytest.raises(InputError, match="different columns, got column 0 for both"):
         read_sentences(written(tmp_path, "word\n"))
     with pytest.raises(FileFormatError, match="There is no file"):
         read_sentences(tmp_path / "none.conll")
@@ -154,5 +158,5 @@ def test_columns_do_not_depend_on_the_process():
 
 
 def test_bits_outside_their_range_are_refused(tmp_path):
-    with pytest.raises(InputError, match="bits must be one of 1 to 30, got 40"):
+    with pytest.raises(InputError, match="bits must lie between 1 and 30, got 40"):
         read_conll(written(tmp_path, TEXT), bits=40)

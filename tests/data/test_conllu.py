@@ -32,7 +32,7 @@ def test_words_tags_heads_and_labels_are_read_and_the_rest_is_left_out(tmp_path)
     assert read_trees(path, subtypes=True)[0].labels == ("aux", "advmod:neg", "root")
 
 
-def test_packed_files_and_windows_lines_are_read_alike(tmp_path):
+def test_compressed_files_and_windows_line_ends_are_read_alike(tmp_path):
     packed = tmp_path / "a.conllu.gz"
     packed.write_bytes(gzip.compress(GOOD.replace("\n", "\r\n").encode()))
     assert read_trees(packed) == read_trees(written(tmp_path, GOOD))
@@ -44,8 +44,8 @@ def test_packed_files_and_windows_lines_are_read_alike(tmp_path):
         ("\t3\taux", "\t9\taux", "line 4: a head must be a number from 0 to 3, got '9'"),
         ("\t3\taux", "\t_\taux", "line 4: a head must be a number from 0 to 3, got '_'"),
         ("\t3\taux", "\t-1\taux", "line 4: a head must be"),
-        ("\t3\taux", "\t1\taux", "line 4: every word must hang on the root"),
-        ("\t0\troot\t_\t_\n3.1", "\t2\troot\t_\t_\n3.1", "line 4: every word must hang on the root"),
+        ("\t3\taux", "\t1\taux", "line 4: the heads of a word must lead to the root"),
+        ("\t0\troot\t_\t_\n3.1", "\t2\troot\t_\t_\n3.1", "line 4: the heads of a word must lead to the root"),
         ("2\tn't", "7\tn't", "line 5: word 2 must come next, got '7'"),
         ("\tVB\t_\t3", "\tVB\t3", "line 4: every word must have 10 columns, got .* It has 9"),
         ("\tDo\t", "\t\t", "line 4: every word must have 10 columns"),

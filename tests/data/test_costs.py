@@ -1,4 +1,4 @@
-"""Costs at the edge: the user's scale and the inner one."""
+"""Costs on the user's scale and on the internal scale."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def scales(draw):
 
 
 @given(scales(), st.floats(0, 1))
-def test_there_and_back(scale, share):
+def test_converting_a_cost_and_back_changes_nothing(scale, share):
     cost = scale.from_unit(np.array(share))
     largest = max(abs(scale.floor), abs(scale.ceiling))
     precision = 4 * np.finfo(np.float64).eps * largest / (scale.ceiling - scale.floor)
@@ -27,7 +27,7 @@ def test_there_and_back(scale, share):
 
 
 @given(scales())
-def test_the_bounds_are_met_exactly(scale):
+def test_the_bounds_convert_exactly(scale):
     bounds = np.array([scale.floor, scale.ceiling])
     assert scale.to_unit(bounds).tolist() == [0.0, 1.0]
     assert scale.from_unit(np.array([0.0, 1.0])).tolist() == bounds.tolist()

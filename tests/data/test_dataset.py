@@ -38,7 +38,7 @@ def test_a_split_shares_out_all_examples_and_repeats_exactly():
         dataset.split(1.5)
 
 
-def test_compact_costs_equal_the_table_they_stand_for():
+def test_compact_costs_equal_their_table():
     matrix = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
     compact = CostDataset.from_labels(np.eye(3), ["b", "c", "a"], cost_matrix=matrix)
     full = CostDataset(np.eye(3), matrix[[1, 2, 0]], ["a", "b", "c"])
@@ -80,7 +80,7 @@ def test_the_fingerprint_does_not_depend_on_the_names():
     assert named.fingerprint == PETS.fingerprint
 
 
-def test_statistics_count_what_is_there():
+def test_statistics_count_examples_labels_and_known_costs():
     facts = PETS.statistics()
     assert (facts.n_examples, facts.n_labels, facts.n_features) == (3, 2, 2)
     assert facts.nonzeros_per_row == pytest.approx(4 / 3)
@@ -127,6 +127,6 @@ def test_a_true_label_outside_the_classes_is_unknown():
 
 
 @pytest.mark.parametrize("seed", [-1, "seven"])
-def test_a_split_by_what_is_no_seed_is_refused(seed):
-    with pytest.raises(InputError, match="random_state must be a whole number from 0 on, got"):
+def test_an_invalid_seed_of_a_split_is_refused(seed):
+    with pytest.raises(InputError, match="random_state must be a non-negative whole number, got"):
         CostDataset.from_labels(np.eye(4), list("abab")).split(0.5, seed)

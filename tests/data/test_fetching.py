@@ -1,4 +1,4 @@
-"""Fetching data, with fetchers that return what scikit-learn's return."""
+"""Fetching data, with fakes of scikit-learn's fetchers."""
 
 from urllib.error import URLError
 
@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch
 
 from coalface.data import load_known
-from coalface.data.known.fetchers import newsgroup_tree, rcv1_tree
 from coalface.data.known.fetching import FetchError, fetch
+from coalface.data.known.sklearn_downloads import newsgroup_tree, rcv1_tree
 from coalface.errors import InputError
 
 GROUPS = ["comp.sys.ibm", "comp.sys.mac", "misc.forsale", "rec.autos"]
@@ -24,7 +24,7 @@ def data(tmp_path, monkeypatch):
 
 
 def fake(monkeypatch, name, result):
-    """Put a fetcher in the place of scikit-learn's; ``result`` may be an error."""
+    """Replace one of scikit-learn's fetchers; ``result`` may be an error."""
 
     def fetcher(**options):
         if isinstance(result, BaseException):
@@ -76,7 +76,7 @@ def test_newsgroups_are_words_of_subject_and_body_with_costs_by_name(data, monke
     np.testing.assert_allclose(np.sqrt((train.X.toarray() ** 2).sum(axis=1)), 1, rtol=1e-5)
 
 
-def test_a_newsgroup_alone_in_its_branch_stands_below_the_root():
+def test_a_newsgroup_alone_in_its_branch_is_a_child_of_the_root():
     labels = ["alt.atheism", "comp.os.ms-windows.misc", "comp.graphics", "sci.med"]
     assert newsgroup_tree(labels).distances()[0].tolist() == [0, 3, 3, 2]
 
@@ -101,13 +101,13 @@ def test_olivetti_tests_on_three_pictures_of_every_person(data, monkeypatch):
     train, test = fetch("olivetti", data)
     assert np.bincount(test.truth).tolist() == [3] * 40
     assert np.bincount(train.truth).tolist() == [7] * 40
-    assert (np.diff(train.truth) < 0).any()  # persons come mixed
+    assert (np.diff(train.truth) < 0).any()  # persons are mixed
 
 
 @pytest.mark.parametrize(
     "error", [URLError("no route to host"), TimeoutError(), OSError("The SHA256 checksum differs\nx")]
 )
-def test_without_a_network_one_line_is_said_and_nothing_is_written(data, monkeypatch, error):
+def test_without_a_network_the_error_is_one_line_and_nothing_is_written(data, monkeypatch, error):
     fake(monkeypatch, "fetch_olivetti_faces", error)
     with pytest.raises(FetchError, match=r"olivetti could not be downloaded \(.+\), and nothing was written") as caught:
         fetch("olivetti", data / "new")
@@ -115,7 +115,7 @@ def test_without_a_network_one_line_is_said_and_nothing_is_written(data, monkeyp
     assert list(data.iterdir()) == []
 
 
-def test_when_writing_fails_nothing_stays(data, monkeypatch):
+def test_a_failed_write_leaves_nothing(data, monkeypatch):
     fake(monkeypatch, "fetch_rcv1", rcv1)
     saved = []
 
@@ -131,22 +131,22 @@ def test_when_writing_fails_nothing_stays(data, monkeypatch):
     assert [path.name for path in (data / "rcv1").iterdir()] == []
 
 
-def test_what_is_there_is_kept(data, monkeypatch):
+def test_existing_folders_are_kept(data, monkeypatch):
     fake(monkeypatch, "fetch_rcv1", rcv1)
     first = fetch("rcv1", data)
     fake(monkeypatch, "fetch_rcv1", AssertionError("must not download"))
-    with pytest.raises(InputError, match="holds the data already"):
+    with pytest.raises(InputError, match="already holds the data"):
         fetch("rcv1", data)
     assert load_known("rcv1").train.fingerprint == first.train.fingerprint
     (data / "olivetti" / "train").mkdir(parents=True)
-    with pytest.raises(InputError, match="is not a dataset, so it is kept"):
+    with pytest.raises(InputError, match="is not a dataset, so it was not replaced"):
         fetch("olivetti", data)
     (data / "file").touch()
-    with pytest.raises(InputError, match="is no folder that can be written to"):
+    with pytest.raises(InputError, match="is not a writable folder"):
         fetch("olivetti", data / "file")
 
 
-def test_half_of_a_fetch_that_was_killed_is_replaced(data, monkeypatch):
+def test_the_rest_of_an_interrupted_fetch_is_replaced(data, monkeypatch):
     fake(monkeypatch, "fetch_rcv1", rcv1)
     whole = fetch("rcv1", data / "other")
     whole.test.save(data / "rcv1" / "train")

@@ -44,9 +44,9 @@ def test_opened_arrays_are_maps_of_the_files_and_the_matrix_works(saved):
     np.testing.assert_array_equal(X[[2, 0]].toarray(), np.eye(4)[[2, 0]])
 
 
-def test_what_is_done_to_opened_arrays_changes_no_file(saved):
+def test_changing_opened_arrays_changes_no_file(saved):
     X = CostDataset.open(saved).X
-    assert X.data.flags.writeable  # kernels know writable and read-only arrays apart, and are compiled for each
+    assert X.data.flags.writeable  # kernels would be compiled again for read-only arrays
     X.data[:] = 7.0
     np.testing.assert_array_equal(CostDataset.open(saved).X.toarray(), np.eye(4))
 
@@ -58,7 +58,7 @@ def test_compact_costs_stay_compact_on_disk(saved):
     assert opened.cost.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 1]]
 
 
-def test_a_dataset_without_any_feature_value_can_be_kept(tmp_path):
+def test_a_dataset_without_any_feature_value_can_be_saved(tmp_path):
     CostDataset(np.zeros((2, 3)), np.zeros((2, 2))).save(tmp_path / "zeros")
     assert CostDataset.open(tmp_path / "zeros", verify=True).X.nnz == 0
 
@@ -69,13 +69,13 @@ def test_saving_replaces_a_dataset_but_nothing_else(saved, tmp_path):
     assert_same(CostDataset.open(saved), fresh)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_bytes(b"meow")
-    with pytest.raises(InputError, match="photos exists and is not a dataset"):
+    with pytest.raises(InputError, match="photos is not a dataset"):
         fresh.save(tmp_path / "photos")
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["four", "photos"]
 
 
-def test_a_failed_save_leaves_the_old_dataset_and_no_litter(saved, tmp_path, monkeypatch):
+def test_a_failed_save_leaves_the_old_dataset_and_no_other_files(saved, tmp_path, monkeypatch):
     def full(*_arguments, **_options):
         raise OSError("disk full")
 
@@ -103,7 +103,7 @@ def cut(path, n_bytes):
         (lambda folder: cut(folder / "meta.json", 30), "damaged meta.json"),
         (lambda folder: (folder / "meta.json").unlink(), "has no meta.json"),
         (lambda folder: (folder / "meta.json").write_text("[1]"), "not a dataset by its meta.json"),
-        (lambda folder: edit_meta(folder, version=2), "has version 2, known is 1. Upgrade coalface"),
+        (lambda folder: edit_meta(folder, version=2), "has version 2, but this coalface reads 1. Upgrade coalface"),
         (lambda folder: edit_meta(folder, format="photos"), "is not a dataset"),
         (lambda folder: edit_meta(folder, shape=[4, 4]), "incomplete meta.json"),
         (lambda folder: edit_meta(folder, shape=[5, 4, 3]), r"shape \(5,\) in X_indptr.npy"),

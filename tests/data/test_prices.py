@@ -1,4 +1,4 @@
-"""Prices of costs in a dataset: checked, kept by everything that keeps the rest."""
+"""Prices of costs: checked, and part of subsets, folders and fingerprints."""
 
 import numpy as np
 import pytest
@@ -36,6 +36,6 @@ def test_prices_are_part_of_the_fingerprint():
         (PRICE * np.nan, r"price must be finite and at least 0, got nan"),
     ],
 )
-def test_a_price_that_cannot_be_is_one_line(price, rule):
+def test_an_invalid_price_is_one_line(price, rule):
     with pytest.raises(InputError, match=rule):
         CostDataset(X, COST, price=price)

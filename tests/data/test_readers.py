@@ -52,7 +52,7 @@ def test_a_bad_archive_is_named(tmp_path, arrays, words):
 
 
 @pytest.mark.parametrize("n_bytes", [0, 10, 300])
-def test_a_cut_archive_is_an_error(tmp_path, n_bytes):
+def test_a_truncated_archive_is_an_error(tmp_path, n_bytes):
     np.savez(tmp_path / "a.npz", X=X, y=np.arange(2))
     content = (tmp_path / "a.npz").read_bytes()
     (tmp_path / "a.npz").write_bytes(content[:n_bytes])
@@ -79,7 +79,7 @@ def test_the_names_of_a_cost_matrix_may_be_numbers(tmp_path):
     turned = read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=[7, 3])
     assert turned.cost.tolist() == [[0, 5], [2, 0]]
     assert_same(read_dataset(tmp_path / "a.svm", cost_matrix=tmp_path / "m.csv", classes=["7", "3"]), turned)
-    with pytest.raises(InputError, match=r"must be numbers, got .*'dog'.*Name them as the file does"):
+    with pytest.raises(InputError, match=r"must be numbers, got .*'dog'.*Write them as in the file"):
         read_dataset(tmp_path / "a.svm", classes=["7", "dog"])
     (tmp_path / "m.csv").write_text(",7,4\n3,2,0\n7,0,5\n")
     with pytest.raises(FileFormatError, match=r"has a column named '4', which is not a label.+The labels are '3', '7'"):
@@ -118,7 +118,7 @@ def test_the_format_can_be_given(tmp_path):
     assert len(read_dataset(tmp_path / "odd.name", format="npz")) == 2
 
 
-def test_what_cannot_be_read_or_written_is_named(tmp_path):
+def test_unreadable_and_unwritable_paths_are_named(tmp_path):
     dataset = CostDataset(X, X)
     with pytest.raises(FileFormatError, match="There is no file or folder"):
         read_dataset(tmp_path / "nothing.vw")
@@ -128,19 +128,19 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path):
     with pytest.raises(InputError, match=r"must be one of vw, csv, npz, folder .* got 'svmlight'"):
         write_dataset(dataset, tmp_path / "a.svm")
     write_dataset(dataset, tmp_path / "a.npz")
-    with pytest.raises(InputError, match=r"The npz format has no option 'bits'. Possible are name\.$"):
+    with pytest.raises(InputError, match=r"The npz format has no option 'bits'. The options are name\.$"):
         read_dataset(tmp_path / "a.npz", bits=3)
 
 
-def test_an_unknown_option_is_answered_with_those_there_are_and_the_nearest(tmp_path):
+def test_an_unknown_option_gets_the_possible_ones_and_a_suggestion(tmp_path):
     (tmp_path / "a.csv").write_text("x,kind\n1,a\n")
     with pytest.raises(InputError) as caught:
         read_dataset(tmp_path / "a.csv", lable="kind")
     assert str(caught.value) == (
         "The csv format has no option 'lable'. Did you mean 'label'? "
-        "Possible are label, cost_matrix, classes, ignore, name."
+        "The options are label, cost_matrix, classes, ignore, name."
     )
-    with pytest.raises(InputError, match=r"no option 'test_fracton'. Possible are label"):
+    with pytest.raises(InputError, match=r"no option 'test_fracton'. The options are label"):
         read_dataset(tmp_path / "a.csv", test_fracton=0.2)
 
 
@@ -155,7 +155,7 @@ def test_an_unknown_option_is_answered_with_those_there_are_and_the_nearest(tmp_
         ("a.conll", "classes"),
     ],
 )
-def test_a_text_where_a_list_is_meant_is_one_clear_line(tmp_path, file, option):
+def test_a_text_instead_of_a_list_is_refused(tmp_path, file, option):
     (tmp_path / file).write_text("1 2\n")
     with pytest.raises(InputError) as caught:
         read_dataset(tmp_path / file, **{option: "a, b"})

@@ -1,4 +1,4 @@
-"""Whatever the user holds becomes the same rows."""
+"""Dense arrays, sparse matrices and DataFrames give the same rows."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which labels there are, and what they cost."""
+"""The labels and the costs of training targets."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from coalface.errors import InputError
 UNIT = CostScale(0.0, 1.0)
 
 
-def test_class_labels_name_themselves_unless_something_else_does():
+def test_labels_come_from_y_unless_classes_or_costs_define_them():
     assert labels_of(["b", "a", "b"], None, None, None).tolist() == ["a", "b"]
     assert labels_of(["b"], None, ["a", "b"], None) is None
     assert labels_of(["b"], [[0.0]], None, None) is None

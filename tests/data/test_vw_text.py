@@ -63,13 +63,13 @@ def test_hashed_features_and_costs_are_those_of_vw(read, line, bits):
     example = workspace.example(line)
     expected = np.zeros(1 << bits)
     for index, value in example.iter_features():
-        expected[index // 4] += value  # VW leaves room for 4 labels per feature
+        expected[index // 4] += value  # VW reserves 4 places per feature
     costs = {item.label: item.cost for item in example.get_label(LabelType.COST_SENSITIVE).costs}
     workspace.finish_example(example)
     workspace.finish()
     dataset = read(line + "\n", features="hashed", bits=bits, classes=[1, 2, 3])
     np.testing.assert_allclose(dataset.X.toarray()[0], expected, rtol=1e-6)
-    unknown = float(np.finfo(np.float32).max)  # how VW spells a missing cost
+    unknown = float(np.finfo(np.float32).max)  # VW's value for a missing cost
     listed = [costs.get(label, np.nan) for label in (1, 2, 3)]
     np.testing.assert_allclose(dataset.cost[0], [np.nan if cost == unknown else cost for cost in listed])
 
@@ -142,8 +142,8 @@ def test_many_lines_are_read_in_order(read):
     ("line", "options", "words"),
     [
         ("1:0 2:1", {}, "a line must have a '|' before its features, got '1:0 2:1'"),
-        ("1:0.5 2:", {}, "what follows ':' must be one number, got '2:'"),
-        ("1:0 2:1x | a", {}, "what follows ':' must be one number, got '2:1x'"),
+        ("1:0.5 2:", {}, "':' must be followed by one number, got '2:'"),
+        ("1:0 2:1x | a", {}, "':' must be followed by one number, got '2:1x'"),
         ("1:0 | a:1 b:0.5.2", {}, "got 'b:0.5.2'"),
         ("1:0 | a:", {}, "got 'a:'"),
         ("1:0 | a:1:2", {}, "got 'a:1:2'"),
@@ -153,9 +153,9 @@ def test_many_lines_are_read_in_order(read):
         ("1:0 | a:-1e40", {}, "must be finite in float32, got 'a:-1e40'"),
         ("1:0 |n:1e30 a:1e30", {}, "must be finite in float32, got 'a:1e30'"),
         ("1:0 |n:heavy a", {}, "got '|n:heavy'"),
-        ("1:0 | :3", {}, "a name must stand before ':', got ':3'"),
-        (":3 | a", {}, "a name must stand before ':', got ':3'"),
-        ("1:0 2:1| a", {}, "a blank must stand between a label and '|', got '2:1'"),
+        ("1:0 | :3", {}, "':' must follow a name, got ':3'"),
+        (":3 | a", {}, "':' must follow a name, got ':3'"),
+        ("1:0 2:1| a", {}, "a blank must separate a label from '|', got '2:1'"),
         ("1:0 'me 2:1 | a", {}, "a tag must be the last word before '|', got \"'me\""),
         ("1:0 1:1 | a", {}, "a line must list each label once, got '1:0 1:1 | a'"),
         ("1:0 2:1 0.5 | a", {}, "example weights are not part of the cost-sensitive format, got '0.5'"),
@@ -210,7 +210,7 @@ def test_a_file_cut_between_lines_is_read(rows_of_cut_file):
 
 @pytest.fixture(scope="module")
 def rows_of_cut_file(tmp_path_factory):
-    """The number of rows read from the first bytes of a file of 34 bytes a line; None if that was refused."""
+    """The number of rows read from the first bytes of a file of 34 bytes a line; None if the file was refused."""
     text = b"".join(b"1:0.25 2:1.5 | first:0.5 second:2\n" for _ in range(6))
     path = tmp_path_factory.mktemp("cut") / "cut.vw"
 
@@ -241,14 +241,14 @@ def test_a_bad_option_is_named(read, options, words):
 @pytest.mark.parametrize(
     ("dataset", "words"),
     [
-        (CostDataset([[1]], [[0]], ["two words"]), "A label of VW text must be one word .* got 'two words'"),
+        (CostDataset([[1]], [[0]], ["two words"]), "In VW text, a label must be one word .* got 'two words'"),
         (CostDataset([[1]], [[0]], ["shared"]), "got 'shared'"),
-        (CostDataset([[1]], [[0]], feature_names=["a|b"]), "A feature of VW text must be one word"),
+        (CostDataset([[1]], [[0]], feature_names=["a|b"]), "In VW text, a feature must be one word"),
         (CostDataset([[1]], [[0]], feature_names=["^a"]), "must not begin with '\\^'"),
         (CostDataset([[1]], [[0, 1]], candidates=[[True, False]]), "example 0 breaks that"),
     ],
 )
-def test_what_vw_text_cannot_spell_is_not_written(tmp_path, dataset, words):
+def test_names_that_vw_text_cannot_hold_are_not_written(tmp_path, dataset, words):
     with pytest.raises(InputError, match=words):
         write_vw_text(dataset, tmp_path / "a.vw")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Files: whole or not at all, with the permissions they had, and changed by one process at a time."""
+"""Atomic writes keep old files and permissions; locks admit one process at a time."""
 
 import errno
 import os
@@ -9,8 +9,10 @@ import threading
 
 import pytest
 
-from coalface.files import atomic as files
-from coalface.files.atomic import FileBusyError, atomic_write, exclusive
+from coalface.errors import FileBusyError
+from coalface.files import locks
+from coalface.files.atomic import atomic_write
+from coalface.files.locks import exclusive
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
@@ -50,14 +52,14 @@ def test_a_private_file_is_not_open_to_others_while_it_is_written(tmp_path):
 
 @posix
 def test_a_new_file_has_the_permissions_of_any_other_new_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "umask", None)  # it belongs to the process: changing it would show in other threads
+    monkeypatch.setattr(os, "umask", None)  # the umask belongs to the process: changing it would affect other threads
     (tmp_path / "ordinary").touch()
     write(tmp_path / "a", b"new")
     assert mode(tmp_path / "a") == mode(tmp_path / "ordinary")
 
 
 @posix
-def test_a_link_stays_a_link_and_the_file_behind_it_is_written(tmp_path):
+def test_a_link_stays_a_link_and_its_target_is_written(tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there" / "file")
     for content in (b"first", b"second"):
@@ -79,7 +81,7 @@ def test_a_folder_is_not_replaced_by_a_file(tmp_path):
     assert caught.value.filename == str(tmp_path)
 
 
-def test_a_file_that_cannot_be_made_is_called_by_its_own_name(tmp_path, monkeypatch):
+def test_an_error_names_the_file_and_not_its_temporary_part(tmp_path, monkeypatch):
     def refuse(path, *_):
         raise OSError(errno.EACCES, "Permission denied", str(path))
 
@@ -89,11 +91,11 @@ def test_a_file_that_cannot_be_made_is_called_by_its_own_name(tmp_path, monkeypa
     assert caught.value.filename == str(tmp_path / "a")
 
 
-# -- one at a time -------------------------------------------------------------------------------------------------
+# -- locks ---------------------------------------------------------------------------------------------------------
 
 HOLD = """
 import sys
-from coalface.files.atomic import exclusive
+from coalface.files.locks import exclusive
 with exclusive(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -116,7 +118,7 @@ def test_a_file_held_by_another_process_is_busy_until_that_one_ends(tmp_path):
         assert path.with_name(".m.coal.lock").exists()
 
 
-def test_nobody_is_let_in_twice_and_nothing_is_left_behind(tmp_path):
+def test_a_lock_admits_one_at_a_time_and_leaves_no_file(tmp_path):
     inside, most = [], []
 
     def enter(number):
@@ -136,17 +138,17 @@ def test_nobody_is_let_in_twice_and_nothing_is_left_behind(tmp_path):
 
 
 @posix
-def test_a_link_and_its_file_are_the_same_thing_to_hold(tmp_path):
+def test_a_link_and_its_target_share_one_lock(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     with exclusive(tmp_path / "file"), pytest.raises(FileBusyError), exclusive(tmp_path / "link", patience=0):
         pass
 
 
 @posix
-def test_where_there_are_no_locks_a_warning_says_so_and_work_goes_on(tmp_path, monkeypatch):
+def test_a_folder_without_locks_gives_a_warning_and_work_continues(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(files.fcntl, "flock", refuse)
-    with pytest.warns(UserWarning, match="cannot hold locks"), exclusive(tmp_path / "a"):
+    monkeypatch.setattr(locks.fcntl, "flock", refuse)
+    with pytest.warns(UserWarning, match="does not support locks"), exclusive(tmp_path / "a"):
         pass

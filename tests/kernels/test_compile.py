@@ -1,4 +1,4 @@
-"""A cache of machine code that cannot go stale, and that nobody needs."""
+"""The cache of machine code never goes stale, and the kernels work without it."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ print(answer(), sum(answer.stats.cache_hits.values()))
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the kernels with one loop more, and a way to run it in a fresh process."""
+    """A copy of the kernels with one more kernel, and a function that runs it in a new process."""
     kernels = tmp_path / "coalface" / "kernels"
     kernels.mkdir(parents=True)
     for name in ("__init__.py", "version.py"):
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_written_only_costs_time(package, tmp_path):
     assert run(tmp_path / "file" / "cache") == ["1", "0"]
 
 
-def test_a_damaged_cache_is_not_trusted_with_the_result(package, tmp_path):
+def test_a_damaged_cache_does_not_change_the_result(package, tmp_path):
     _, run = package
     cache = tmp_path / "cache"
     run(cache)

@@ -1,4 +1,4 @@
-"""The table of features against a dictionary, and what a feature costs in memory."""
+"""The hash table of features against a dictionary, and its memory per feature."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from coalface import CoalClassifier
-from coalface.kernels.features import INTERCEPT, find, first_place
+from coalface.kernels.features import INTERCEPT, find_slot, first_place
 from coalface.kernels.state import SLOTS_USED, UNSEEN
 
 features = st.one_of(
@@ -18,7 +18,7 @@ features = st.one_of(
 
 
 def table_of(learner):
-    model = learner.regressors_.model
+    model = learner.model_.state
     return model.table, model.features, int(model.counters[SLOTS_USED])
 
 
@@ -26,7 +26,7 @@ def table_of(learner):
 def test_every_learned_feature_is_found_and_no_other(rows):
     learner, seen = CoalClassifier(classes=["a", "b"]), {INTERCEPT}
     for number, columns in enumerate(rows):
-        if number % 3 == 2:  # looked at, but not learned
+        if number % 3 == 2:  # asked about, but not learned
             learner.ask_row(columns, np.ones(len(columns)))
             learner.tell_row(columns, np.ones(len(columns)), [], [])
         else:
@@ -37,11 +37,11 @@ def test_every_learned_feature_is_found_and_no_other(rows):
     table, kept, used = table_of(learner)
     assert used - 1 == len(seen)
     assert set(kept[1:used].tolist()) == seen
-    slots = {feature: find(table, kept, np.int32(feature)) for feature in seen}
+    slots = {feature: find_slot(table, kept, np.int32(feature)) for feature in seen}
     assert sorted(slots.values()) == list(range(1, used))
     assert all(kept[slot] == feature for feature, slot in slots.items())
-    strangers = {7, 1023, 2**31 - 2, 2**30} - seen
-    assert all(find(table, kept, np.int32(stranger)) == UNSEEN for stranger in strangers)
+    unseen = {7, 1023, 2**31 - 2, 2**30} - seen
+    assert all(find_slot(table, kept, np.int32(feature)) == UNSEEN for feature in unseen)
     assert np.count_nonzero(table) == used - 1
     assert used * 4 <= len(table) * 3
 
@@ -70,17 +70,17 @@ def test_memory_follows_the_features_seen_and_not_their_numbers(n_labels, n_feat
     learner = CoalClassifier(classes=range(n_labels)).tell(X, np.full((X.shape[0], n_labels), 0.5))
     lanes = -(-n_labels // 8) * 8
     assert table_of(learner)[2] == n_features + 2
-    assert learner.regressors_.nbytes <= 1.2 * 12 * n_features * lanes
+    assert learner.model_.nbytes <= 1.2 * 12 * n_features * lanes
 
 
 def test_looking_at_new_features_costs_no_memory():
     X = rows_with(5_000, 50, np.random.default_rng(1))
     learner = CoalClassifier(classes=["a", "b"], rule="passive").tell(X[:1], [[0.0, 1.0]])
-    before = learner.regressors_.nbytes
+    before = learner.model_.nbytes
     learner.ask(X)
     learner.predict(X)
     learner.tell(X, np.full((X.shape[0], 2), np.nan))
-    assert learner.regressors_.nbytes <= before + 50 * 200
+    assert learner.model_.nbytes <= before + 50 * 200
 
 
 def test_a_model_survives_growing_while_it_is_in_use():
@@ -89,7 +89,7 @@ def test_a_model_survives_growing_while_it_is_in_use():
     cost = random.random((X.shape[0], 5)).astype(np.float32)
     growing, roomy = CoalClassifier(classes=range(5)), CoalClassifier(classes=range(5))
     roomy.ask(X[:1])
-    roomy.regressors_.make_room(10_000)
+    roomy.model_.make_room(10_000)
     for i in range(X.shape[0]):
         growing.tell(X[i : i + 1], cost[i : i + 1])
     roomy.tell(X, cost)

@@ -40,7 +40,7 @@ for number, params in enumerate(settings):
     ask_and_tell(learner, X[40:], cost[40:], np.arange(20 * n_labels).reshape(20, n_labels) % 4 > 0)
     queries = learner.ask(X)
     simulate(learner, X[:40], cost[:40], batch=9)
-    arrays = dict(learner.regressors_.arrays(), mask=queries.mask, next=queries.next, lowest=queries.ranges.lowest,
+    arrays = dict(learner.model_.arrays(), mask=queries.mask, next=queries.next, lowest=queries.ranges.lowest,
                   highest=queries.ranges.highest, predicted=queries.predicted, reasons=queries.reason_codes,
                   propensity=queries.propensity, best=learner.predict(X))
     out |= {f"{number} {name}": array for name, array in arrays.items()}

@@ -1,4 +1,4 @@
-"""One pass serves all labels: each of them learns as if it were alone."""
+"""All labels are updated in one pass, but each learns as if it were alone."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_few_labels_among_many_learn_what_they_would_among_few(accumulator):
 
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only", "derivative"])
-def test_labels_do_not_know_of_each_other(accumulator, sensitivity):
+def test_labels_do_not_affect_each_other(accumulator, sensitivity):
     X, cost = dense_problem(2, 9)
     settings = {"accumulator": accumulator, "sensitivity": sensitivity, "slack": "noise-scaled"}
     together = CoalClassifier(classes=range(9), **settings).tell(X, cost)
@@ -41,8 +41,8 @@ def test_labels_do_not_know_of_each_other(accumulator, sensitivity):
 def test_a_prediction_that_is_exactly_right_changes_nothing():
     learner = CoalClassifier(classes=["a"])
     learner.tell([[1.0, 2.0]], [[0.0]])  # the prediction of a new learner is 0
-    assert learner.regressors_.arrays()["updates"][0] == 0
-    assert learner.regressors_.arrays()["cells"].shape[0] == 1
+    assert learner.model_.arrays()["updates"][0] == 0
+    assert learner.model_.arrays()["cells"].shape[0] == 1
     assert learner.round_ == 2
 
 
@@ -65,7 +65,7 @@ def test_the_first_two_updates_are_the_formula(first, second):
         m = np.sqrt(W / S)
         reach = x * x * rate * m
         u = (cost - p) * (-np.expm1(-2 * 0.3 * reach) / reach if 0.3 * reach >= 1e-6 else 2 * 0.3)
-        terms = abs(w) + abs(u * m * x * rate)  # where they cancel, the rest is no better known than they
+        terms = abs(w) + abs(u * m * x * rate)  # where they cancel, the error is relative to these terms
         w += u * m * x * rate
     assert abs(learner.predict_cost([[first]])[0, 0] - w) <= 1e-5 * terms
 
@@ -73,7 +73,7 @@ def test_the_first_two_updates_are_the_formula(first, second):
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only", "derivative"])
 @given(st.lists(st.sampled_from([1e-38, 1e-30, 1e-45, 1.0, 1e30, 3e38, -1e-30, -3e38, 0.0]), min_size=3, max_size=12))
-def test_no_value_however_large_or_small_makes_a_number_that_is_none(accumulator, sensitivity, values):
+def test_no_value_however_large_or_small_gives_nan_or_infinity(accumulator, sensitivity, values):
     learner = CoalClassifier(classes=["a", "b"], accumulator=accumulator, sensitivity=sensitivity, warm_up=0)
     for i, value in enumerate(values):
         row = np.array([[value, values[-1 - i]]], np.float32)
@@ -81,5 +81,5 @@ def test_no_value_however_large_or_small_makes_a_number_that_is_none(accumulator
         assert np.isfinite(queries.predicted).all()
         assert np.isfinite(queries.ranges.width).all()
         learner.tell(row, [[i % 2, 0.3]])
-    for name, array in learner.regressors_.arrays().items():
+    for name, array in learner.model_.arrays().items():
         assert np.isfinite(array).all(), name

@@ -1,4 +1,4 @@
-"""Learning cost by cost must give what a direct solution gives, and the same bits however it is cut into pieces."""
+"""Learning cost by cost agrees with a direct solution, and gives the same bits for any split into calls."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
+from coalface.models.contract import NO_WEIGHTS
 
 
 class Label:
-    """The arrays of some labels that have learned nothing yet."""
+    """The arrays of labels that have learned nothing yet."""
 
     def __init__(self, n_columns, n_labels=1, penalty=1.0):
         self.starts = starts_of(n_columns)
@@ -20,7 +21,7 @@ class Label:
         self.residuals = np.zeros(n_labels)
 
     def learn(self, rows, costs, by=learn_costs):
-        by(self.factors, self.variances, self.weights, self.starts, rows, costs, self.residuals)
+        by(self.factors, self.variances, self.weights, self.starts, rows, costs, NO_WEIGHTS, self.residuals)
         return self
 
     def spread(self, rows):
@@ -68,7 +69,7 @@ def test_weights_spreads_and_residuals_are_those_of_a_direct_solution(seed, n_ro
 
 
 @given(seed=st.integers(0, 10_000), n_rows=st.integers(2, 150), cuts=st.sets(st.integers(1, 149), max_size=8))
-def test_pieces_of_any_size_teach_the_same_bits(seed, n_rows, cuts):
+def test_any_split_into_calls_gives_the_same_bits(seed, n_rows, cuts):
     rows, costs = problem(seed, n_rows, 2 * WIDE)
     whole, pieces = Label(2 * WIDE, 3).learn(rows, costs), Label(2 * WIDE, 3)
     for some_rows, some_costs in zip(np.split(rows, sorted(cuts)), np.split(costs, sorted(cuts)), strict=True):
@@ -77,7 +78,7 @@ def test_pieces_of_any_size_teach_the_same_bits(seed, n_rows, cuts):
 
 
 @pytest.mark.parametrize("kind", ["isotropic", "on six decades", "correlated"])
-def test_a_million_costs_leave_it_where_a_direct_solution_is(kind):
+def test_after_a_million_costs_it_agrees_with_a_direct_solution(kind):
     random, n, width = np.random.default_rng(3), 1_000_000, WIDE
     mixing = {"isotropic": np.eye(width), "on six decades": np.diag(np.logspace(-3, 3, width))}.get(kind)
     if mixing is None:

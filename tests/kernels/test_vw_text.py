@@ -1,3 +1,5 @@
+"""The parser of VW text: compiled loops equal their Python bodies, and numbers read back exactly."""
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -62,10 +64,10 @@ def read_value(text):
 @example(float(np.finfo(np.float32).max))
 def test_the_shortest_text_of_a_float32_reads_back_exactly(number):
     text = str(np.float32(number))
-    value, behind = read_value(text)
-    assert behind == len(text)
+    value, after = read_value(text)
+    assert after == len(text)
     assert np.float32(value) == np.float32(number)
-    assert words.read_number.py_func(text.encode(), 0, len(text)) == (value, behind)
+    assert words.read_number.py_func(text.encode(), 0, len(text)) == (value, after)
 
 
 @settings(deadline=None)
@@ -73,8 +75,8 @@ def test_the_shortest_text_of_a_float32_reads_back_exactly(number):
 @example("0.00000000000000000000000000000012345")
 @example("123456789012345678901234567890e-30")
 def test_any_decimal_reads_within_one_ulp_of_python(text):
-    value, behind = read_value(text)
-    assert behind == len(text)
+    value, after = read_value(text)
+    assert after == len(text)
     with np.errstate(over="ignore"):
         expected, found = np.float32(float(text)), np.float32(value)
     if np.isfinite(expected):
@@ -84,7 +86,7 @@ def test_any_decimal_reads_within_one_ulp_of_python(text):
 
 
 @pytest.mark.parametrize("text", ["", "-", ".", "e5", "1e", "1e+", "x1", "nan", "inf", "+-1"])
-def test_what_is_no_number_is_not_read(text):
+def test_text_that_is_not_a_number_is_not_read(text):
     assert read_value(text) == (0.0, 0)
 
 

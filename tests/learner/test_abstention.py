@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError
 
-from .problems import dense_problem, state_of, trained
+from ..problems import dense_problem, state_of, trained
 
 seeds = st.integers(0, 10**6)
 prices = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0])

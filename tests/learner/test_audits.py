@@ -4,7 +4,7 @@ import numpy as np
 
 from coalface import CoalClassifier, MemoryLedger, simulate
 
-from .problems import dense_problem, trained
+from ..problems import dense_problem, trained
 
 
 def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
@@ -45,7 +45,7 @@ def test_where_the_rule_asks_for_the_predicted_label_all_audits_are_about_the_se
     by_rule = queries.mask & ~queries.audit
     asked_best = by_rule[np.arange(len(X)), best] & ~by_rule.all(axis=1)
     assert asked_best.any()
-    weights = np.where(by_rule, 0.0, 1 / (1 + learner.regressors_.model.asked[:4]))
+    weights = np.where(by_rule, 0.0, 1 / (1 + learner.model_.state.asked[:4]))
     expected = np.where(by_rule, 1.0, 0.4 * weights / weights.sum(axis=1, keepdims=True))
     np.testing.assert_allclose(queries.propensity[asked_best], expected[asked_best], rtol=1e-12)
 
@@ -64,9 +64,9 @@ def test_weighting_by_the_chance_gives_an_unbiased_estimate_of_a_labels_mean_cos
     queries = learner.ask(X)
     learner.tell(X, np.where(queries.mask, cost, np.nan), asked=queries)
     terms = np.zeros((len(X), 4))
-    for i, entry in enumerate(list(ledger)[50:]):
-        for answer in entry.answers:
-            terms[i, answer.label] = answer.cost / answer.propensity
+    for i, one in enumerate(list(ledger)[50:]):
+        for label, answer in one.costs.items():
+            terms[i, int(label)] = answer / one.propensity.get(label, 1.0)
     possible = (queries.propensity > 0).all(axis=1)
     estimate, truth = terms[possible].mean(axis=0), cost[possible].mean(axis=0)
     error = terms[possible].std(axis=0) / np.sqrt(possible.sum())

@@ -7,7 +7,7 @@ from scipy import sparse
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError, UnknownLabelError
 
-from .problems import COST, ROW, csr, state_of
+from ..problems import COST, ROW, csr, state_of
 
 NAN, INF = np.nan, np.inf
 
@@ -131,7 +131,7 @@ def test_the_questions_about_other_rows_are_not_answers_to_these(learner):
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "many", NAN, INF, [1]], ids=str)
 def test_a_limit_is_a_whole_number(learner, limit):
-    with pytest.raises(InputError, match="max_costs must be a whole number from 0 on"):
+    with pytest.raises(InputError, match="max_costs must be a whole number of at least 0"):
         learner.ask(ROW, max_costs=limit)
 
 
@@ -222,16 +222,21 @@ BAD_PARAMETERS = [
     ("rule", ["best", None, 3, ["coal"]], "rule must be one of 'coal', 'all-or-none', 'no-domination', 'passive'"),
     ("accumulator", ["adam", None, 1], "accumulator must be one of 'adax', 'adagrad'"),
     ("sensitivity", ["high", None, 0], "sensitivity must be one of 'shadow', 'seen-only', 'derivative'"),
+    ("model", ["linear", None, 3], "model must be one of 'online', 'ridge', 'exact' or a CostModel"),
     ("slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
     ("mellowness", [-0.1, NAN, INF, "much", None, [0.1]], "mellowness must be a finite number at least 0"),
     ("width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),
     ("learning_rate", [0.0, -1.0, 1e7, NAN, None], "learning_rate must be a finite number greater than 0"),
     ("learning_rate", ["fast"], "learning_rate must be 'auto' or a number, got 'fast'"),
-    ("warm_up", [-1, 1.5, NAN, None, 2**70], "warm_up must be a whole number from 0 on"),
+    ("warm_up", [-1, 1.5, NAN, None, 2**70], "warm_up must be a whole number of at least 0"),
     ("warm_up", ["long"], "warm_up must be 'auto' or a number, got 'long'"),
     ("in_turn", [None, "yes", 2], "in_turn must be True or False"),
     ("audit_rate", [-0.1, 1.1, NAN, "often", None], "audit_rate must be a finite number at least 0 and at most 1"),
-    ("random_state", [-1, 0.5, "x", None, np.random.RandomState(0)], "random_state must be a whole number from 0 on"),
+    (
+        "random_state",
+        [-1, 0.5, "x", None, np.random.RandomState(0)],
+        "random_state must be a whole number of at least",
+    ),
     ("abstain_cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain_cost must be a finite number at least 0 and at most 1"),
     ("fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
     (

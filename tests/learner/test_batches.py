@@ -195,7 +195,7 @@ def test_the_answers_to_a_batch_may_come_late_and_in_any_order():
     assert (late.round_, late.costs_queried_) == (in_time.round_, in_time.costs_queried_)
     assert late.ask(X[:1]).first_round == 61
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(late)
-    one, other = in_time.regressors_.arrays(), late.regressors_.arrays()
+    one, other = in_time.model_.arrays(), late.model_.arrays()
     np.testing.assert_array_equal(one["updates"], other["updates"])
     widths = [learner.cost_range(X).width for learner in (in_time, late)]
     assert np.median(np.abs(widths[0] - widths[1])) < 0.05

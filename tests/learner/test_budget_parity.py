@@ -5,8 +5,8 @@ import pytest
 
 from coalface import Budget, CoalClassifier
 
-from .problems import dense_problem
-from .reference.pacing import PacedCoal, Purse
+from ..problems import dense_problem
+from ..reference.pacing import PacedCoal, Purse
 from .test_learner_parity import MARGIN
 
 BUDGETS = [

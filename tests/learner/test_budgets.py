@@ -11,7 +11,7 @@ from sklearn.base import clone
 from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 
-from .problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of
 
 ROWS = 1500
 LEARNER = {"mellowness": 0.03, "slack": "noise-scaled", "audit_rate": 0.1, "learning_rate": 0.3}

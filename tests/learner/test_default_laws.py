@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.kernels.state import COUNT
 
-from .problems import ask_and_tell, dense_problem, matrix_costs, sparse_problem, state_of
+from ..problems import ask_and_tell, dense_problem, matrix_costs, sparse_problem, state_of
 
 SETTLED = "settled by the answers"
 LEAST_TRUST, DOUBT = 0.5, 10.0
@@ -25,9 +25,9 @@ def problem(seed, n_labels, n, *, from_matrix):
 
 def asked_by(learner, row, cost):
     """The questions that an interview about one row puts; the learner learns."""
-    before = learner.regressors_.model.asked.copy()
+    before = learner.model_.state.asked.copy()
     learner.interview(row, lambda _, label: cost[label])
-    return (learner.regressors_.model.asked - before)[: len(cost)].astype(bool)
+    return (learner.model_.state.asked - before)[: len(cost)].astype(bool)
 
 
 # -- questions in turn
@@ -133,13 +133,13 @@ def test_asking_with_known_costs_changes_nothing_and_repeats_itself(seed):
 
 def trust_of(learner):
     """Per level and class of counts."""
-    errors = learner.regressors_.model.trust + DOUBT
+    errors = learner.model_.state.trust + DOUBT
     return 1 - errors[:, :, 0] / errors[:, :, 1]
 
 
 def best_trust(learner, label, known):
     """The most trusted average that the known costs have for a label."""
-    model, found = learner.regressors_.model, [0.0]
+    model, found = learner.model_.state, [0.0]
     for source in np.flatnonzero(~np.isnan(known)):
         level = int(np.floor(8 * known[source] + 0.5))
         count = model.implied[source, level, label, COUNT]
@@ -168,7 +168,7 @@ def fates_of_settled(X, cost):
 
 
 def same_regressor(one, other, label):
-    one, other = one.regressors_.arrays(), other.regressors_.arrays()
+    one, other = one.model_.arrays(), other.model_.arrays()
     slots = len(one["cells"])
     return np.array_equal(one["cells"][:, :, label], other["cells"][:slots, :, label]) and all(
         one[name][label] == other[name][label] for name in ("norm_sum", "updates", "squared_residuals", "answered")
@@ -205,7 +205,7 @@ def test_with_a_cost_matrix_a_label_without_cost_soon_tells_all_others():
     early, late = found
     assert np.all(late >= early - 1e-9)
     assert late[3] > LEAST_TRUST
-    assert learner.regressors_.model.trust[0, :, 0].max() < 1e-9  # a matrix is never wrong
+    assert learner.model_.state.trust[0, :, 0].max() < 1e-9  # a matrix is never wrong
 
 
 # -- units
@@ -224,7 +224,7 @@ def life_with(digits, *, features=1.0, costs=1.0):
     ledger = MemoryLedger()
     learner = CoalClassifier(range(10), cost_bounds=(0, costs)).record_to(ledger)
     curve = simulate(learner, X[:1300], cost[:1300], X_test=X[1300:], cost_test=cost[1300:])
-    questions = [[answer.label for answer in entry.answers] for entry in ledger]
+    questions = [list(one.costs) for one in ledger]
     return questions, learner.predict_cost(X[1300:]) / costs, curve.test_cost[-1] / costs
 
 

@@ -10,8 +10,8 @@ import pytest
 from coalface import CoalClassifier
 from coalface.kernels.state import AVERAGE, COUNT
 
-from .problems import dense_problem, matrix_costs, sparse_problem
-from .reference.turns import LEAST_TRUST, ReferenceDefault
+from ..problems import dense_problem, matrix_costs, sparse_problem
+from ..reference.turns import LEAST_TRUST, ReferenceDefault
 
 TOLERANCE = 1e-5  # of predictions and ends of ranges; a few roundings of single precision
 
@@ -28,10 +28,10 @@ def assert_same_life(X, cost, *, candidates=None, **params):
     for i in range(n):
         row, allowed = X[i : i + 1], None if candidates is None else candidates[i : i + 1]
         queries = learner.ask(row, candidates=allowed)
-        before = learner.regressors_.model.asked.copy()
+        before = learner.model_.state.asked.copy()
         learner.interview(row, lambda _, label, i=i: cost[i, label], candidates=allowed)
         happened = reference.play(dense[i], cost[i].astype(np.float64), None if allowed is None else allowed[0])
-        asked = (learner.regressors_.model.asked - before)[:n_labels]
+        asked = (learner.model_.state.asked - before)[:n_labels]
         np.testing.assert_array_equal(asked, happened.asked, err_msg=f"round {i + 1}")
         np.testing.assert_array_equal(queries.mask[0] & ~queries.audit[0], happened.decision.mask)
         np.testing.assert_allclose(queries.predicted[0], happened.decision.predicted, rtol=0, atol=TOLERANCE)
@@ -49,7 +49,7 @@ def assert_same_life(X, cost, *, candidates=None, **params):
 
 def assert_same_experience(learner, reference):
     """What both have met in pairs of labels, and how far they trust it."""
-    model, n_labels = learner.regressors_.model, reference.n_labels
+    model, n_labels = learner.model_.state, reference.n_labels
     counts, averages = np.zeros((2, n_labels, 9, n_labels))
     for pair, met in reference.costs_met.items():
         if met:

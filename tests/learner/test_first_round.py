@@ -12,7 +12,7 @@ def test_each_example_is_decided_at_its_own_round_and_nothing_changes():
     X, cost = dense_problem(2, 4, 60)
     learner = CoalClassifier(classes=list("abcd"), warm_up=3, audit_rate=0.5, alike=None)
     learner.tell(X[:10], cost[:10])
-    before = {name: array.copy() for name, array in learner.regressors_.arrays().items()}
+    before = {name: array.copy() for name, array in learner.model_.arrays().items()}
     whole, rest = learner.ask(X[10:]), learner.ask(X[30:], first_round=31)
     assert rest.first_round == 31
     for one, other in ((whole.mask, rest.mask), (whole.reason_codes, rest.reason_codes), (whole.next, rest.next)):
@@ -20,7 +20,7 @@ def test_each_example_is_decided_at_its_own_round_and_nothing_changes():
     assert rest.audit.any()
     assert not np.array_equal(learner.ask(X[30:]).audit, rest.audit)  # other rounds, other draws
     assert learner.round_ == 11
-    after = learner.regressors_.arrays()
+    after = learner.model_.arrays()
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 

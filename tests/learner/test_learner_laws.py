@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from coalface import CoalClassifier, simulate
 
-from .problems import ask_and_tell, dense_problem, sparse_problem, state_of, trained
+from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
 seeds = st.integers(0, 10**6)
 label_counts = st.sampled_from([1, 2, 3, 8, 9])

@@ -6,9 +6,9 @@ import pytest
 from coalface import CoalClassifier
 from coalface.learner.settings import AS_PUBLISHED
 
-from .problems import dense_problem
-from .reference.online import ReferenceCoal
-from .reference.vw import run_csoaa
+from ..problems import dense_problem
+from ..reference.online import ReferenceCoal
+from ..reference.vw import run_csoaa
 
 # The ends of a range agree to a few float32 roundings (about 1e-6), so only a decision that hangs on less than
 # this may fall otherwise.

@@ -12,9 +12,9 @@ from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.models.exact.bounded_linear import BoundedLinearOracle
 from coalface.models.exact.engines import ENGINES
-from coalface.models.exact.foreign_oracles import FiniteOracle
 from coalface.models.exact.oracles import BallOracle, RidgeOracle
 from coalface.models.exact.schedule import TheorySchedule
+from coalface.models.exact.user_oracles import FiniteOracle
 
 TREE = DecisionTreeRegressor(max_depth=2)
 SETUPS = {
@@ -50,7 +50,7 @@ def played(learner, X, cost):
 
 
 def state_of(learner):
-    return {name: array.copy() for name, array in learner.regressors_.arrays().items()}
+    return {name: array.copy() for name, array in learner.model_.arrays().items()}
 
 
 def assert_same_state(one, other):
@@ -189,7 +189,7 @@ def test_the_ellipsoid_is_that_of_the_second_order_learner():
 def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
     X, cost = problem(11, n=8)
     learner = learner_for("dual", slack="published", mellowness=0.5).tell(X, cost)
-    constraints = learner.regressors_.spaces[1].constraints
+    constraints = learner.model_.spaces[1].constraints
     assert constraints.divisors.tolist() == list(range(1, 9))
     np.testing.assert_allclose(constraints.slacks, [0.5 * np.log(3 * past) for past in range(1, 9)])
 
@@ -197,8 +197,8 @@ def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
 def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
     X, cost = problem(12)
     learner = learner_for("dual", mellowness=0.1).tell(X, cost)
-    rows = learner.regressors_._dense(check_rows(X))
-    found = [one for row in rows for one in learner.regressors_.certified(row, learner._settings(), 400)]
+    rows = learner.model_._dense(check_rows(X))
+    found = [one for row in rows for one in learner.model_.certified(row, learner.settings_for(), 400)]
     gaps = [end.reached - end.limit for one in found for end in (one.low, one.high)]
     assert np.abs(gaps).max() <= 1 / 80
 
@@ -206,7 +206,7 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
 def test_without_a_width_threshold_ranges_still_end():
     X, cost = problem(4, n=12)
     learner = learner_for("dual", width_scale=0.0).tell(X, cost)
-    regressors, settings = learner.regressors_, learner._settings()
+    regressors, settings = learner.model_, learner.settings_for()
     for row in regressors._dense(check_rows(X[:2])):
         for found in regressors.certified(row, settings, learner.round_):
             assert found.oracle_calls < 200
@@ -250,7 +250,7 @@ def test_an_emptied_version_space_is_warned_about_once_and_survived(name):
         ({"ranges": "ellipsoid", "oracle": BallOracle()}, "needs a RidgeOracle"),
         ({"schedule": "hopeful"}, "schedule must be one of 'practical', 'theory', got 'hopeful'"),
         ({"schedule": "theory", "horizon": 100}, "needs the horizon .* and the dimension"),
-        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number from 2 on, got 1"),
+        ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number of at least 2, got 1"),
         ({"schedule": "theory", "horizon": 9, "dimension": 3, "failure_probability": 0.5}, "at most 1/e, got 0.5"),
         ({"oracle": 3}, "must be a scikit-learn regressor, got int"),
         ({"mellowness": -1}, "mellowness must be"),
@@ -261,12 +261,12 @@ def test_bad_parameters_are_refused_in_one_line(params, message):
     with pytest.raises(InputError, match=message) as refused:
         learner.ask([[1.0]])
     assert "\n" not in str(refused.value)
-    assert not hasattr(learner, "regressors_")
+    assert not hasattr(learner, "model_")
 
 
 def test_foreign_oracles_cannot_be_kept(tmp_path):
     learner = learner_for("ensemble").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
-    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be kept in a file or ledger"):
+    with pytest.raises(InputError, match="DecisionTreeRegressor cannot be saved to a file or ledger"):
         learner.save(tmp_path / "model.coalface")
     assert not list(tmp_path.iterdir())
 
@@ -276,7 +276,7 @@ def test_rows_outside_the_table_leave_no_trace():
     table = FiniteOracle.of_table([[0.1, 0.9], [0.8, 0.2]])
     learner = OracleCoalClassifier(["a", "b"], oracle=table, ranges="enumeration").record_to(ledger)
     learner.tell([[1.0]], [[0.1, 0.2]])
-    with pytest.raises(InputError, match="the last feature must be a point from 0 to 1, got 5"):
+    with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
     with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
         learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
@@ -286,10 +286,10 @@ def test_rows_outside_the_table_leave_no_trace():
 
 def test_a_damaged_file_is_refused(tmp_path):
     learner = learner_for("dual").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
-    arrays = learner.regressors_.arrays()
+    arrays = learner.model_.arrays()
     for name in ("answer_rows", "answer_costs", "constraint_bounds", "n_answers"):
         with pytest.raises(FileFormatError, match="no usable answers"):
-            learner._saved_regressors(3, {key: array for key, array in arrays.items() if key != name})
+            learner.model_.restore({key: array for key, array in arrays.items() if key != name})
 
 
 @pytest.mark.parametrize("name", SETUPS)

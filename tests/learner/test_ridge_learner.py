@@ -14,8 +14,8 @@ from coalface.data.known.catalogue import load_known
 from coalface.errors import FileFormatError, InputError
 from coalface.models import ridge
 
-from .ledger.test_replay import eventful_life
-from .problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from ..rounds.test_replay import eventful_life
 
 EXCEPTIONS = {
     "check_classifiers_train": "a row wider than those seen is welcome here, as with CoalClassifier.",

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from coalface import Budget, CoalClassifier, simulate
 from coalface.errors import FileFormatError
-from coalface.files.atomic import write_bundle
+from coalface.files.bundle import write_bundle
 
-from .problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
+from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,7 @@ def test_the_parameters_come_back(tmp_path):
         "abstain_cost": 0.5,
         "abstain_label": "ask a human",
         "alike": 0.75,
+        "model": "online",
     }
     assert set(params) == set(CoalClassifier().get_params())
     CoalClassifier(**params).save(tmp_path / "model")
@@ -195,7 +196,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
 )
 def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
     learner, _ = trained()
-    arrays = {"classes_": learner.classes_, **learner.regressors_.arrays(), **change.get("arrays", {})}
+    arrays = {"classes_": learner.classes_, **learner.model_.arrays(), **change.get("arrays", {})}
     arrays = {name: array for name, array in arrays.items() if array is not None}
     meta = {"params": change.get("params", {"warm_up": 2})}
     if change.get("width") != "missing":
@@ -208,9 +209,9 @@ def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
 def test_a_model_of_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
     learner, X = trained(audit_rate=0.5, n=150)
     assert learner.saving_ is not None
-    arrays = {"classes_": learner.classes_, **learner.regressors_.arrays()}
+    arrays = {"classes_": learner.classes_, **learner.model_.arrays()}
     del arrays["saving"]
-    write_bundle(tmp_path / "model", "model", {"params": learner._plain_params(), "width": 8}, arrays)
+    write_bundle(tmp_path / "model", "model", {"params": learner.plain_params(), "width": 8}, arrays)
     again = CoalClassifier.load(tmp_path / "model")
     assert again.saving_ is None
     np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)

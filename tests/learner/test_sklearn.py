@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coalface import CoalClassifier, OracleCoalClassifier
-from coalface.learner.estimator import NotFittedError
+from coalface.learner.state import NotFittedError
 
-from .problems import dense_problem, state_of
+from ..problems import dense_problem, state_of
 
 EXCEPTIONS = {
     "check_classifiers_train": "a row wider than those seen is welcome here: new features appear all along. What else "

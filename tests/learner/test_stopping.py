@@ -11,8 +11,8 @@ from coalface.errors import InputError
 from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, N_SAVING, ROUNDS, SQUARED_SHARES, VARIANCE
 from coalface.kernels.stopping import FEWEST, MEMORY, saves_less, saving_interval
 
-from .problems import ask_and_tell, dense_problem, state_of
-from .reference.stopping import Round, reference_saving
+from ..problems import ask_and_tell, dense_problem, state_of
+from ..reference.stopping import Round, reference_saving
 
 
 def noisy(seed, n, n_labels=3, n_features=4):
@@ -74,13 +74,13 @@ def test_over_many_streams_the_estimate_is_right_on_average_and_the_interval_hol
         X, expected, cost = noisy(seed, n)
         learner = auditing(random_state=seed).record_to(ledger := MemoryLedger())
         simulate(learner, X, cost)
-        labels = np.array([entry.outlook.label for entry in ledger])
+        labels = np.array([int(one.outlook.label) for one in ledger])
         truth = expected[np.arange(n), labels].mean()
         saving = learner.saving_
         errors.append(saving.cost - truth)
         halves.append(saving.high - saving.estimate)
         believed.append(saving.expected - truth)
-        answers = [answer.cost for entry in ledger for answer in entry.answers if answer.label == entry.outlook.label]
+        answers = [one.costs[one.outlook.label] for one in ledger if one.outlook.label in one.costs]
         answered.append(np.mean(answers) - truth)
     errors, halves = np.array(errors), np.array(halves)
     assert abs(errors.mean()) < 3 * errors.std() / np.sqrt(len(errors))
@@ -169,7 +169,7 @@ def test_a_round_whose_chances_are_not_known_starts_the_estimate_anew(act):
     assert learner.saving_ is not None
     asking = next(i for i in range(200, 400) if learner.ask(X[i : i + 1]).costs_asked == 2)
     act(learner, X[asking : asking + 1], cost[asking : asking + 1])
-    assert not learner.regressors_.model.saving.any()
+    assert not learner.model_.state.saving.any()
 
 
 def test_late_answers_and_rounds_without_any_answer_keep_the_estimate():

@@ -11,7 +11,7 @@ from scipy import sparse
 from coalface import CoalClassifier, simulate
 from coalface.errors import CoalfaceError, InputError
 
-from .problems import COST, ROW, csr, state_of
+from ..problems import COST, ROW, csr, state_of
 
 NAN, INF = np.nan, np.inf
 
@@ -145,7 +145,7 @@ def test_whatever_is_thrown_at_it_the_learner_learns_it_or_says_no(rows, cost, a
         learner.tell(rows, cost, asked=asked)
         learned = True
     assert learned or state_of(learner) == before
-    assert all(np.isfinite(array).all() for array in learner.regressors_.arrays().values())
+    assert all(np.isfinite(array).all() for array in learner.model_.arrays().values())
 
 
 @pytest.mark.parametrize("cost", [[[0.0, 1.0], [1.0]], [0.0, 1.0], [["x"]], 3.0, np.zeros((1, 0))], ids=str)

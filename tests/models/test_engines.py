@@ -13,9 +13,9 @@ from coalface.models.exact.engine import certified_range
 from coalface.models.exact.engines import ENGINES, engine_for
 from coalface.models.exact.ensemble import N_MEMBERS, Ensemble
 from coalface.models.exact.enumeration import Enumeration
-from coalface.models.exact.foreign_oracles import FiniteOracle, SklearnOracle
 from coalface.models.exact.multiplicative_weights import MultiplicativeWeights, theoretical_cap
 from coalface.models.exact.oracles import BallOracle, RidgeOracle
+from coalface.models.exact.user_oracles import FiniteOracle, SklearnOracle
 from tests.models.contract import ENDS, Counting, RangeEngineContract
 from tests.models.histories import history, learned, slack_of
 from tests.reference.convex import LinearClass, Round, best, extreme_cost, summed_loss, version_space

@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from coalface.errors import InputError
 from coalface.models.exact.bounded_linear import BoundedLinearOracle
-from coalface.models.exact.foreign_oracles import FiniteOracle, SklearnOracle
 from coalface.models.exact.known_oracles import oracle_of
 from coalface.models.exact.least_distance import least_distance
 from coalface.models.exact.oracles import BallOracle, RidgeOracle, least_squares
+from coalface.models.exact.user_oracles import FiniteOracle, SklearnOracle
 
 seeds = st.integers(0, 10_000)
 
@@ -168,28 +168,40 @@ def test_without_weights_there_is_nothing_to_fit():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SklearnOracle(KNeighborsRegressor()), "must take sample_weight in fit, KNeighborsRegressor does not"),
+        (
+            lambda: SklearnOracle(KNeighborsRegressor()),
+            "in fit, but KNeighborsRegressor does not",
+        ),
         (
             lambda: SklearnOracle(DecisionTreeClassifier()),
             "must be a scikit-learn regressor, got DecisionTreeClassifier",
         ),
         (lambda: oracle_of("ridge"), "must be a scikit-learn regressor, got str"),
-        (lambda: oracle_of({"kind": "cube"}), "must have a kind out of 'ball', .* got 'cube'"),
-        (lambda: oracle_of({"kind": "ball", "penalty": 1}), "of kind 'ball' cannot have penalty"),
+        (lambda: oracle_of({"kind": "cube"}), "must have one of the kinds 'ball', .* got 'cube'"),
+        (
+            lambda: oracle_of({"kind": "ball", "penalty": 1}),
+            "cannot have exactly these parameters: penalty",
+        ),
         (lambda: BallOracle(0), "radius must be a finite number greater than 0, got 0"),
         (lambda: RidgeOracle("much"), "penalty must be a finite number greater than 0, got 'much'"),
         (lambda: FiniteOracle([]), "at least one function"),
         (lambda: FiniteOracle.of_table([[0.5, 1.5]]), r"costs in \[0, 1\]"),
-        (lambda: FiniteOracle([abs]).plain(), "no file or ledger can hold"),
-        (lambda: SklearnOracle(Ridge()).plain(), "Ridge cannot be kept in a file or ledger"),
-        (lambda: FiniteOracle.of_table([[0.5]]).predictions(np.array([[3.0]])), "must be a point from 0 to 0, got"),
-        (lambda: FiniteOracle.of_table([[0.5, 0.1]]).predictions(np.array([[0.7]])), "a point from 0 to 1, got 0.7"),
+        (lambda: FiniteOracle([abs]).plain(), "which a file or ledger cannot hold"),
+        (lambda: SklearnOracle(Ridge()).plain(), "Ridge cannot be saved to a file or ledger"),
+        (lambda: FiniteOracle.of_table([[0.5]]).predictions(np.array([[3.0]])), "must be a point between 0 and 0, got"),
+        (
+            lambda: FiniteOracle.of_table([[0.5, 0.1]]).predictions(np.array([[0.7]])),
+            "between 0 and 1, got 0.7",
+        ),
         (lambda: SklearnOracle(Ridge), "must be a scikit-learn regressor, got the class Ridge. Pass Ridge()"),
         (lambda: FiniteOracle.of_table("many"), r"costs in \[0, 1\], functions x points, got 'many'"),
         (lambda: FiniteOracle(3), "must be a list of functions, got 3"),
         (lambda: FiniteOracle([3]), "must be a list of functions, got \\[3\\]"),
-        (lambda: FiniteOracle([lambda X: X]).predictions(np.eye(3)), r"a cost for each of 3 rows, got shape \(3, 3\)"),
-        (lambda: FiniteOracle([lambda X: X[:, 0] / np.nan]).predictions(np.eye(3)), "must give finite costs, got nan"),
+        (lambda: FiniteOracle([lambda X: X]).predictions(np.eye(3)), r"a cost for all 3 rows, got shape \(3, 3\)"),
+        (
+            lambda: FiniteOracle([lambda X: X[:, 0] / np.nan]).predictions(np.eye(3)),
+            "return finite costs, got nan",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(make, message):

@@ -3,19 +3,20 @@
 import pytest
 
 from coalface.errors import InputError
-from coalface.rounds.entry import Answer, Entry
 from coalface.rounds.jsonlines import JsonLinesLedger
 from coalface.rounds.ledger import MemoryLedger
+from coalface.rounds.round import Outlook, Round
 from coalface.rounds.sql import SqlLedger
 from tests.rounds import postgres
 
 HEADER = {"params": {"mellowness": 0.1}, "classes": ["a", "b"]}
 ENTRIES = [
-    Entry(1, False, 5, (0, 4), (1.0, -2.5), (Answer("a", 0.25), Answer("b", None))),
-    Entry(2, False, 5, (), (), ()),
-    Entry(3, False, 6, (5,), (1e-30,), (Answer("b", 1.0, asked=False),), candidates=("b",)),
-    Entry(3, True, 6, (5,), (0.1,), (Answer("a", 0.5),)),
-    Entry(4, False, 6, (1,), (1.0,), (Answer("b", 0.5, audit=True, propensity=0.125),), candidates=()),
+    Round(1, width=5, indices=(0, 4), values=(1.0, -2.5), ask=("a", "b"), costs={"a": 0.25, "b": None}),
+    Round(2, width=5),
+    Round(3, width=6, indices=(5,), values=(1e-30,), costs={"b": 1.0}, unasked=("b",), candidates=("b",)),
+    Round(3, late=True, width=6, indices=(5,), values=(0.1,), ask=("a",), costs={"a": 0.5}),
+    Round(4, width=6, indices=(1,), values=(1.0,), ask=("b",), costs={"b": 0.5}, propensity={"b": 0.125}),
+    Round(5, width=6, candidates=(), outlook=Outlook("a", 0.25, 1.0, 0.0)),
 ]
 
 

@@ -9,27 +9,27 @@ import sys
 import pytest
 
 from coalface.errors import FileFormatError
-from coalface.rounds.entry import Answer, Entry
 from coalface.rounds.jsonlines import JsonLinesLedger
+from coalface.rounds.round import Round
 
 HEADER = {"params": {}, "classes": ["a", "b"]}
 
 
-def entry(number):
-    return Entry(number, False, 3, (0, 2), (1.0, 0.5), (Answer("a", 0.25),))
+def one(number):
+    return Round(number, width=3, indices=(0, 2), values=(1.0, 0.5), ask=("a",), costs={"a": 0.25})
 
 
 @pytest.fixture
 def ledger(tmp_path):
     ledger = JsonLinesLedger(tmp_path / "answers.jsonl")
     ledger.begin(HEADER)
-    ledger.append([entry(1), entry(2), entry(3)])
+    ledger.append([one(1), one(2), one(3)])
     return ledger
 
 
 def test_each_line_is_one_json_object_that_says_what_it_is(ledger):
     first, *others = [json.loads(line) for line in ledger.path.read_text().splitlines()]
-    assert first["coalface_ledger"] == 1
+    assert first["coalface_ledger"] == 2
     assert [line["round"] for line in others] == [1, 2, 3]
 
 
@@ -39,10 +39,10 @@ def test_a_torn_last_line_is_dropped_wherever_it_was_torn(ledger):
     for length in range(last_line, len(whole)):
         ledger.path.write_bytes(whole[:length])
         torn = JsonLinesLedger(ledger.path)
-        assert [seen.round for seen in torn] == [1, 2]
+        assert [seen.number for seen in torn] == [1, 2]
         assert len(torn) == 2
-    torn.append([entry(3), entry(4)])
-    assert [seen.round for seen in JsonLinesLedger(ledger.path)] == [1, 2, 3, 4]
+    torn.append([one(3), one(4)])
+    assert [seen.number for seen in JsonLinesLedger(ledger.path)] == [1, 2, 3, 4]
     assert ledger.path.read_bytes().startswith(whole)
 
 
@@ -90,47 +90,49 @@ def test_a_foreign_file_without_a_line_end_is_not_taken_for_a_torn_ledger(tmp_pa
 
 
 def test_a_ledger_from_the_future_is_refused(ledger):
-    text = ledger.path.read_text().replace('"coalface_ledger":1', '"coalface_ledger":2')
+    text = ledger.path.read_text().replace('"coalface_ledger":2', '"coalface_ledger":3')
     ledger.path.write_text(text)
-    with pytest.raises(FileFormatError, match=r"format 2.*reads up to 1.*Upgrade"):
+    with pytest.raises(FileFormatError, match=r"format 3.*reads up to 2.*Upgrade"):
         JsonLinesLedger(ledger.path)
 
 
 def test_two_writers_cannot_overwrite_each_other(ledger):
     other = JsonLinesLedger(ledger.path)
-    other.append([entry(4)])
+    other.append([one(4)])
     with pytest.raises(FileFormatError, match="changed"):
-        ledger.append([entry(4)])
-    assert [seen.round for seen in JsonLinesLedger(ledger.path)] == [1, 2, 3, 4]
+        ledger.append([one(4)])
+    assert [seen.number for seen in JsonLinesLedger(ledger.path)] == [1, 2, 3, 4]
 
 
 def test_what_cannot_be_written_leaves_the_file_as_it_was(ledger):
     before = ledger.path.read_bytes()
     with pytest.raises((TypeError, ValueError)):
-        ledger.append([entry(4), Entry(5, False, 3, (), (), (Answer("a", float("nan")),))])
+        ledger.append([one(4), Round(5, width=3, ask=("a",), costs={"a": float("nan")})])
     assert ledger.path.read_bytes() == before
     assert len(ledger) == 3
-    ledger.append([entry(4)])
+    ledger.append([one(4)])
     assert len(JsonLinesLedger(ledger.path)) == 4
 
 
 def test_a_deleted_file_is_not_silently_begun_anew(ledger):
     ledger.path.unlink()
     with pytest.raises((FileFormatError, OSError)):
-        ledger.append([entry(4)])
+        ledger.append([one(4)])
 
 
 WRITER = """
 import sys
-from coalface.rounds.entry import Answer
-from coalface.rounds.entry import Entry
+from coalface.rounds.round import Round
 from coalface.rounds.jsonlines import JsonLinesLedger
 ledger = JsonLinesLedger(sys.argv[1])
 ledger.begin({"params": {}, "classes": ["a"]})
 number = 0
 while True:
-    entries = [Entry(number + i, False, 300, tuple(range(300)), (0.1,) * 300, (Answer("a", 0.5),)) for i in range(7)]
-    ledger.append(entries)
+    rounds = [
+        Round(number + i, width=300, indices=tuple(range(300)), values=(0.1,) * 300, ask=("a",), costs={"a": 0.5})
+        for i in range(7)
+    ]
+    ledger.append(rounds)
     number += 7
     print(number, flush=True)
 """
@@ -145,7 +147,7 @@ def test_a_killed_writer_has_lost_nothing_it_acknowledged(tmp_path, lines_before
         program.send_signal(signal.SIGKILL)
         acknowledged += program.stdout.read().splitlines(keepends=True)
     count = int([line for line in acknowledged if line.endswith("\n")][-1])
-    kept = [seen.round for seen in JsonLinesLedger(path)]
+    kept = [seen.number for seen in JsonLinesLedger(path)]
     assert kept == list(range(len(kept)))
     assert len(kept) >= count
 
@@ -159,5 +161,5 @@ def test_what_was_appended_is_forced_to_disk_before_append_comes_back(ledger, mo
         real(handle)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    ledger.append([entry(4), entry(5)])
+    ledger.append([one(4), one(5)])
     assert forced == [6]

@@ -23,7 +23,7 @@ def some_rows(n, seed=0):
 
 
 def assert_same_model(one, other):
-    ours, theirs = one.regressors_.arrays(), other.regressors_.arrays()
+    ours, theirs = one.model_.arrays(), other.model_.arrays()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
@@ -63,7 +63,7 @@ def test_threads_that_ask_a_new_learner_begin_it_once():
     def work():
         barrier.wait()
         learner.ask([[1.0]])
-        seen.append(id(learner.regressors_))
+        seen.append(id(learner.model_))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -153,5 +153,4 @@ def test_an_audit_that_was_certain_is_still_an_audit(way):
         for x, c in zip(X, cost, strict=True):
             queries = learner.ask([x])
             learner.tell([x], np.where(queries.mask, c[:1], np.nan), asked=queries)
-    answers = [answer for entry in ledger for answer in entry.answers]
-    assert [(answer.audit, answer.propensity) for answer in answers] == [(True, 1.0)] * 5
+    assert [one.propensity for one in ledger] == [{"only": 1.0}] * 5

@@ -5,7 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import CoalfaceError, FileFormatError, InputError
-from coalface.rounds.entry import Answer, Entry
+from coalface.rounds.round import Round
 
 from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of
 
@@ -119,9 +119,9 @@ def test_costs_at_the_very_bounds_in_single_precision_are_recorded_so_that_they_
     assert_replays(ledger, learner)
 
 
-def test_the_entry_is_written_before_it_is_learned():
+def test_the_round_is_written_before_it_is_learned():
     class FullDisk(MemoryLedger):
-        def append(self, entries):  # noqa: ARG002
+        def append(self, rounds):  # noqa: ARG002
             raise OSError("No space left on device")
 
     learner = CoalClassifier(classes=["a", "b"])
@@ -204,7 +204,7 @@ def recorded():
 def test_missing_entries_are_noticed(missing):
     whole, ledger = recorded(), MemoryLedger()
     ledger.begin(whole.header)
-    ledger.append([entry for number, entry in enumerate(whole) if number != missing])
+    ledger.append([one for number, one in enumerate(whole) if number != missing])
     with pytest.raises(FileFormatError, match=f"jumps from round {missing} to {missing + 2}.*missing"):
         CoalClassifier.from_ledger(ledger)
 
@@ -212,29 +212,28 @@ def test_missing_entries_are_noticed(missing):
 def test_repeated_entries_are_noticed():
     whole, ledger = recorded(), MemoryLedger()
     ledger.begin(whole.header)
-    ledger.append([entry for entry in whole for _ in range(2)])
+    ledger.append([one for one in whole for _ in range(2)])
     with pytest.raises(FileFormatError):
         CoalClassifier.from_ledger(ledger)
 
 
 @pytest.mark.parametrize(
-    "entry",
+    "one",
     [
-        Entry(6, False, 8, (0,), (1.0,), (Answer("c", 0.5),)),
-        Entry(6, False, 8, (0,), (1.0,), (Answer("a", 7.5),)),
-        Entry(6, False, 8, (0, 0), (1.0, 1.0), (Answer("a", 0.5),)),
-        Entry(6, False, 8, (2**31,), (1.0,), (Answer("a", 0.5),)),
-        Entry(6, False, 8, (2**70,), (1.0,), (Answer("a", 0.5),)),
-        Entry(6, False, 8, (0,), (1e300,), (Answer("a", 0.5),)),
-        Entry(6, False, 8, (0,), (1.0,), (Answer("a", 0.5), Answer("a", 0.75))),
-        Entry(6, False, 8, (0,), (1.0,), (Answer("a", 0.5),), candidates=("a", "bb")),
-        Entry(6, False, 2, (0,), (1.0,), (Answer("a", 0.5),)),
+        Round(6, width=8, indices=(0,), values=(1.0,), ask=("c",), costs={"c": 0.5}),
+        Round(6, width=8, indices=(0,), values=(1.0,), ask=("a",), costs={"a": 7.5}),
+        Round(6, width=8, indices=(0, 0), values=(1.0, 1.0), ask=("a",), costs={"a": 0.5}),
+        Round(6, width=8, indices=(2**31,), values=(1.0,), ask=("a",), costs={"a": 0.5}),
+        Round(6, width=8, indices=(2**70,), values=(1.0,), ask=("a",), costs={"a": 0.5}),
+        Round(6, width=8, indices=(0,), values=(1e300,), ask=("a",), costs={"a": 0.5}),
+        Round(6, width=8, indices=(0,), values=(1.0,), ask=("a",), costs={"a": 0.5}, candidates=("a", "bb")),
+        Round(6, width=2, indices=(0,), values=(1.0,), ask=("a",), costs={"a": 0.5}),
     ],
-    ids=["unknown label", "cost", "twice", "column", "huge column", "value", "label twice", "candidate", "narrow"],
+    ids=["unknown label", "cost", "twice", "column", "huge column", "value", "candidate", "narrow"],
 )
-def test_entries_that_no_learner_wrote_are_refused(entry):
+def test_rounds_that_no_learner_wrote_are_refused(one):
     ledger = recorded()
-    ledger.append([entry])
+    ledger.append([one])
     with pytest.raises(CoalfaceError):
         CoalClassifier.from_ledger(ledger)
 
@@ -256,7 +255,7 @@ def test_entries_that_no_learner_wrote_are_refused(entry):
 def test_a_header_that_no_learner_wrote_is_refused(header):
     ledger = MemoryLedger()
     ledger.begin(header)
-    ledger.append([Entry(1, False, 1, (0,), (1.0,), (Answer("a", 0.5),))])
+    ledger.append([Round(1, width=1, indices=(0,), values=(1.0,), ask=("a",), costs={"a": 0.5})])
     with pytest.raises(CoalfaceError):
         CoalClassifier.from_ledger(ledger)
 
@@ -281,7 +280,7 @@ def test_the_chance_of_an_audit_is_recorded_also_where_rows_are_told_one_by_one(
         labels = one.ask_row(columns, row[columns])
         one.tell_row(columns, row[columns], labels, [costs["abc".index(label)] for label in labels])
     ask_and_tell(other, X, cost)
-    assert [entry.answers for entry in by_row] == [entry.answers for entry in by_batch]
-    audits = [answer for entry in by_row for answer in entry.answers if answer.audit]
+    assert [(each.ask, each.costs) for each in by_row] == [(each.ask, each.costs) for each in by_batch]
+    audits = [chance for each in by_row for chance in each.propensity.values()]
     assert len(audits) > 20
-    assert all(0 < answer.propensity < 1 for answer in audits)
+    assert all(0 < chance < 1 for chance in audits)

@@ -1,4 +1,4 @@
-"""Small made-up sentences with names in them, of which most words are outside."""
+"""Short artificial sentences with names; most words are outside names."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ FILLERS = ["the", "of", "saw", "in", "a", "went", "and", "to"]
 
 
 def made(n_sentences: int, seed: int = 0, *, share: float = 0.25) -> tuple[list[list[str]], list[list[str]]]:
-    """Words and BIO tags; a share of the words begins a name of one to three words, many of them never seen before."""
+    """Words and BIO tags; a share of the words begins a name of one to three words, many of them rare."""
     random = np.random.default_rng(seed)
     sentences, tags = [], []
     for _ in range(n_sentences):

@@ -60,4 +60,4 @@ def words(n, seed=0, length=5):
 
 def arrays(learner):
     """The policy's whole state."""
-    return {name: array.tobytes() for name, array in learner.policy_.regressors_.arrays().items()}
+    return {name: array.tobytes() for name, array in learner.policy_.model_.arrays().items()}

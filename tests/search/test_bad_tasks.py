@@ -1,4 +1,4 @@
-"""Tasks that break their promises: one clear line that names the example and the step, and nothing is learned."""
+"""Faulty tasks: the error is one line that names the example and the step, and nothing is learned."""
 
 import math
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -10,15 +10,15 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.errors import InputError, UnknownLabelError
-from coalface.learner.estimator import NotFittedError
+from coalface.learner.state import NotFittedError
 from coalface.search import SearchLearner, SequenceTask
 from tests.search.tasks import Spelling, arrays, words
 
-BAD = ("abcab", "abcaX")  # an example that the tasks below stumble over, at its last letter
+BAD = ("abcab", "abcaX")  # an example whose last letter makes the tasks below fail
 
 
 class Stumbling(Spelling):
-    """Behaves, until the hint is X; its roll-outs do not look ahead."""
+    """Works until the hint is X; its roll-outs do not complete the word."""
 
     def rollout(self, state, action):
         self.called.append((state, action))
@@ -27,14 +27,14 @@ class Stumbling(Spelling):
     def reference_loss(self, state):  # noqa: ARG002
         return 0.0
 
-    def at_the_bad_place(self, state):
+    def at_bad_letter(self, state):
         return state[1][len(state[2])] == "X"
 
 
 class NotANumber(Stumbling):
     def rollout(self, state, action):
         loss = super().rollout(state, action)
-        return self.value if self.at_the_bad_place(state) else loss
+        return self.value if self.at_bad_letter(state) else loss
 
     value = math.nan
 
@@ -50,7 +50,7 @@ class NoNumber(NotANumber):
 class Raising(Stumbling):
     def rollout(self, state, action):
         loss = super().rollout(state, action)
-        if self.at_the_bad_place(state):
+        if self.at_bad_letter(state):
             raise OSError("the simulator\nis down")
         return loss
 
@@ -60,42 +60,42 @@ class IllegalReference(Stumbling):
         return None
 
     def reference(self, state):
-        return "z" if self.at_the_bad_place(state) else super().reference(state)
+        return "z" if self.at_bad_letter(state) else super().reference(state)
 
 
 class NoWayOut(Stumbling):
     def allowed(self, state):
-        return () if self.at_the_bad_place(state) else super().allowed(state)
+        return () if self.at_bad_letter(state) else super().allowed(state)
 
 
 class UnknownAction(Stumbling):
     def allowed(self, state):
-        return {"a", "q"} if self.at_the_bad_place(state) else super().allowed(state)
+        return {"a", "q"} if self.at_bad_letter(state) else super().allowed(state)
 
 
 class NotFinite(Stumbling):
     def features(self, state):
-        return {"place": math.inf} if self.at_the_bad_place(state) else super().features(state)
+        return {"place": math.inf} if self.at_bad_letter(state) else super().features(state)
 
 
 class StrangeFeatures(Stumbling):
     def features(self, state):
-        return {"place": 1.0, 3: 1.0} if self.at_the_bad_place(state) else super().features(state)
+        return {"place": 1.0, 3: 1.0} if self.at_bad_letter(state) else super().features(state)
 
 
 class NumbersAfterNames(Stumbling):
     def features(self, state):
-        return {3: 1.0} if self.at_the_bad_place(state) else super().features(state)
+        return {3: 1.0} if self.at_bad_letter(state) else super().features(state)
 
 
 class UnhashableKey(Stumbling):
     def key(self, state):
-        return list(state) if self.at_the_bad_place(state) else None
+        return list(state) if self.at_bad_letter(state) else None
 
 
 class NanReference(Stumbling):
     def reference_loss(self, state):
-        return math.nan if self.at_the_bad_place(state) else 0.0
+        return math.nan if self.at_bad_letter(state) else 0.0
 
 
 BROKEN = [
@@ -107,15 +107,15 @@ BROKEN = [
     (NoWayOut, "at least one action must be allowed until the output is finished, got none"),
     (UnknownAction, "allowed actions must be among task.actions, got 'q'"),
     (NotFinite, "X must be finite"),
-    (StrangeFeatures, "features must have names or numbers of columns, one kind only"),
-    (NumbersAfterNames, "features must have names in all states or in none, got numbers of columns after names"),
-    (UnhashableKey, "task.key must give something hashable, got a list"),
+    (StrangeFeatures, r"features must be all names .* got \['place', 3\]"),
+    (NumbersAfterNames, "features must have names in all states or in none, got column numbers after names"),
+    (UnhashableKey, "task.key must return something hashable, got a list"),
     (NanReference, "the loss of the reference must be a finite number, got nan"),
 ]
 
 
 def broken(kind, message, n_before, warm_up):
-    """A learner that has met a broken example, and one that has not."""
+    """A learner that has failed on an example, and one that has never seen it."""
     good, after, policy = list(words(n_before)), next(words(1, seed=5)), CoalClassifier(mellowness=1.0, audit_rate=0.5)
     learner, never = (SearchLearner(kind(), policy, warm_up=warm_up).partial_fit(good) for _ in range(2))
     with pytest.raises(InputError, match=message) as caught:
@@ -126,7 +126,7 @@ def broken(kind, message, n_before, warm_up):
 
 
 @pytest.mark.parametrize(("kind", "message"), BROKEN, ids=lambda value: getattr(value, "__name__", ""))
-def test_a_broken_episode_leaves_no_trace_but_its_roll_outs(kind, message):
+def test_a_failed_episode_changes_nothing_but_the_count_of_roll_outs(kind, message):
     learner, never = broken(kind, message, n_before=2, warm_up=1000)
     assert arrays(learner) == arrays(never)
     assert learner._columns.mark == never._columns.mark
@@ -136,7 +136,7 @@ def test_a_broken_episode_leaves_no_trace_but_its_roll_outs(kind, message):
 
 @pytest.mark.parametrize(("n_before", "warm_up"), [(7, 5), (390, 205)])
 def test_what_was_learned_long_ago_stays_learned(n_before, warm_up):
-    """The copy to go back to is made anew after the warm-up and every 1,000 states, here 200 examples."""
+    """The copy for restoring is renewed after the warm-up and every 1,000 states, here 200 examples."""
     learner, never = broken(NoWayOut, "at least one action", n_before, warm_up)
     assert arrays(learner) == arrays(never)
     assert arrays(learner.partial_fit(words(3, seed=7))) == arrays(never.partial_fit(words(3, seed=7)))
@@ -164,7 +164,7 @@ def test_a_shut_down_executor_is_one_line_and_runs_nothing():
     assert (learner.rollouts_, learner.task.called) == (0, [])
 
 
-def test_a_task_that_cannot_travel_is_one_line_and_runs_nothing():
+def test_a_task_that_cannot_be_pickled_is_one_line_and_runs_nothing():
     class Local(Spelling):
         """A class made within a function cannot be pickled."""
 
@@ -231,8 +231,8 @@ class Shared(Spelling):
 
 @pytest.mark.parametrize("task", [InPlace(), Shared()])
 @pytest.mark.parametrize("warm_up", [0, 10])
-def test_a_step_that_changes_its_state_is_found_out(task, warm_up):
-    with pytest.raises(InputError, match=r"task.step must give back a new state .* Copy what it is made of"):
+def test_a_step_that_changes_its_state_is_refused(task, warm_up):
+    with pytest.raises(InputError, match=r"task.step must return a new state .* Copy its parts"):
         SearchLearner(task, warm_up=warm_up).fit(words(3))
 
 
@@ -241,10 +241,10 @@ def test_an_error_of_a_task_keeps_its_kind():
         SearchLearner(SequenceTask(["D", "N"])).fit([(["the"], ["D"]), (["the"], ["X"])])
 
 
-def test_other_errors_of_the_task_pass_through_and_leave_no_trace_either():
+def test_other_errors_of_the_task_pass_through_and_change_nothing_either():
     class Interrupted(Stumbling):
         def features(self, state):
-            if self.at_the_bad_place(state):
+            if self.at_bad_letter(state):
                 raise KeyboardInterrupt
             return super().features(state)
 
@@ -294,11 +294,11 @@ def test_no_examples_are_refused(examples):
         ({"roll_out": None}, "roll_out must be one of"),
         ({"mixture": 1.5}, "mixture must be a number from 0 to 1, got 1.5"),
         ({"mixture": "half"}, "mixture must be a number from 0 to 1"),
-        ({"passes": 0}, "passes must be a whole number from 1 on, got 0"),
-        ({"warm_up": -1}, "warm_up must be a whole number from 0 on, got -1"),
-        ({"random_state": -1}, "random_state must be a whole number"),
-        ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must leave cost_bounds"),
-        ({"policy": CoalClassifier(abstain_cost=0.5)}, "abstain_cost alone"),
+        ({"passes": 0}, "passes must be a.*, got 0"),
+        ({"warm_up": -1}, "warm_up must be a.*, got -1"),
+        ({"random_state": -1}, "random_state must be a"),
+        ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must have the default cost_bounds"),
+        ({"policy": CoalClassifier(abstain_cost=0.5)}, "default .* abstain_cost"),
         ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
     ],
 )
@@ -334,7 +334,7 @@ def test_a_scale_and_actions_must_make_sense():
 
     for kind, message in (
         (ScaleInWords, "task.scale must be a number above 0, got '2'"),
-        (Mixed, "task.actions must be all texts or all whole numbers"),
+        (Mixed, "task.actions must be all strings or all integers"),
         (None_, "must have actions, got none"),
     ):
         with pytest.raises(InputError, match=message):
@@ -388,7 +388,7 @@ def test_predicting_changes_nothing():
         (([], []), "must have at least one word"),
         ((["the", "cat"], ["D"]), "tags must be one per word"),
         ((["the"], ["X"]), "Unknown label 'X'"),
-        ((["the", 3], ["D", "N"]), "must be texts"),
+        ((["the", 3], ["D", "N"]), "must be strings"),
         (["the", "cat"], "must have tags to be learned"),
     ],
 )

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from coalface import CoalClassifier, RidgeCoalClassifier
 from coalface.errors import FileFormatError, InputError
 from coalface.search import SearchLearner
-from coalface.search.mixing import Mixing
+from coalface.search.policy_choice import PolicyChoice
 from tests.search.tasks import Spelling, arrays, words
 
 ROLL_OUTS = ["reference", "learned", "mixed", "mixed-per-state", "none"]
@@ -133,7 +133,7 @@ def test_warm_up_is_counted_in_episodes():
     assert learner.rollouts_ < 4 * 5 * 3 + 50 * 5
 
 
-def test_a_forced_move_is_no_lesson():
+def test_nothing_is_learned_from_a_state_with_one_allowed_action():
     class Forced(Spelling):
         def allowed(self, state):
             return ["b"] if len(state[2]) == 1 else self.actions
@@ -197,12 +197,12 @@ def test_a_clone_shares_the_task_and_the_executor():
     assert (copy.policy.mellowness, copy.passes, copy.rollouts_) == (0.3, 2, 0)
 
 
-def test_chances_of_rolling_in_and_out_have_nothing_to_do_with_each_other():
-    mixing = Mixing("mixed", "mixed", 0.5, seed=0)
+def test_draws_of_rolling_in_and_out_are_independent():
+    choice = PolicyChoice("mixed", "mixed", 0.5, seed=0)
     places = [(episode, step) for episode in range(40) for step in range(10)]
-    leads = [mixing.reference_leads(*place) for place in places]
+    leads = [choice.reference_rolls_in(*place) for place in places]
     for action in range(3):
-        completes = [mixing.policy_after(*place, action, len, len) is None for place in places]
+        completes = [choice.roll_out_policy(*place, action, len, len) is None for place in places]
         assert 140 < sum(a == b for a, b in zip(leads, completes, strict=True)) < 260  # of 400
 
 

@@ -13,7 +13,7 @@ from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree, reaches_root
 from coalface.errors import InputError
 from coalface.search import ParsingTask, SearchLearner, SearchTask
-from coalface.search.parsing.arc_hybrid import Parse, arcs_lost, projective
+from coalface.search.parsing.arc_hybrid import Parse, arcs_lost, projectivize
 from coalface.search.parsing.task import attachment_scores
 
 
@@ -25,7 +25,7 @@ def crosses(heads):
 
 @cache
 def all_trees(n_words):
-    """Every tree over so many words with one word on the root; place 0 stands for the root."""
+    """Every tree over n words with one word at the root; index 0 is the root."""
     found = itertools.product(range(n_words + 1), repeat=n_words)
     return [
         (-1, *heads)
@@ -40,8 +40,8 @@ def projective_trees(n_words):
 
 @cache
 def all_parses(n_words):
-    """Every state that can be reached, with its successors, the last ones first."""
-    after, open_ones = {}, [Parse.of(n_words)]
+    """Every reachable state with its successors, the latest states first."""
+    after, open_ones = {}, [Parse.empty(n_words)]
     while open_ones:
         parse = open_ones.pop()
         if parse not in after:
@@ -52,10 +52,10 @@ def all_parses(n_words):
 
 
 @pytest.mark.parametrize(("n_words", "n_trees"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
-def test_the_oracle_agrees_with_a_search_of_all_ways_to_go_on(n_words, n_trees):
-    assert len(projective_trees(n_words)) == n_trees  # as is known of them
+def test_the_oracle_agrees_with_a_search_of_all_continuations(n_words, n_trees):
+    assert len(projective_trees(n_words)) == n_trees  # the known number of such trees
     for heads in projective_trees(n_words):
-        most = {}  # true arcs in the best tree that can still be reached
+        most = {}  # true arcs in the best reachable tree
         for parse, after in all_parses(n_words):
             right = sum(mine == theirs for mine, theirs in zip(parse.heads[1:], heads[1:], strict=True))
             most[parse] = max((most[later] for later in after.values()), default=right)
@@ -64,7 +64,7 @@ def test_the_oracle_agrees_with_a_search_of_all_ways_to_go_on(n_words, n_trees):
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 3, 4])
-def test_all_trees_without_crossings_and_no_others_can_be_reached(n_words):
+def test_exactly_the_projective_trees_can_be_reached(n_words):
     reached = {parse.heads for parse, _ in all_parses(n_words) if parse.done}
     assert reached == set(projective_trees(n_words))
 
@@ -72,7 +72,7 @@ def test_all_trees_without_crossings_and_no_others_can_be_reached(n_words):
 @pytest.mark.parametrize("n_words", [3, 4, 5])
 def test_lifting_removes_crossings_and_leaves_other_trees_alone(n_words):
     for heads in all_trees(n_words):
-        lifted = projective(heads)
+        lifted = projectivize(heads)
         assert not crosses(lifted)
         assert tuple(lifted) in all_trees(n_words)
         if not crosses(heads):
@@ -108,7 +108,7 @@ def test_a_roll_out_equals_the_completion_by_the_reference(tree, random):
 
 
 def sentences(n, seed=0):
-    """Somebody does something to somebody, maybe with something: on the verb's kind depends what that hangs on."""
+    """Subject, verb, object and maybe a "with" phrase, which modifies the verb or the object: the verb decides."""
     rng = np.random.default_rng(seed)
     nouns, verbs = [f"noun{i}" for i in range(12)], ["sees", "hits", "likes", "knows"]
     for _ in range(n):
@@ -127,12 +127,12 @@ def sentences(n, seed=0):
         verb = int(rng.integers(4))
         at = phrase(-1, "nsubj", 0)
         add(verbs[verb], "VERB", 0, "root")
-        on = at + 1
-        heads[at - 1] = on
-        noun = at = phrase(on, "obj", on)
+        head = at + 1
+        heads[at - 1] = head
+        noun = at = phrase(head, "obj", head)
         if rng.random() < 0.7:
             add("with", "ADP", -1, "case")
-            after = phrase(on if verb < 2 else noun, "obl" if verb < 2 else "nmod", at + 1)
+            after = phrase(head if verb < 2 else noun, "obl" if verb < 2 else "nmod", at + 1)
             heads[at] = after
         yield Tree(tuple(map(str, words)), tuple(tags), tuple(heads), tuple(labels))
 
@@ -151,9 +151,9 @@ def test_a_parser_is_learned_from_few_roll_outs():
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (Tree((), ()), "must have words and as many tags, got 0 and 0"),
+        (Tree((), ()), "must have words and one tag per word, got 0 and 0"),
         (Tree(("a", "b"), ("X",)), "got 2 and 1"),
-        (Tree(("a", "b"), ("X", "X"), (0, 0), ("root", "root")), "one word must hang on the root, got 2"),
+        (Tree(("a", "b"), ("X", "X"), (0, 0), ("root", "root")), "exactly one word must have head 0, got 2"),
         (Tree(("a", "b"), ("X", "X")), "must have heads to be learned"),
     ],
 )
@@ -181,18 +181,18 @@ def test_scores_need_words():
 @pytest.mark.parametrize(
     ("heads", "labels", "message"),
     [
-        ((4, 3, 2, 0), ("x",) * 4, "the heads of word 2 run in a circle"),
-        ((2, 1, 0, 3), ("x",) * 4, "the heads of word 1 run in a circle"),
+        ((4, 3, 2, 0), ("x",) * 4, "those of word 2 form a cycle"),
+        ((2, 1, 0, 3), ("x",) * 4, "those of word 1 form a cycle"),
         ((9, 0, 2, 2), ("x",) * 4, "a head must be a number from 0 to 4, got 9 for word 1"),
         ((2, 0, -1, 2), ("x",) * 4, "got -1 for word 3"),
         ((2, 0, None, 2), ("x",) * 4, "got None for word 3"),
-        ((2, 0), ("x",) * 4, "heads of a tree must be one per word, got 2 for 4 words"),
-        ((), ("x",) * 4, "heads of a tree must be one per word, got 0 for 4 words"),
-        ((2, 0, 2, 2), (), "labels of a tree must be one per word, got 0 for 4 words"),
-        ((0, 0, 2, 2), ("x",) * 4, "one word must hang on the root, got 2"),
+        ((2, 0), ("x",) * 4, "heads of a tree must be one per word: 4 needed, got 2"),
+        ((), ("x",) * 4, "heads of a tree must be one per word: 4 needed, got 0"),
+        ((2, 0, 2, 2), (), "labels of a tree must be one per word: 4 needed, got 0"),
+        ((0, 0, 2, 2), ("x",) * 4, "exactly one word must have head 0, got 2"),
     ],
 )
-def test_trees_that_are_none_are_refused(heads, labels, message):
+def test_invalid_trees_are_refused(heads, labels, message):
     tree = Tree(tuple("abcd"), ("N",) * 4, heads=heads, labels=labels)
     with pytest.raises(InputError, match=f"Example 0, step 0: .*{message}"):
         SearchLearner(ParsingTask(["x"])).fit([tree])
@@ -200,6 +200,6 @@ def test_trees_that_are_none_are_refused(heads, labels, message):
         ParsingTask.of([tree])
 
 
-def test_a_treebank_has_a_tree():
-    with pytest.raises(InputError, match="trees must hold at least one tree"):
+def test_an_empty_treebank_is_refused():
+    with pytest.raises(InputError, match="trees must contain at least one tree"):
         ParsingTask.of([])

@@ -1,4 +1,4 @@
-"""The generic interface and the compiled tagger are one algorithm: same roll-outs, same costs, same model."""
+"""The general interface and the compiled tagger give the same roll-outs, costs and model."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ COSTS = [[0.0, 0.3, 0.3, 0.3], [1.0, 0.0, 0.2, 0.6], [1.0, 0.2, 0.0, 0.6], [0.7,
 
 
 def sentences(n, seed=0):
-    """Names of one or two words between others, with some noise in what the words tell."""
+    """Sentences with names of one or two words, some of them ambiguous."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
         words, tags = [], []
@@ -33,7 +33,7 @@ BILOU = ["U-LOC", "L-PER", "O", "I-PER", "B-PER", "U-PER"]  # in no particular o
 
 
 def same_model(examples, tags, policy, matrix, constraints, history=2, **others):
-    """Fit both, compare them to the last bit, and give them back."""
+    """Fit both, check that they agree bit for bit, and return the tagger."""
     shared = {name: value for name, value in policy.get_params().items() if name in SequenceTagger().get_params()}
     own = {"classes": tags, "cost_matrix": matrix, "constraints": constraints, "history": history}
     tagger = SequenceTagger(**{**shared, **own, "warm_up": 3, **others})
@@ -43,8 +43,8 @@ def same_model(examples, tags, policy, matrix, constraints, history=2, **others)
     assert learner.rollouts_ == tagger.rollouts_
     assert learner.costs_queried_ == tagger.costs_queried_
     assert learner.policy_.round_ == tagger.policy_.round_
-    for name, array in tagger.policy_.regressors_.arrays().items():
-        assert np.array_equal(array, learner.policy_.regressors_.arrays()[name]), name
+    for name, array in tagger.policy_.model_.arrays().items():
+        assert np.array_equal(array, learner.policy_.model_.arrays()[name]), name
     words = [words for words, _ in sentences(20, seed=1)]
     assert [list(marks) for marks in learner.predict(words)] == tagger.predict(words)
     return tagger
@@ -66,8 +66,8 @@ def test_two_passes_give_the_same_roll_outs_and_the_same_model(policy, matrix, c
 @pytest.mark.parametrize("policy", [CoalClassifier(), CoalClassifier(rule="passive", learning_rate=0.5)], ids=str)
 @pytest.mark.parametrize("constraints", [None, "bio", "bilou"])
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_mistakes_cost(policy, constraints, seed):
-    """Sums of costs must not depend on the order in which, or the precision with which, they are added."""
+def test_any_cost_matrix_gives_the_same_model(policy, constraints, seed):
+    """Sums of costs must not depend on the order or precision in which they are added."""
     examples = list(sentences(40, seed))
     tags = TAGS
     if constraints == "bilou":
@@ -91,8 +91,8 @@ def test_the_seed_reaches_the_policy(seed):
     tagger = SequenceTagger(classes=TAGS, random_state=seed).fit(*zip(*examples, strict=True))
     learner = SearchLearner(SequenceTask(TAGS), random_state=seed).fit(examples)
     assert learner.policy_.random_state == seed
-    for name, array in tagger.policy_.regressors_.arrays().items():
-        assert np.array_equal(array, learner.policy_.regressors_.arrays()[name]), name
+    for name, array in tagger.policy_.model_.arrays().items():
+        assert np.array_equal(array, learner.policy_.model_.arrays()[name]), name
 
 
 def test_a_warm_up_ends_after_a_hundred_words_for_each_of_its_sentences():

@@ -1,4 +1,4 @@
-"""The tagger learns what a loop over ``CoalClassifier`` learns, counts its roll-outs, and can be kept."""
+"""The tagger learns what a loop over ``CoalClassifier`` learns, counts its roll-outs, and can be saved."""
 
 from itertools import chain
 from typing import Any
@@ -23,7 +23,7 @@ def row_of(words: list[str], place: int, previous: list[int], n_tags: int, histo
 
 
 class Loop:
-    """AggreVaTe as one would write it: the policy decides, every asked tag is rolled out to the end of the sentence."""
+    """A plain AggreVaTe loop: every tag that the policy asks about is rolled out to the end of the sentence."""
 
     def __init__(self, classes: list[str], costs: Any, scheme: str | None, **params: Any) -> None:
         self.classes, self.costs, self.scheme = classes, costs, scheme
@@ -41,7 +41,7 @@ class Loop:
         return legal and not (self.scheme == "bilou" and last and tag[0] in "BI")
 
     def finish(self, taken: list[str], truth: list[str]) -> float:
-        """The loss of the sentence when the reference finishes it, which goes back to the true tags when it can."""
+        """The loss of the sentence if the reference completes it, returning to the true tags when it can."""
         taken = list(taken)
         while len(taken) < len(truth):
             before, true = taken[-1] if taken else None, truth[len(taken)]
@@ -113,13 +113,13 @@ def test_the_compiled_tagger_is_a_loop_over_the_classifier(
         loop.learn(words, truth, history)
     assert tagger.rollouts_ == loop.rollouts
     assert tagger.costs_queried_ == loop.policy.costs_queried_
-    ours, theirs = tagger.policy_.regressors_.arrays(), loop.policy.regressors_.arrays()
+    ours, theirs = tagger.policy_.model_.arrays(), loop.policy.model_.arrays()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 def test_tags_are_predicted_from_the_tags_before_them() -> None:
-    """The same word after the same word is tagged by what was said at the beginning of the sentence."""
+    """Only the tag of the first word tells how to tag the equal words after it."""
     sentences, tags = [["up", "x", "x"], ["down", "x", "x"]] * 40, [["U", "u", "u"], ["D", "d", "d"]] * 40
     tagger = SequenceTagger(window=0, history=1).fit(sentences, tags)
     assert tagger.predict(sentences[:2]) == tags[:2]
@@ -140,7 +140,7 @@ def test_passive_rolls_out_every_tag_of_every_word_and_active_far_fewer() -> Non
 
 
 def long_ones(n_sentences: int, seed: int) -> Any:
-    """Sentences of about thirty words, nearly all of them outside of names."""
+    """Sentences of about thirty words, nearly all of them outside names."""
     parts = made(6 * n_sentences, seed, share=0.04)
     return [[list(chain(*part[i : i + 6])) for i in range(0, len(part), 6)] for part in parts]
 
@@ -148,7 +148,7 @@ def long_ones(n_sentences: int, seed: int) -> Any:
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("mellowness", [1e-4, 1e-3, 1e-2, 0.1, 1.0])
 def test_no_mellowness_collapses(mellowness: float, published: bool) -> None:
-    """A tagger for which everything is outside finds no span at all."""
+    """A tagger that tags every word O finds no span."""
     kind = SequenceTagger.as_published if published else SequenceTagger
     tagger = kind(mellowness=mellowness).fit(*long_ones(150, seed=1))
     assert tagger.span_f1(*long_ones(60, seed=101)) > 0.5
@@ -177,8 +177,8 @@ def test_it_does_not_matter_how_sentences_are_split_over_calls(tmp_path: Any) ->
     parts.partial_fit(sentences[:7], tags[:7]).save(tmp_path / "tagger.coal")
     parts = SequenceTagger.load(tmp_path / "tagger.coal").partial_fit(sentences[7:], tags[7:])
     assert (parts.sentences_, parts.rollouts_) == (whole.sentences_, whole.rollouts_)
-    for name, array in whole.policy_.regressors_.arrays().items():
-        np.testing.assert_array_equal(array, parts.policy_.regressors_.arrays()[name], err_msg=name)
+    for name, array in whole.policy_.model_.arrays().items():
+        np.testing.assert_array_equal(array, parts.policy_.model_.arrays()[name], err_msg=name)
     assert parts.predict(sentences) == whole.predict(sentences)
 
 
@@ -195,7 +195,7 @@ def test_constrained_tags_are_always_in_order() -> None:
 
 
 def test_a_costly_mistake_is_avoided() -> None:
-    """Half of the time a word is a name; who must not miss one says so each time."""
+    """A third of the words are names; if missing one is expensive, all are tagged as names."""
     sentences, tags = [["Rose"]] * 200, [["NAME"], ["O"], ["O"]] * 66 + [["NAME"], ["O"]]
     even = SequenceTagger().fit(sentences, tags)
     careful = SequenceTagger(cost_matrix=[[0.0, 1.0], [0.1, 0.0]]).fit(sentences, tags)

@@ -1,4 +1,4 @@
-"""The page about tagging: its example prints what it says, and every parameter is explained."""
+"""The example of docs/tagging.md prints what it says, and every parameter is explained."""
 
 import re
 from pathlib import Path

@@ -47,5 +47,5 @@ class Clock:
 
 
 def same_bits(one, other):
-    mine, theirs = one.regressors_.arrays(), other.regressors_.arrays()
+    mine, theirs = one.model_.arrays(), other.model_.arrays()
     return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)

@@ -1,4 +1,4 @@
-"""A service that really listens, in a thread of its own, and callers who have tokens."""
+"""A service that listens on a port, in its own thread, and clients with tokens."""
 
 import threading
 import time
@@ -14,14 +14,14 @@ TOKENS = {"ann": "annotator", "bob": "annotator", "eve": "engineer"}
 
 
 def give_tokens(store):
-    """Everybody's token is coal_ and the name."""
+    """Add the tokens: coal_ and the person's name."""
     for name, role in TOKENS.items():
         store.add_token(name, role, digest_of(f"coal_{name}"))
 
 
 @contextmanager
 def served(desk, messenger=None, **limits):
-    """The address of a service of this desk."""
+    """Serve a desk; yields the address."""
     give_tokens(desk.store)
     app = service_of(desk, messenger, **limits)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", ws="none", lifespan="on"))
@@ -38,7 +38,7 @@ def served(desk, messenger=None, **limits):
 
 
 def client_of(address, name=None):
-    """A program that calls under this name."""
+    """An HTTP client with the token of this person."""
     headers = {"authorization": f"Bearer coal_{name}"} if name else {}
     patience = 300.0  # the first request may have to wait for the compiler
     return httpx.Client(base_url=address, headers=headers, timeout=patience, trust_env=False)

@@ -1,6 +1,7 @@
-"""The REST interface: what it gives, to whom, and how it refuses."""
+"""The REST interface: its responses, who may call what, and its refusals."""
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -8,11 +9,14 @@ from urllib.parse import quote, unquote
 import pytest
 
 from coalface.service.desk.desk import Desk
+from coalface.service.desk.messages import STOPPED
 from coalface.service.project.project import Project
+from coalface.service.web.http_errors import RESPONSES
 from tests.service.desks import LABELS, answers, desk_in_turn, open_desk
 from tests.service.serving import client_of, served
 
 PROJECT = "/api/v1/projects/tickets"
+PAGE = (Path(__file__).parents[2] / "docs" / "labelling-service.md").read_text(encoding="utf-8")
 
 
 def lease(client, **body):
@@ -25,7 +29,7 @@ def send(client, query, costs, key, **more):
 
 
 def is_problem(response, status):
-    """Whether a refusal is what RFC 9457 says it should be."""
+    """Whether a response is a problem in the format of RFC 9457."""
     body = response.json()
     return (
         response.status_code == status == body["status"]
@@ -34,7 +38,7 @@ def is_problem(response, status):
     )
 
 
-def test_a_query_is_leased_answered_and_followed_up_under_the_same_lease(tmp_path):
+def test_a_follow_up_query_has_the_lease_of_the_first(tmp_path):
     with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address, "ann") as ann:
         (query,) = lease(ann)["queries"]
         (label,) = query["labels"]
@@ -56,7 +60,7 @@ def test_the_same_key_gives_the_same_receipt_and_answers_once(as_ann, desk):
     assert is_problem(send(as_ann, query, {"Billing": 2}, "k2"), 409)
 
 
-def test_where_the_true_label_is_wanted_costs_are_refused(tmp_path):
+def test_a_true_label_project_refuses_costs(tmp_path):
     more = {"labels": LABELS, "true_label": True}
     with open_desk(tmp_path, **more) as desk, served(desk) as address, client_of(address, "ann") as ann:
         (query, other, third) = lease(ann, max_items=3)["queries"]
@@ -69,7 +73,7 @@ def test_where_the_true_label_is_wanted_costs_are_refused(tmp_path):
         assert [set(costs.values()) for _, costs in answers(desk)] == [{0.0, 4.0}, {None}, {None}]
 
 
-def test_nobody_else_may_answer_renew_release_undo_or_see_it(as_ann, as_bob, desk):
+def test_only_the_holder_may_answer_renew_release_undo_or_see_a_query(as_ann, as_bob, desk):
     query, other = lease(as_ann, max_items=2)["queries"]
     answer_id = send(as_ann, query, dict.fromkeys(LABELS, 1), "k1").json()["answer_id"]
     assert is_problem(send(as_bob, other, {"Fraud": 1}, "k1"), 404)
@@ -79,8 +83,8 @@ def test_nobody_else_may_answer_renew_release_undo_or_see_it(as_ann, as_bob, des
     assert as_bob.get(f"{PROJECT}/answers").json()["items"] == []
     assert as_bob.get(f"{PROJECT}/queries").json()["items"] == []
     assert answers(desk) == [("ann", dict.fromkeys(LABELS, 1.0))]
-    theirs, nobodys = (as_bob.delete(f"/api/v1/answers/{number}").json()["detail"] for number in (answer_id, "9999"))
-    assert theirs == nobodys.replace("9999", answer_id)  # else one could count the answers of others
+    of_ann, missing = (as_bob.delete(f"/api/v1/answers/{number}").json()["detail"] for number in (answer_id, "9999"))
+    assert of_ann == missing.replace("9999", answer_id)  # otherwise callers could count the answers of others
 
 
 def test_a_forged_id_is_unknown(as_ann):
@@ -119,7 +123,7 @@ ENGINEERS_ONLY = [
 
 
 @pytest.mark.parametrize(("method", "path"), ENGINEERS_ONLY)
-def test_annotators_may_not(as_ann, as_eve, method, path):
+def test_annotators_may_not_call_engineers_routes(as_ann, as_eve, method, path):
     body = {"POST": {"predict": {"examples": [{"text": "money back"}]}, "tokens": {"name": "x", "role": "annotator"}}}
     sent = body.get(method, {}).get(path.rsplit("/", 1)[1])
     assert is_problem(as_ann.request(method, path, json=sent), 403)
@@ -136,14 +140,50 @@ def test_every_route_of_the_description_refuses_strangers(stranger):
     assert is_problem(stranger.get(PROJECT, headers={"authorization": "Bearer coal_nobody"}), 401)
 
 
-def test_every_route_is_in_the_documentation(stranger):
-    text = (Path(__file__).parents[2] / "docs" / "labelling-service.md").read_text(encoding="utf-8")
-    for path in stranger.get("/api/v1/openapi.json").json()["paths"]:
-        last = path.rsplit("/", 1)[1].split("}")[-1] or path.split("/")[-2]
-        assert last in text, path
+def test_the_description_names_the_bearer_token_on_every_route(stranger):
+    description = stranger.get("/api/v1/openapi.json").json()
+    ((name, scheme),) = description["components"]["securitySchemes"].items()
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    for path, methods in description["paths"].items():
+        for method, route in methods.items():
+            assert route["security"] == [{name: []}], (method, path)
 
 
-def test_a_removed_token_opens_no_door(as_eve, as_bob):
+@pytest.mark.parametrize("header", ["", "Bearer", "Basic coal_ann", "Bearer coal_nobody"])
+def test_a_header_without_a_known_bearer_token_is_refused_with_a_challenge(stranger, header):
+    refused = stranger.get(PROJECT, headers={"authorization": header})
+    assert is_problem(refused, 401)
+    assert refused.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("header", ["Bearer coal_ann", "bearer coal_ann", "BEARER  coal_ann"])
+def test_a_bearer_token_may_be_written_as_http_allows(stranger, header):
+    assert stranger.get(PROJECT, headers={"authorization": header}).is_success
+
+
+def test_the_documentation_lists_every_route(stranger):
+    routes = stranger.get("/api/v1/openapi.json").json()["paths"]
+    plain = {"lease_id": "id", "answer_id": "id"}
+    for path, methods in routes.items():
+        shown = re.sub(r"{(\w+)}", lambda name: f"{{{plain.get(name[1], name[1])}}}", path.removeprefix("/api/v1"))
+        for method in methods:
+            assert re.search(rf"`{method.upper()} {re.escape(shown)}[`?]", PAGE), (method, path)
+
+
+def test_the_documentation_lists_every_reason_and_error():
+    assert set(STOPPED) <= set(re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE))
+    assert sorted(RESPONSES) == [int(status) for status in re.findall(r"^\| ([0-9]{3}) \|", PAGE, re.MULTILINE)]
+
+
+def test_the_program_in_the_documentation_runs(address, desk):
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names = {"token": "coal_ann"}
+    exec(program.replace("http://127.0.0.1:8137", address), names)
+    assert names["receipt"]["learned"]
+    assert answers(desk) == [("ann", dict.fromkeys(LABELS, 1.0))]
+
+
+def test_a_removed_token_gives_no_access(as_eve, as_bob):
     assert as_bob.get(PROJECT).is_success
     assert as_eve.delete("/api/v1/tokens/bob").status_code == 204
     assert is_problem(as_bob.get(PROJECT), 401)
@@ -167,7 +207,7 @@ def test_a_new_token_is_shown_once_and_stored_as_a_digest(as_eve, stranger, desk
         (f"{PROJECT}/answers", "ann", 4),
     ],
 )
-def test_lists_come_in_pages_and_nothing_is_lost_or_twice(address, desk, path, name, length):
+def test_pages_of_a_list_hold_every_item_once(address, desk, path, name, length):
     for who in ("bob", *["ann"] * 4, "eve"):
         question = desk.lease(who)
         desk.answer(who, question.id, question.lease_id, dict.fromkeys(LABELS, 1.0), f"{who} {question.id}")
@@ -183,7 +223,7 @@ def test_lists_come_in_pages_and_nothing_is_lost_or_twice(address, desk, path, n
     assert len(seen) >= length
 
 
-def test_ones_own_answers_come_newest_first(as_ann):
+def test_own_answers_are_listed_newest_first(as_ann):
     for i in range(3):
         (query,) = lease(as_ann)["queries"]
         send(as_ann, query, {"Billing": i}, f"k{i}")
@@ -193,7 +233,7 @@ def test_ones_own_answers_come_newest_first(as_ann):
 
 
 @pytest.mark.parametrize("body", [{"max_items": 11}, {"ttl_s": 3601}])
-def test_annotators_may_not_lease_much_or_for_long_and_programs_may(as_ann, as_eve, desk, body):
+def test_annotators_have_lower_lease_limits_than_engineers(as_ann, as_eve, desk, body):
     before = desk.events(limit=1000)
     assert is_problem(as_ann.post(f"{PROJECT}/queries:lease", json=body), 422)
     assert desk.events(limit=1000) == before
@@ -205,7 +245,7 @@ def test_annotators_may_not_lease_much_or_for_long_and_programs_may(as_ann, as_e
         assert as_eve.post(f"/api/v1/leases/{found[0]['lease_id']}:renew", json=body).is_success
 
 
-def test_when_there_is_nothing_to_ask_the_reason_is_said(tmp_path):
+def test_without_a_query_the_response_gives_the_reason(tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address, client_of(address, "ann") as ann:
         (query,) = lease(ann)["queries"]
         assert lease(ann) == {"queries": [], "reason": "all-leased"}
@@ -225,14 +265,14 @@ def test_when_there_is_nothing_to_ask_the_reason_is_said(tmp_path):
         ({}, {"note": "\0"}),
     ],
 )
-def test_what_breaks_a_rule_is_refused_and_changes_nothing(as_ann, desk, costs, more):
+def test_an_invalid_answer_is_refused_and_changes_nothing(as_ann, desk, costs, more):
     (query,) = lease(as_ann)["queries"]
     before = desk.events(limit=1000)
     assert is_problem(send(as_ann, query, costs, "k", **more), 422)
     assert desk.events(limit=1000) == before
 
 
-def test_numbers_that_json_does_not_have_are_refused(as_ann):
+def test_nan_is_refused(as_ann):
     (query,) = lease(as_ann)["queries"]
     body = {"query_id": query["id"], "lease_id": query["lease_id"], "costs": {"Billing": float("nan")}}
     headers = {"Idempotency-Key": "k", "content-type": "application/json"}
@@ -248,11 +288,11 @@ def test_an_answer_without_a_key_is_refused(as_ann):
 @pytest.mark.parametrize(
     "path", ["/api/v1/nothing", "/api/v1/projects/other", "/static/../service.py", "/static/%2e%2e/api.py"]
 )
-def test_what_is_not_there_is_not_found(as_eve, path):
+def test_an_unknown_path_is_not_found(as_eve, path):
     assert as_eve.get(path).status_code == 404
 
 
-HALF = "\\ud800"  # in JSON: half of a character, which no database can keep
+HALF = "\\ud800"  # in JSON: half of a character, which databases cannot store
 
 
 @pytest.mark.parametrize(
@@ -265,7 +305,7 @@ HALF = "\\ud800"  # in JSON: half of a character, which no database can keep
     ],
     ids=["label", "note", "huge", "infinite"],
 )
-def test_half_characters_and_numbers_without_end_are_refused_in_an_answer(as_ann, desk, costs):
+def test_half_characters_and_infinite_numbers_are_refused_in_an_answer(as_ann, desk, costs):
     (query,) = lease(as_ann)["queries"]
     body = f'{{"query_id": "{query["id"]}", "lease_id": "{query["lease_id"]}", "costs": {costs}}}'
     headers = {"Idempotency-Key": "k", "content-type": "application/json"}
@@ -291,7 +331,7 @@ def test_half_characters_are_refused_in_names(as_eve, body):
     [f'{{"text": "{HALF}"}}', f'{{"{HALF}": "x"}}', f'{{"id": "{HALF}"}}', f'{{"text": "x", "n": 1{"0" * 400}}}', "7"],
 )
 @pytest.mark.parametrize("table", [False, True])
-def test_half_characters_and_numbers_without_end_predict_nothing_and_break_nothing(tmp_path, example, table):
+def test_half_characters_and_infinite_numbers_do_not_break_predict(tmp_path, example, table):
     folder, headers = tmp_path / "tickets", {"content-type": "application/json"}
     examples = [{"n": 1.0, "s": "a"}, {"n": 2.0, "s": "b"}] if table else [{"text": "a"}, {"text": "b"}]
     desk = Desk(Project.create(folder, examples, LABELS))
@@ -313,7 +353,7 @@ def test_any_folder_name_can_be_exported_and_shown(tmp_path, name):
     assert unquote(answer.headers["content-disposition"].split("utf-8''")[1]) == f"{name}.jsonl"
 
 
-def test_exports_come_as_files(as_eve):
+def test_exports_are_downloads(as_eve):
     (query,) = lease(as_eve)["queries"]
     send(as_eve, query, dict.fromkeys(LABELS, 3), "k")
     answer = as_eve.get(f"{PROJECT}/exports/csv")

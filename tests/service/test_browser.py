@@ -1,7 +1,8 @@
-"""A person labels in a real browser, by keys, and an engineer watches."""
+"""An annotator labels in a real browser by keyboard, and an engineer watches the dashboard."""
 
 import pytest
 
+from coalface.service.desk.messages import STOPPED
 from tests.service.desks import answers, desk_in_turn, open_desk
 from tests.service.serving import served
 from tests.service.visitor import Visitor
@@ -20,7 +21,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def visitor(browser):
-    browser.wear()
+    browser.set_screen()
     return browser
 
 
@@ -38,7 +39,7 @@ def log_out(visitor):
 
 
 def answer(visitor, *keys):
-    """Press keys and wait for the next question."""
+    """Press keys and wait for the next question to appear."""
     before = visitor.see(QUESTION)
     visitor.press(*keys)
     visitor.wait(f"{QUESTION} != {before!r}")
@@ -62,12 +63,12 @@ def test_ten_examples_by_keys_with_undo_cant_tell_and_a_reload(visitor, tmp_path
         visitor.reload()  # in the middle of a question
         assert (visitor.see(QUESTION), visitor.see(CHOSEN)) == (question, ["2.0"])
         assert visitor.see("document.activeElement.name") == place
-        visitor.press("u")  # first what is not sent
+        visitor.press("u")  # first undoes what is not sent
         assert visitor.see(CHOSEN) == []
         answer_example(visitor, "4")
         before = answers(desk)
-        answer(visitor, "u")  # then what was
-        assert visitor.text(".said") == "Taken back: give this answer again."
+        answer(visitor, "u")  # then undoes what was sent
+        assert visitor.text(".notice") == "Your answer was undone. Please answer again."
         assert answers(desk) == before[:-1]
         answer_example(visitor, "0")
         assert set(answers(desk)[-1][1].values()) == {0.0}
@@ -96,7 +97,7 @@ def choose_label(visitor, label):
     visitor.see("document.activeElement.dispatchEvent(new Event('change', {bubbles: true}))")
 
 
-def test_costs_that_nobody_asked_for_are_told_and_survive_a_reload(visitor, tmp_path):
+def test_costs_of_other_labels_are_added_and_survive_a_reload(visitor, tmp_path):
     with desk_in_turn(tmp_path) as desk, served(desk) as address:
         log_in(visitor, address, "ann")
         asked = visitor.text("fieldset.row legend")
@@ -104,13 +105,13 @@ def test_costs_that_nobody_asked_for_are_told_and_survive_a_reload(visitor, tmp_
         visitor.press("3", "+")
         choose_label(visitor, others[0])
         visitor.press("Enter")
-        assert "A row is open" in visitor.text("#status")
+        assert "A row is empty" in visitor.text("#status")
         visitor.press("1", "+")
         choose_label(visitor, others[1])
         visitor.press(" ")
         visitor.reload()
         assert visitor.see(CHOSEN) == ["3.0", "1.0", "?"]
-        visitor.press("u")  # takes the last one away again
+        visitor.press("u")  # removes the last one
         answer(visitor, "Enter")
         assert answers(desk) == [("ann", {asked: 3.0, others[0]: 1.0})]
         assert visitor.complaints() == []
@@ -126,46 +127,62 @@ def test_a_draft_belongs_to_its_project(visitor, tmp_path):
     assert keys[0] not in keys[1].split(",")
 
 
-def test_who_waits_is_given_the_question_that_comes_free(visitor, tmp_path):
+def test_a_waiting_annotator_gets_the_question_that_is_released(visitor, tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address:
         question = desk.lease("bob")
         log_in(visitor, address, "ann")
-        assert "hold every open question" in visitor.text("h1")
-        visitor.see("look()")
-        visitor.wait("main().dataset.again == '10'")
+        assert visitor.text("h1") == STOPPED["all-leased"]
+        visitor.see("refresh()")
+        visitor.wait("main().dataset.refresh == '10'")
         desk.release(question.lease_id, "bob")
-        visitor.see("look()")
+        visitor.see("refresh()")
         visitor.wait(f"{QUESTION}")
         assert visitor.complaints() == []
 
 
-def test_the_dashboard_moves_by_itself(visitor, tmp_path):
+def test_the_dashboard_refreshes_by_itself(visitor, tmp_path):
     with open_desk(tmp_path) as desk, served(desk) as address:
         log_in(visitor, address, "eve")
         assert visitor.text("#costs") == "0"
         question = desk.lease("ann")
         desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
-        visitor.see("look()")  # what its clock does every ten seconds
+        visitor.see("refresh()")  # the page does this every ten seconds
         visitor.wait("document.querySelector('#costs').textContent == '3'")
 
 
-def test_an_open_row_is_not_sent_and_a_lost_server_loses_no_answer(visitor, tmp_path):
+def test_an_empty_row_is_not_sent_and_a_lost_server_loses_no_answer(visitor, tmp_path):
     with open_desk(tmp_path) as desk:
         with served(desk) as address:
             log_in(visitor, address, "ann")
             visitor.press("3", "Enter")
-            assert "A row is open" in visitor.text("#status")
+            assert "A row is empty" in visitor.text("#status")
         visitor.press("1", "0", "Enter")
         visitor.wait("document.querySelector('#status').textContent.includes('Not sent')")
         assert visitor.see(CHOSEN) == ["3.0", "1.0", "0.0"]
         assert answers(desk) == []
 
 
+def test_an_answer_that_did_not_reach_the_server_is_sent_again_without_a_key(visitor, tmp_path):
+    with open_desk(tmp_path) as desk, served(desk) as address:
+        log_in(visitor, address, "ann")
+        visitor.see("window.reach = fetch, window.fetch = () => Promise.reject(new TypeError('Failed to fetch')), 0")
+        before = visitor.see(QUESTION)
+        visitor.press("3", "1", "0", "Enter")
+        visitor.wait("document.querySelector('#status').textContent")
+        assert visitor.text("#status") == (
+            "Not sent (server unreachable). Your answer is kept in this browser and will be sent again."
+        )
+        visitor.see("window.fetch = window.reach, 0")
+        visitor.wait(f"{QUESTION} != {before!r}")
+        assert [list(costs.values()) for _, costs in answers(desk)] == [[3.0, 1.0, 0.0]]
+        assert visitor.text("#status") == ""
+
+
 def test_free_numbers_are_typed_and_space_says_cant_tell(visitor, tmp_path):
     with open_desk(tmp_path, levels=(), cost_bounds=(0.0, 10.0)) as desk, served(desk) as address:
         log_in(visitor, address, "ann")
         visitor.type("9")
-        visitor.press("u")  # no number has this letter
+        visitor.press("u")  # numbers do not contain this letter
         visitor.type("1.5")
         visitor.press("Enter", " ")
         visitor.type("7")
@@ -193,7 +210,7 @@ def test_pages_fit_a_phone_and_turn_dark(visitor, address):
         visitor.open(address + path)
         papers = set()
         for dark in (False, True):
-            visitor.wear(dark=dark, width=390, height=800)
+            visitor.set_screen(dark=dark, width=390, height=800)
             assert visitor.see("document.documentElement.scrollWidth") <= 390
             papers.add(visitor.see("getComputedStyle(document.body).backgroundColor"))
         assert len(papers) == 2

@@ -1,4 +1,4 @@
-"""Programs answer like people: a function, a command and an HTTP endpoint give the same model, failures and all."""
+"""Programs as annotators: a function, a command and an HTTP endpoint give the same model; failures are retried."""
 
 import json
 import sys
@@ -95,7 +95,7 @@ def test_several_workers_ask_each_question_once(tmp_path):
     assert desk.state.model.learner.round_ == 41
 
 
-def test_failures_are_tried_again_after_longer_and_longer_pauses(tmp_path):
+def test_failures_are_retried_with_growing_pauses(tmp_path):
     pauses, calls = [], [0]
 
     def moody(question):
@@ -111,25 +111,26 @@ def test_failures_are_tried_again_after_longer_and_longer_pauses(tmp_path):
     assert done.failures == 0
 
 
-def test_an_annotator_that_always_fails_stops_the_work_and_loses_no_question(tmp_path):
+@pytest.mark.parametrize(("retries", "count"), [(0, "1 time"), (1, "2 times")])
+def test_an_annotator_that_always_fails_stops_the_work_and_loses_no_question(tmp_path, retries, count):
     def clueless(_):
         raise ValueError("no idea")
 
     desk = Desk(small_project(tmp_path / "p", n=10))
-    with pytest.raises(AnnotatorError, match="failed 2 times: no idea"):
-        Labelling(desk, clueless, retries=1, pause=id).run()
+    with pytest.raises(AnnotatorError, match=f"failed {count}: no idea"):
+        Labelling(desk, clueless, retries=retries, pause=id).run()
     assert desk.progress().examples == 0
     assert desk.lease("ada").labels
     desk.close()
 
 
-def test_a_command_that_hangs_is_ended(tmp_path):
+def test_a_command_that_hangs_is_killed(tmp_path):
     hanging = CommandAnnotator(f'{sys.executable} -c "import time; time.sleep(60)"', timeout=0.2)
     with pytest.raises(AnnotatorError, match=r"within 0\.2 seconds"):
         hanging({"labels": []})
     hanging.close()
     ended = CommandAnnotator(f'{sys.executable} -c "pass"', timeout=20)
-    with pytest.raises(AnnotatorError, match="did not answer"):
+    with pytest.raises(AnnotatorError, match="gave no valid reply: it ended"):
         ended({"labels": []})
     ended.close()
 
@@ -154,7 +155,7 @@ def test_a_limit_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7])
-def test_a_limit_is_kept_by_several_workers_and_what_they_held_is_free_again(tmp_path, limit):
+def test_several_workers_keep_the_limit_and_release_their_questions(tmp_path, limit):
     lock, asked = threading.Lock(), []
 
     def slow(question):
@@ -172,7 +173,7 @@ def test_a_limit_is_kept_by_several_workers_and_what_they_held_is_free_again(tmp
         desk.close()
 
 
-def test_a_failure_leaves_room_for_another_answer_within_the_limit(tmp_path):
+def test_a_failure_does_not_count_towards_the_limit(tmp_path):
     calls = [0]
 
     def moody(question):
@@ -185,13 +186,13 @@ def test_a_failure_leaves_room_for_another_answer_within_the_limit(tmp_path):
     assert (done.answers, done.failures, done.stopped) == (4, 1, "limit")
 
 
-def test_work_goes_on_while_the_model_is_looking_for_a_question(tmp_path, monkeypatch):
+def test_workers_wait_while_the_pool_is_scanned(tmp_path, monkeypatch):
     monkeypatch.setattr("coalface.service.desk.queue._MOST_SCANNED", 1)
     _, done = labelled(tmp_path / "p", lambda question: dict.fromkeys(question["labels"], 0.5))
     assert done.stopped == "nothing-worth-asking"
 
 
-def test_a_command_that_does_not_read_is_ended(tmp_path):
+def test_a_command_that_does_not_read_is_killed(tmp_path):
     deaf = CommandAnnotator(f'{sys.executable} -c "import time; time.sleep(60)"', timeout=0.3)
     started = time.monotonic()
     with pytest.raises(AnnotatorError, match=r"within 0\.3 seconds"):
@@ -208,7 +209,7 @@ def test_a_long_question_and_a_long_reply_pass_at_the_same_time(tmp_path):
     echo.close()
 
 
-def test_an_endpoint_that_drips_is_given_up(dripping):
+def test_an_endpoint_that_sends_too_slowly_times_out(dripping):
     started = time.monotonic()
     with pytest.raises(AnnotatorError, match=r"within 0\.3 seconds"):
         annotator_of(dripping, timeout=0.3)({"labels": []})
@@ -217,7 +218,7 @@ def test_an_endpoint_that_drips_is_given_up(dripping):
 
 @pytest.fixture
 def dripping():
-    """A server that sends a byte now and then, each sooner than the timeout of a socket."""
+    """A server that sends single bytes, each before the timeout of a socket."""
     over = threading.Event()
 
     class Drip(BaseHTTPRequestHandler):

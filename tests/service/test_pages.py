@@ -1,4 +1,4 @@
-"""The pages as plain forms, without their script: a person can work, another site cannot."""
+"""The pages as plain forms without their script: a person can label, another site cannot interfere."""
 
 import re
 from contextlib import ExitStack, closing
@@ -52,7 +52,7 @@ def test_a_person_without_scripts_can_answer_and_undo(tmp_path):
         assert rows_of(client) == [first]
 
 
-def test_the_page_does_not_tell_what_somebody_else_has_answered(tmp_path):
+def test_the_page_hides_the_answers_of_other_annotators(tmp_path):
     with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
         question = desk.lease("ann")
         desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 3.0), "k")
@@ -64,7 +64,7 @@ def test_the_page_does_not_tell_what_somebody_else_has_answered(tmp_path):
         assert re.findall("<option>(.*?)</option>", page) == [label for label in LABELS if label not in rows]
 
 
-def test_a_cost_that_nobody_asked_for_can_be_told(tmp_path):
+def test_another_labels_cost_can_be_added(tmp_path):
     with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
         (first,) = rows_of(client)
@@ -102,13 +102,13 @@ def test_engineers_see_why_the_other_labels_are_not_asked(tmp_path):
         ("nothing-worth-asking", None),
     ],
 )
-def test_the_page_looks_again_where_waiting_helps(stranger, desk, monkeypatch, reason, again):
+def test_the_page_refreshes_where_waiting_helps(stranger, desk, monkeypatch, reason, again):
     log_in(stranger, "ann")
     monkeypatch.setattr(desk, "lease", lambda *_: NoQuestion(reason))
     page = stranger.get("/label").text
     assert f"<h1>{STOPPED[reason]}</h1>" in page
-    assert re.findall('data-again="(.*?)"', page) == ([again] if again else [])
-    assert ("refresh" in page) == (again is not None)  # without scripts, too
+    assert re.findall('data-refresh="(.*?)"', page) == ([again] if again else [])
+    assert ("refresh" in page) == (again is not None)  # also without scripts
 
 
 def test_two_services_on_one_machine_have_two_cookies(tmp_path):
@@ -131,7 +131,7 @@ def test_reloading_shows_the_same_question(stranger):
     assert first["question_id"] == second["question_id"]
 
 
-def test_what_an_example_says_is_text_and_never_markup(stranger):
+def test_the_text_of_an_example_is_never_markup(stranger):
     log_in(stranger, "ann")
     pages = []
     for _ in range(10):
@@ -150,7 +150,7 @@ def test_a_form_of_another_site_is_refused(stranger, desk, path):
     assert answers(desk) == []
 
 
-def test_the_api_takes_a_cookie_only_with_the_key_of_our_pages(stranger):
+def test_the_api_accepts_a_cookie_only_with_a_form_key(stranger):
     csrf = log_in(stranger, "ann")
     path = "/api/v1/projects/tickets/queries:lease"
     assert stranger.post(path, json={}).status_code == 403
@@ -165,12 +165,12 @@ def test_another_site_cannot_log_a_person_in(stranger):
     assert answer.status_code == 403
 
 
-def test_a_browser_that_says_that_the_form_is_ours_is_let_in_whatever_stands_before_the_service(stranger):
+def test_a_same_origin_login_is_accepted_after_a_proxy_changed_the_host(stranger):
     headers = {"origin": "https://labels.example", "sec-fetch-site": "same-origin"}
     assert stranger.post("/login", data={"token": "coal_ann"}, headers=headers).status_code == 303
 
 
-def test_the_cookie_is_closed_to_scripts_and_to_other_sites(stranger):
+def test_scripts_and_other_sites_cannot_use_the_cookie(stranger):
     cookie = stranger.post("/login", data={"token": "coal_ann"}).headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
@@ -190,9 +190,9 @@ def test_ranges_and_the_reason_are_for_engineers(address):
         log_in(eve, "eve")
         hidden, shown = ann.get("/label").text, eve.get("/label").text
     assert "Asked because" not in hidden
-    assert "The model says" not in hidden
+    assert "The model predicts" not in hidden
     assert "Asked because" in shown
-    assert shown.count("The model says 0 to ") == len(LABELS)
+    assert shown.count("The model predicts 0 to ") == len(LABELS)
 
 
 def test_annotators_see_the_content_of_their_own_questions_only(stranger, desk):
@@ -201,7 +201,7 @@ def test_annotators_see_the_content_of_their_own_questions_only(stranger, desk):
     assert stranger.get(f"/content/{other.example_id}").status_code == 404
 
 
-def test_html_is_shown_where_it_can_do_nothing(tmp_path):
+def test_html_examples_are_shown_in_a_sandbox(tmp_path):
     project = Project.create(tmp_path / "pages", [{"html": "<script>alert(1)</script>"}] * 1, LABELS)
     desk = Desk(project)
     with closing(desk), served(desk) as address, client_of(address) as client:
@@ -214,7 +214,7 @@ def test_html_is_shown_where_it_can_do_nothing(tmp_path):
     assert "alert" not in page
 
 
-def test_a_picture_is_shown_and_nothing_beside_it_can_be_fetched(tmp_path):
+def test_a_picture_is_shown_and_no_other_file_can_be_fetched(tmp_path):
     (tmp_path / "photos").mkdir()
     imsave(tmp_path / "photos" / "a b.png", np.zeros((8, 8, 3)))
     desk = Desk(Project.create(tmp_path / "pets", tmp_path / "photos", LABELS))
@@ -249,7 +249,7 @@ def test_half_a_character_in_a_form_is_refused(stranger, desk):
     assert "whole characters" in answer.text
 
 
-def test_one_key_gives_the_true_label(tmp_path):
+def test_one_button_gives_the_true_label(tmp_path):
     matrix = [[0.0, 1.0, 4.0], [2.0, 0.0, 3.0], [4.0, 4.0, 0.0]]
     with open_desk(tmp_path, cost_matrix=matrix) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
@@ -260,7 +260,7 @@ def test_one_key_gives_the_true_label(tmp_path):
         assert answers(desk) == [("ann", dict(zip(LABELS, matrix[1], strict=True)))]
 
 
-def test_when_nothing_is_left_the_page_says_why(tmp_path):
+def test_without_a_question_the_page_says_why(tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
         answer_page(client, "1.0", "1.0", "1.0")
@@ -278,6 +278,26 @@ def test_the_dashboard_shows_spend_annotators_labels_and_exports(stranger, desk)
     page = stranger.get("/dashboard").text
     assert "3 of 150 costs" in page
     assert '<th scope="row">ann</th>' in page
-    assert '<th scope="row">bob</th>' not in page  # he has looked, and said nothing
+    assert '<th scope="row">bob</th>' not in page  # bob has opened a question and not answered it
     assert page.count('class="span"') == 3
     assert "/api/v1/projects/tickets/exports/model" in page
+
+
+def test_one_of_something_is_singular(tmp_path):
+    with desk_in_turn(tmp_path, budget={"examples": 1}) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "eve")
+        answer_page(client, "3.0")
+        label, dashboard = (" ".join(client.get(path).text.split()) for path in ("/label", "/dashboard"))
+    assert "<span>1 of 1 example</span>" in label
+    assert "<span>1 cost</span>" in label
+    assert '<strong id="costs">1</strong><span>cost asked' in dashboard
+    assert '<strong id="examples">1</strong><span>example asked about' in dashboard
+
+
+def test_only_the_first_ten_levels_have_a_key(tmp_path):
+    levels = [{"name": f"level {i}", "cost": float(i)} for i in range(12)]
+    with open_desk(tmp_path, levels=levels) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        page = client.get("/label").text
+    keys = re.findall("<kbd>([0-9]+)</kbd> level", page)
+    assert keys == [str(i) for i in range(10)] * (1 + len(LABELS))  # in each row, and in the help

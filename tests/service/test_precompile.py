@@ -1,4 +1,4 @@
-"""After the warm-up nobody waits for the compiler."""
+"""After the warm-up the service compiles nothing."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Webhooks: signed, in order, nothing lost, nothing told that is not asked for."""
+"""Webhooks: signed, in order, and no event is lost."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ SECRET = new_secret()
 
 
 class Endpoint:
-    """Takes messages, or answers what it is told to."""
+    """Accepts messages, or returns the given statuses first."""
 
     def __init__(self, *statuses):
         self.statuses, self.taken = list(statuses), []
@@ -39,8 +39,8 @@ def desk(tmp_path):
         yield found
 
 
-def told(desk):
-    """What should be told, in order."""
+def answered(desk):
+    """The numbers of the events to deliver, in order."""
     return [event.id for event in desk.events(limit=1000) if event.kind == "answered"]
 
 
@@ -48,10 +48,10 @@ def messenger(desk, endpoint, tmp_path):
     return Messenger(desk, "https://hooks.example/coal", SECRET, tmp_path / "told", endpoint)
 
 
-def test_every_answer_is_told_in_order_and_signed(desk, tmp_path):
+def test_every_answer_is_delivered_in_order_and_signed(desk, tmp_path):
     endpoint = Endpoint()
     assert messenger(desk, endpoint, tmp_path).deliver()
-    assert endpoint.answers() == told(desk)
+    assert endpoint.answers() == answered(desk)
     for body, headers in endpoint.taken:
         text = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
         key = base64.b64decode(SECRET.split("_")[1])
@@ -61,13 +61,13 @@ def test_every_answer_is_told_in_order_and_signed(desk, tmp_path):
     assert len({headers["webhook-id"] for _, headers in endpoint.taken}) == 3
 
 
-def test_what_is_told_names_the_event_whatever_its_body_holds(tmp_path):
+def test_a_message_names_its_event_whatever_the_body_holds(tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk:
         question = desk.lease("ann")
         desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
         desk.lease("ann")
         with desk.state.recording() as record:
-            record.add("snapshot", {"event": 1, "round": 2, "who": "nobody"})  # as the log has them
+            record.add("snapshot", {"event": 1, "round": 2, "who": "nobody"})  # the same names as in the message
         endpoint = Endpoint()
         assert messenger(desk, endpoint, tmp_path).deliver()
         events = [event for event in desk.events(limit=1000) if event.kind in ("answered", "stopped", "snapshot")]
@@ -78,18 +78,18 @@ def test_what_is_told_names_the_event_whatever_its_body_holds(tmp_path):
     assert sent[1]["data"]["body"] == {"reason": "budget-spent"}
 
 
-def test_an_endpoint_that_fails_gets_everything_later_and_once(desk, tmp_path):
+def test_an_endpoint_that_fails_gets_every_event_later_and_once(desk, tmp_path):
     endpoint = Endpoint(200, 500, 0)
     sender = messenger(desk, endpoint, tmp_path)
     assert [sender.deliver() for _ in range(4)] == [False, False, True, True]
-    assert endpoint.answers() == told(desk)
+    assert endpoint.answers() == answered(desk)
 
 
-def test_after_a_restart_it_goes_on_where_it_stopped(desk, tmp_path):
+def test_a_restart_continues_after_the_last_event_delivered(desk, tmp_path):
     messenger(desk, Endpoint(200, 500), tmp_path).deliver()
     endpoint = Endpoint()
     messenger(desk, endpoint, tmp_path).deliver()
-    assert endpoint.answers() == told(desk)[1:]
+    assert endpoint.answers() == answered(desk)[1:]
 
 
 def test_no_two_projects_send_the_same_id(desk, tmp_path):
@@ -103,15 +103,15 @@ def test_no_two_projects_send_the_same_id(desk, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "many", "-1", "\u00b2"], ids=["nothing", "a word", "negative", "no digit"])
-def test_a_spoilt_note_of_what_was_told_is_said_in_one_line(desk, tmp_path, text):
+def test_a_damaged_progress_file_is_reported_in_one_line(desk, tmp_path, text):
     (tmp_path / "told").write_text(text, encoding="utf-8")
     with pytest.raises(FileFormatError, match="told must hold the number of the last event") as caught:
         messenger(desk, Endpoint(), tmp_path)
     assert "\n" not in str(caught.value)
-    (tmp_path / "told").write_text(f"{told(desk)[1]}\n")  # as a person may write it
+    (tmp_path / "told").write_text(f"{answered(desk)[1]}\n")  # with a newline, as an editor writes it
     endpoint = Endpoint()
     messenger(desk, endpoint, tmp_path).deliver()
-    assert endpoint.answers() == told(desk)[2:]
+    assert endpoint.answers() == answered(desk)[2:]
 
 
 def test_an_endpoint_that_is_gone_is_left_alone(desk, tmp_path):

@@ -1,6 +1,5 @@
-"""A person at a headless browser: opens pages, presses keys, looks."""
+"""A person at a headless browser who opens pages, presses keys and reads."""
 
-import base64
 import json
 import time
 
@@ -15,7 +14,7 @@ _KEYS = {
 
 
 class Visitor(browser.Browser):
-    """A browser with one open page, which may reach this machine and nothing else."""
+    """A browser with one open page, which can reach only this machine."""
 
     options = tuple(
         option.replace("MAP * ~NOTFOUND", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1") for option in browser._OPTIONS
@@ -30,13 +29,13 @@ class Visitor(browser.Browser):
         return self
 
     def open(self, url):
-        """Go to a page and wait until it is there."""
+        """Open a page and wait until it is loaded."""
         self.events.clear()
         self._call("Page.navigate", self._page, url=url)
         self._wait_for("Page.loadEventFired")
 
     def reload(self):
-        """Load the page again, as a person does who fears for the draft."""
+        """Load the page again."""
         self.complaints()
         self.events.clear()
         self._call("Page.reload", self._page)
@@ -51,7 +50,7 @@ class Visitor(browser.Browser):
             self._call("Input.dispatchKeyEvent", self._page, type="keyUp", key=key, code=code)
 
     def type(self, text):
-        """Write into what has the focus."""
+        """Type into the element that has the focus."""
         self._call("Input.insertText", self._page, text=text)
 
     def see(self, expression):
@@ -61,11 +60,11 @@ class Visitor(browser.Browser):
         return answer["result"].get("value")
 
     def text(self, selector):
-        """What stands in an element."""
+        """The text of an element."""
         return self.see(f"document.querySelector({json.dumps(selector)})?.textContent.trim()")
 
     def wait(self, expression, seconds=120.0):
-        """Look until an expression holds."""
+        """Wait until an expression is true."""
         end = time.monotonic() + seconds
         while not self.see(f"Boolean({expression})"):
             assert time.monotonic() < end, (
@@ -73,8 +72,8 @@ class Visitor(browser.Browser):
             )
             time.sleep(0.02)
 
-    def wear(self, *, dark=False, width=1200, height=900):
-        """Change the colours and the size of the screen."""
+    def set_screen(self, *, dark=False, width=1200, height=900):
+        """Set the colour scheme and the size of the screen."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         touch = {"name": "pointer", "value": "coarse" if width < 600 else "fine"}
         hover = {"name": "hover", "value": "none" if width < 600 else "hover"}
@@ -84,13 +83,8 @@ class Visitor(browser.Browser):
             mobile=width < 600,
         )  # fmt: skip
 
-    def photograph(self, path):
-        """Keep what the screen shows."""
-        picture = self._call("Page.captureScreenshot", self._page, format="png")["data"]
-        path.write_bytes(base64.b64decode(picture))
-
     def complaints(self):
-        """What the console has said since the last page was opened."""
+        """The console messages since the last page was opened."""
         look = browser.Look("")
         for event in self.events:
             browser._note(look, event["method"], event["params"])

@@ -16,8 +16,8 @@ def test_the_price_of_a_run_is_the_sum_of_the_prices_of_the_costs_it_asked_for()
     learner = CoalClassifier(classes=[0, 1, 2], mellowness=0.003)
     learner.record_to(ledger)
     curve = simulate(learner, X, cost, X_test=X, cost_test=cost, budgets=[30, 45], price=price)
-    asked = [(entry.round - 1, answer) for entry in ledger for answer in entry.answers]
-    paid = np.cumsum([price[row, answer.label] for row, answer in asked])
+    asked = [(one.number - 1, int(label)) for one in ledger for label in one.costs]
+    paid = np.cumsum([price[row, label] for row, label in asked])
     assert curve.spent == pytest.approx(paid[curve.costs_queried - 1])
     assert curve.costs_queried[-1] < cost.size
     assert Curve.from_json(curve.to_json()).spent.tolist() == curve.spent.tolist()

@@ -125,16 +125,16 @@ def test_ledger_and_price_see_every_question_of_a_batch(in_turn):
     learner = learner_with(4, audit_rate=0.3, in_turn=in_turn)
     learner.record_to(ledger)
     curve = simulate(learner, X, cost, price=price, batch=11)
-    answers = [(entry.round - 1, answer) for entry in ledger for answer in entry.answers]
+    answers = [(one.number - 1, int(label)) for one in ledger for label in one.costs]
     assert len(answers) == learner.costs_queried_
-    assert sum(answer.audit for _, answer in answers) > 3
-    assert curve.spent[-1] == pytest.approx(sum(price[row, answer.label] for row, answer in answers))
+    assert sum(len(one.propensity) for one in ledger) > 3
+    assert curve.spent[-1] == pytest.approx(sum(price[row, label] for row, label in answers))
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(learner)
     by_hand, other = MemoryLedger(), learner_with(4, audit_rate=0.3, in_turn=in_turn)
     other.record_to(by_hand)
     ask_and_tell_in_batches(other, X, cost.astype(np.float64), 11)
     assert list(ledger) == list(by_hand)
-    assert {entry.outlook is None for entry in ledger} == {False, True}
+    assert {one.outlook is None for one in ledger} == {False, True}
 
 
 @pytest.mark.parametrize("batch", [0, -1, 1.5, "all", None])
@@ -142,6 +142,6 @@ def test_a_batch_has_at_least_one_row(batch):
     learner, _ = trained()
     before = state_of(learner)
     X, cost = dense_problem(16, 4, 60)
-    with pytest.raises(InputError, match=r"batch must be a whole number from 1 on, got"):
+    with pytest.raises(InputError, match=r"batch must be a whole number of at least 1, got"):
         simulate(learner, X, cost, batch=batch)
     assert state_of(learner) == before

@@ -13,8 +13,9 @@ import pytest
 from sklearn.datasets import load_digits
 
 from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface.data.rows import check_rows
 from coalface.errors import CollapseWarning, InputError
-from coalface.learner import rounds
+from coalface.kernels.state import NO_ROUNDS
 
 from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
@@ -219,8 +220,8 @@ def say(done, total):
 curve = simulate(learner, X, cost, order=np.tile(np.arange(2000), 20), progress=say)
 ledger = learner._recorder.ledger
 again = CoalClassifier.from_ledger(ledger)
-same = all(np.array_equal(a, b) for a, b in zip(again.regressors_.arrays().values(),
-                                                learner.regressors_.arrays().values()))
+same = all(np.array_equal(a, b) for a, b in zip(again.model_.arrays().values(),
+                                                learner.model_.arrays().values()))
 print(curve.interrupted, learner.round_ - 1 == curve.rounds[-1] < 40000, same, flush=True)
 """
 
@@ -252,10 +253,10 @@ def test_other_threads_run_while_the_kernel_does():
     ticker.start()
     began = time.perf_counter()
     # one piece of the compiled loop, without a look-up in between
-    rows = learner._rows(X)
     order = np.tile(np.arange(2000), 10)
-    run = rounds.CompiledRun(learner.regressors_, learner._settings(), rows, None, cost, order)
-    run.play(len(order))
+    given = NO_ROUNDS._replace(costs=cost)
+    run = learner.start_run(X, check_rows(X), learner.classes_, cost, given, order)
+    learner.play(run, len(order))
     ended = time.perf_counter()
     over.set()
     ticker.join()
@@ -381,5 +382,5 @@ def test_a_ledger_sees_a_simulated_run_entry_by_entry():
     learner.record_to(ledger)
     simulate(learner, X, cost, order=np.arange(60))
     assert len(ledger) == 60
-    assert sum(answer.asked for entry in ledger for answer in entry.answers) == learner.costs_queried_
+    assert sum(len(one.asked) for one in ledger) == learner.costs_queried_
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(learner)

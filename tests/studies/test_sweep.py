@@ -16,7 +16,7 @@ from coalface import CoalClassifier, simulate
 from coalface.data.dataset import TrainTest
 from coalface.data.known.catalogue import load_known
 from coalface.errors import FileBusyError, InputError
-from coalface.files.atomic import exclusive
+from coalface.files.locks import exclusive
 from coalface.studies import sweep as sweeping
 from coalface.studies.cells import Stopped, cells_of
 from coalface.studies.collect_results import findings_of
@@ -101,7 +101,10 @@ def test_a_failing_cell_is_recorded_with_its_error_and_the_rest_goes_on(tmp_path
 
 
 def test_two_sweeps_cannot_write_into_one_folder(tmp_path):
-    with exclusive(tmp_path / FILE), pytest.raises(FileBusyError, match="one process at a time, another is at it"):
+    with (
+        exclusive(tmp_path / FILE),
+        pytest.raises(FileBusyError, match="one process at a time; another process is"),
+    ):
         run_sweep(small_study(), tmp_path)
     assert not (tmp_path / FILE).exists()
 

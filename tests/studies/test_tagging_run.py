@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.formats.conll import Sentence, _examples_of
+from coalface.data.formats.conll import Sentence, examples_of_words
 from coalface.errors import InputError
 from coalface.search import SequenceTagger
 from coalface.studies import learners
@@ -17,7 +17,7 @@ CLASSES = np.array(["B-LOC", "B-PER", "I-LOC", "I-PER", "O"])
 
 def data_of(sentences, tags, bits=30):
     pairs = [Sentence(tuple(words), tuple(marks)) for words, marks in zip(sentences, tags, strict=True)]
-    return _examples_of(pairs, CLASSES, bits, "made")
+    return examples_of_words(pairs, CLASSES, bits, "made")
 
 
 def test_the_curve_ends_where_the_tagger_would_have_ended():

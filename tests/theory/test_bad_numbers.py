@@ -1,4 +1,4 @@
-"""Numbers that make no sense are refused in one line, not turned into others."""
+"""Invalid numbers are refused with one line."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ SCHEDULE = Schedule(n_labels=3, dimension=5)
 
 
 @pytest.mark.parametrize("zeta", [np.nan, np.inf, -0.1, "wide", None])
-def test_a_margin_to_count_below_is_at_least_0(zeta):
-    with pytest.raises(InputError, match="zeta must be at least 0 and finite, got"):
+def test_zeta_is_at_least_0(zeta):
+    with pytest.raises(InputError, match="zeta must be a finite number at least 0, got"):
         level(COSTS, zeta)
 
 
@@ -24,7 +24,7 @@ def test_no_margin_is_negative():
 
 @pytest.mark.parametrize("margin", ["wide", None, 0.0])
 def test_a_margin_is_a_number_above_0(margin):
-    with pytest.raises(InputError, match="margin must be above 0 and at most 1, got"):
+    with pytest.raises(InputError, match="margin must be a finite number greater than 0 and at most 1, got"):
         effort_massart(SCHEDULE, 1e6, margin, by_examples=1.0)
 
 
@@ -38,7 +38,7 @@ def test_a_margin_is_a_number_above_0(margin):
     ],
 )
 def test_a_tsybakov_condition_has_numbers_above_0(noise, name):
-    with pytest.raises(InputError, match=f"{name} must be above 0 and finite, got"):
+    with pytest.raises(InputError, match=f"{name} must be a finite number greater than 0, got"):
         effort_tsybakov(SCHEDULE, 1e6, noise, by_labels=1.0)
-    with pytest.raises(InputError, match=f"{name} must be above 0 and finite, got"):
+    with pytest.raises(InputError, match=f"{name} must be a finite number greater than 0, got"):
         excess_cost_tsybakov(SCHEDULE, 1e6, noise)

@@ -29,7 +29,7 @@ def test_the_constants_are_the_papers():
     assert width_threshold(16) == 0.25
 
 
-def test_a_finite_class_has_the_logarithm_of_its_size_for_dimension_times_that_of_the_rounds():
+def test_for_a_finite_class_the_logarithm_of_its_size_replaces_dimension_times_log_rounds():
     n, size, k, delta = 1000.0, 500, 2, 0.05
     by_hand = 324 * (np.log(size) + np.log(8 * k * np.e * n**2 / delta))
     assert Schedule(n_labels=k, class_size=size).log_factor(n) == pytest.approx(by_hand)
@@ -49,7 +49,7 @@ def test_the_best_threshold_between_small_and_large_margins_is_found(schedule, n
     grid = grid[grid > 1e-200]
     each = grid * (np.asarray(margins) <= grid[:, None]).mean(axis=1) + price / grid
     assert found <= each.min() * (1 + 1e-9)
-    assert found >= each.min() * 0.97  # the grid is not that fine
+    assert found >= each.min() * 0.97  # the grid is coarse
 
 
 @given(SCHEDULES, ROUNDS, st.floats(0.01, 1))

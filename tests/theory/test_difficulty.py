@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from coalface.errors import InputError
 from coalface.theory import difficulty, every_combination
-from coalface.theory.examples import certain_best, confused_pair, loud_errors
+from coalface.theory.paper_examples import certain_best, confused_pair, loud_errors
 
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)  # sums of them are exact
 CLASSES = arrays(
@@ -92,12 +92,12 @@ def test_certainty_about_the_best_label_leaves_nothing_to_disagree_about():
 
 
 @pytest.mark.parametrize("labels", [3, 10])
-def test_a_confused_pair_counts_two_labels_of_all(labels):
+def test_a_confused_pair_counts_as_two_of_all_labels(labels):
     found = difficulty(confused_pair(20, labels).predictions)
     assert (found.by_examples, found.by_costs) == pytest.approx((20, 40))
 
 
-def test_all_combinations_pick_every_label_on_its_own():
+def test_all_combinations_choose_a_member_for_each_label():
     rng = np.random.default_rng(0)
     base = rng.uniform(size=(3, 4, 2))
     every = every_combination(base)

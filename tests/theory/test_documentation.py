@@ -1,4 +1,4 @@
-"""The page about theory: its example runs, its numbers are those of the functions, and it names everything there is."""
+"""The pages about theory and the exact engine: examples run, numbers match the functions, every name is explained."""
 
 import re
 from pathlib import Path
@@ -22,6 +22,13 @@ def test_the_example_runs():
     assert (names["cost_above_best"][1:] < names["cost_above_best"][:-1]).all()
 
 
+def test_the_example_of_the_exact_engine_prints_what_the_page_says(capsys):
+    page = (ROOT / "docs" / "exact-engine.md").read_text(encoding="utf-8")
+    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", page, flags=re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == printed
+
+
 def test_every_bound_and_every_measure_is_explained():
     for name in theory.__all__:
         if name.islower():
@@ -29,7 +36,7 @@ def test_every_bound_and_every_measure_is_explained():
 
 
 @pytest.mark.parametrize(("dimension", "labels", "margin"), [(5, 3, 0.2), (6, 5, 0.05), (100, 10, 0.1)])
-def test_the_table_of_beginnings_is_what_the_functions_give(dimension, labels, margin):
+def test_the_table_of_rounds_is_what_the_functions_give(dimension, labels, margin):
     (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| {dimension}, {labels}, {margin} |"))
     units = {"million": 1e6, "billion": 1e9, "trillion": 1e12}
     exact, *rough = (cell.strip() for cell in row.strip("| ").split("|")[1:])

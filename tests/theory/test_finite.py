@@ -63,7 +63,7 @@ def test_the_ranges_are_those_of_all_constraints_of_the_past(seed, constant, rul
         learner.tell(places[i : i + 1], answers[-1][None])
 
 
-def test_what_was_ruled_out_never_widens_a_range_again():
+def test_a_member_that_is_ruled_out_never_widens_a_range_again():
     table = a_class(5)
     places, costs = stream(table, 5)
     learner = learner_for(table, slack_for(0.2), "passive")
@@ -81,7 +81,7 @@ def test_what_was_ruled_out_never_widens_a_range_again():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_learning_does_not_depend_on_how_rows_are_told(rule):
+def test_learning_does_not_depend_on_the_batches_of_answers(rule):
     table = a_class(6)
     places, costs = stream(table, 6)
     at_once = learner_for(table, slack_for(0.2), rule).tell(places, costs)
@@ -93,7 +93,7 @@ def test_learning_does_not_depend_on_how_rows_are_told(rule):
     assert at_once.costs_queried_ == one_by_one.costs_queried_ == ROUNDS * LABELS
 
 
-def test_a_version_space_that_becomes_empty_begins_anew():
+def test_an_empty_version_space_restarts_with_the_latest_constraint():
     # Member 0 is right at first, member 1 for the rest: each is ruled out while the other is right.
     table = np.array([[[0.0, 1.0]], [[1.0, 0.0]]])
     learner = learner_for(table, lambda _: 0.01)
@@ -107,14 +107,14 @@ def test_a_version_space_that_becomes_empty_begins_anew():
     assert learner.predict(row).tolist() == [1]
 
 
-def test_a_cost_nobody_could_tell_counts_as_asked_and_teaches_nothing():
+def test_an_unanswered_cost_counts_as_asked_and_teaches_nothing():
     table = a_class(7)
     learner = learner_for(table, slack_for(0.2))
     learner.tell([0], [[0.3, np.nan, np.nan]], asked=[[True, True, False]])
     assert (learner.costs_queried_, learner.examples_queried_, learner.round_) == (2, 1, 2)
 
 
-def test_the_rules_differ_as_they_should():
+def test_each_rule_asks_for_its_own_costs():
     lowest, highest = np.array([[0.1, 0.2, 0.7, 0.3]]), np.array([[0.5, 0.9, 0.95, 0.35]])
     expected = {
         "coal": [True, True, False, False],  # 0.7 is dominated by 0.35, the last range is narrow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface import OracleCoalClassifier
-from coalface.models.exact.foreign_oracles import FiniteOracle
+from coalface.models.exact.user_oracles import FiniteOracle
 from coalface.theory import FiniteCoal
 
 N_MEMBERS, N_POINTS, N_LABELS = 40, 12, 4

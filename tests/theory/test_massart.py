@@ -1,4 +1,4 @@
-"""Made problems have the noise they promise."""
+"""Generated problems have the margin and the noise asked for."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ PROBLEMS = st.builds(
 
 @settings(deadline=None, max_examples=40)
 @given(PROBLEMS, st.integers(1, 200), st.integers(0, 100))
-def test_every_margin_is_large_enough_and_every_cost_a_cost(problem, n, seed):
+def test_every_margin_is_large_enough_and_every_cost_lies_in_0_1(problem, n, seed):
     X, expected, cost = problem.draw(n, seed)
     assert len(X) == n
     assert margins(expected).min() >= problem.margin
@@ -72,6 +72,6 @@ def test_growth_tells_logarithms_from_powers(slope, start, power):
     assert line.power == pytest.approx(power)
 
 
-def test_what_has_stopped_growing_has_no_slope():
+def test_a_constant_count_has_no_slope():
     assert growth([100, 1000, 10_000], [5, 5, 5])[::3] == (0, 0)
     assert growth([100, 1000, 10_000], [0, 0, 0]).power == 0

@@ -17,7 +17,7 @@ def with_margins(gaps):
 
 
 @given(COSTS)
-def test_a_margin_is_what_the_best_label_is_better_by_than_any_other(costs):
+def test_a_margin_is_how_far_the_best_label_beats_the_second_best(costs):
     for row, margin in zip(costs, margins(costs), strict=True):
         best = row.argmin()
         assert margin == min(row[y] - row[best] for y in range(len(row)) if y != best)
@@ -59,7 +59,7 @@ def test_nothing_is_closer_than_the_massart_margin(costs):
         assert noise_level(costs, np.nextafter(found.margin, 0)).value == 0
 
 
-def test_a_smaller_margin_may_be_as_likely_as_it_can_hide_from_the_sample():
+def test_may_be_below_is_the_largest_share_that_a_sample_can_miss():
     found = massart_margin(with_margins(np.linspace(0.3, 0.9, 50)))
     assert (1 - found.may_be_below) ** 50 == pytest.approx(0.05)  # not seen in 50 draws, once in 20 samples
 
@@ -99,7 +99,7 @@ def test_the_covering_constant_is_the_least_for_which_the_condition_holds_on_the
     assert fit.condition.constant <= fit.covering_constant * (1 + 1e-9)
 
 
-def test_ties_leave_no_exponent_above_nothing():
+def test_with_ties_the_exponent_is_0():
     fit = tsybakov([[0.5, 0.5], [0.2, 0.3], [0.1, 0.9]], up_to=0.2)
     assert (fit.condition.exponent, fit.n_margins) == (0.0, 2)
     assert fit.condition.constant == pytest.approx(2 / 3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface.theory import Schedule
-from coalface.theory.examples import certain_best, confused_pair, loud_errors, run
+from coalface.theory.paper_examples import certain_best, confused_pair, loud_errors, run
 
 
 def slack_for(labels, members, n, constant):
@@ -18,7 +18,7 @@ def test_domination_asks_nothing_where_ranges_alone_ask_forever(constant):
     slack = slack_for(6, 301, n, constant)
     assert run(problem, problem.learner(slack), n).costs[-1] == 0
     ranges_only = run(problem, problem.learner(slack, "no-domination"), n).costs
-    # Bad labels may be 0.25 cheaper anywhere, which is wider than the threshold from round 17 on.
+    # Bad labels may be 0.25 cheaper anywhere, which is wider than the threshold after round 16.
     assert ranges_only[15] == 0
     assert np.diff(ranges_only[16:]).tolist() == [4] * (n - 17)
 

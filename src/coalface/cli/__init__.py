@@ -1,6 +1,6 @@
-"""The command line: a module per group of verbs; what they do lives in the library.
+"""The command line: one module per verb; the library does the work.
 
-Nothing heavy is imported before a verb runs, so that ``coalface --help`` is quick.
+A verb imports heavy modules only when it runs, so ``coalface --help`` is quick.
 """
 
 from coalface.cli.entry import main

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
+from coalface.cli.option_values import check_output
 from coalface.cli.screen import print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -22,21 +23,20 @@ _NOTE = (
 
 
 def demo(
-    permutations: Annotated[int, typer.Option(help="Orders of the training rows to average over.")] = 20,
-    report: Annotated[Path, typer.Option(help="Where to write the HTML page.")] = Path("coalface-demo.html"),
+    permutations: Annotated[int, typer.Option(help="The number of orders of the training rows to average over.")] = 20,
+    report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """The main job on bundled data: COAL against three other rules on handwritten digits.
+    """Compare COAL with three other rules on handwritten digits.
 
-    Prints a table per kind of costs and writes a page with figures that opens in any browser, offline.
+    Prints a table per kind of costs and writes a page with figures, which needs no network.
     """
-    from coalface.cli.files import check_folder_of
     from coalface.studies.demo import demo_page, run_demo
     from coalface.studies.demo.page import table_rows
     from coalface.studies.report.html_page import write_page
 
-    check_folder_of(report, "--report")
+    check_output(report, "--report")
     with progress_bar("Simulating") as progress:
         result = run_demo(permutations, seed, progress)
     write_page(report, demo_page(result))

@@ -3,38 +3,39 @@
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any
 
 import typer
 
 from coalface.cli.app import app
-from coalface.cli.wording import as_options
-from coalface.errors import CoalfaceError, StudyError
+from coalface.errors import CoalfaceError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, by default that of this process, and give back its exit code.
+    """Run a command, by default that of this process, and return its exit code.
 
     >>> main(["--version"])
     coalface 0.1.0
     0
     """
     command = typer.main.get_command(app)
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            code = command.main(args=given, prog_name="coalface", standalone_mode=False)
+            code = command.main(args=words, prog_name="coalface", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: say nothing more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of the pipe has gone
         return 0
     except Exception as problem:
-        line = _one_line(problem)
+        line = _one_line(problem, _options_of(command, words))
         if line is None or os.environ.get("COALFACE_DEBUG"):
             raise
         return _say(line, BAD_INPUT)
@@ -52,15 +53,43 @@ def _say(line: str, code: int) -> int:
     return code
 
 
-def _one_line(problem: Exception) -> str | None:
-    """What a person did wrong, in one line; None for what only a programmer could have done wrong."""
-    if isinstance(problem, StudyError):  # its remedies are words of the study, not options
-        return " ".join(str(problem).split())
+def _options_of(command: Any, words: Sequence[str]) -> dict[str, str]:
+    """The options of the verb that the words name, by the names of their parameters."""
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    return {option.name: option.opts[0] for option in command.params if option.param_type_name == "option"}
+
+
+def _one_line(problem: Exception, options: Mapping[str, str]) -> str | None:
+    """The user's mistake in one line; None for a mistake in the program."""
     if isinstance(problem, CoalfaceError):
-        return as_options(" ".join(str(problem).split()))
+        return _with_options(problem, options)
     if isinstance(problem, OSError) and problem.filename is not None:
         return f"{problem.filename}: {problem.strerror}. Check the path and its permissions."
-    if hasattr(problem, "format_message"):  # Typer's own complaints about options and arguments
+    if hasattr(problem, "format_message"):  # of Typer, which may or may not bring its own Click
         text = " ".join(problem.format_message().split()).rstrip(".")
         return text + (" See --help." if text.endswith("?") else ". See --help.")
+    return None
+
+
+def _with_options(problem: CoalfaceError, options: Mapping[str, str]) -> str:
+    """The message with the verb's options: a message about a parameter starts with its name.
+
+    >>> _with_options(CoalfaceError("warm_up must be at least 0, got -1."), {"warm_up": "--warm-up"})
+    '--warm-up must be at least 0, got -1.'
+    >>> remedy = {"label": "kind", "ignore": "kind"}
+    >>> _with_options(CoalfaceError("Pass label or ignore.", remedy=remedy), {"label": "--label", "reader": "--reader"})
+    'Pass label or ignore. On the command line: --label kind or --reader ignore=kind.'
+    """
+    name, space, rest = " ".join(str(problem).split()).partition(" ")
+    message = f"{options.get(name, name)}{space}{rest}"
+    hints = [hint for parameter, value in problem.remedy.items() if (hint := _hint(parameter, value, options))]
+    return f"{message} On the command line: {' or '.join(hints)}." if hints else message
+
+
+def _hint(parameter: str, value: object, options: Mapping[str, str]) -> str | None:
+    if parameter in options:
+        return options[parameter] if value is None or value is True else f"{options[parameter]} {quote(str(value))}"
+    if "reader" in options:
+        return f"--reader {parameter}=..." if value is None else f"--reader {quote(f'{parameter}={value}')}"
     return None

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.budgets import budget_from, spending
-from coalface.cli.reading import both_parts, read, read_like, reader_options
-from coalface.cli.screen import print_table, progress_bar
+from coalface.cli.option_values import budget_in, check_output, given, reader_options
+from coalface.cli.screen import print_table, progress_bar, spending
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ _HEADINGS = ("costs asked", "examples asked", "of examples", "test cost")
 
 def simulate(
     data: options.NamedData,
-    test: Annotated[Path | None, typer.Option(help="Held-out data; its costs must all be known.")] = None,
-    test_fraction: Annotated[float, typer.Option(help="Without --test: the share of DATA to hold out.")] = 0.2,
+    test: Annotated[Path | None, typer.Option(help="Held-out data with all costs known.")] = None,
+    test_fraction: Annotated[float, typer.Option(help="Without --test, the share of DATA to hold out.")] = 0.2,
     rule: options.Rule = None,
     mellowness: options.Mellowness = None,
     learning_rate: options.LearningRate = None,
@@ -41,10 +40,12 @@ def simulate(
     batch: options.Batch = 1,
     alike: options.Alike = None,
     seed: options.Seed = 0,
-    shuffle: Annotated[bool, typer.Option(help="Permute the training rows by --seed, or keep their order.")] = True,
-    budgets: Annotated[
-        str, typer.Option(help="doubling, quarter-doubling, or numbers such as 100,500,1000.")
+    shuffle: Annotated[bool, typer.Option(help="Permute the training rows with --seed, or keep their order.")] = True,
+    checkpoints: Annotated[
+        str,
+        typer.Option(help="Costs at which to measure the test cost: doubling, quarter-doubling, or 100,500,1000."),
     ] = "doubling",
+    budgets: Annotated[str | None, typer.Option(hidden=True)] = None,
     stop_saving: options.StopSaving = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
@@ -54,18 +55,21 @@ def simulate(
     cost_matrix: options.CostMatrix = None,
     reader: options.Reader = None,
 ) -> None:
-    """One simulated run: the learner sees only the costs it asks for, and what it asked is counted.
+    """Simulate one run on data with known costs.
 
-    Settings that are left out are those of CoalClassifier; the report shows them.
-    A budget is spent over the training examples, unless it says over how many.
+    The learner sees only the costs that it asks for, and the run counts them.
+    Settings that are left out have the defaults of CoalClassifier; the report shows them.
+    A budget without "over" is spent over all training examples.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
-    from coalface.cli.files import check_folder_of
-    from coalface.cli.models import Model
+    from coalface.data.alignment import read_aligned
+    from coalface.data.formats.readers import read_dataset
+    from coalface.data.known.catalogue import find_train_test
     from coalface.data.labels import label_from_text
     from coalface.learner.coal import CoalClassifier
+    from coalface.learner.named_learner import NamedLearner
 
-    settings = options.given(
+    settings = given(
         rule=rule,
         mellowness=mellowness,
         learning_rate=learning_rate,
@@ -83,23 +87,30 @@ def simulate(
     )
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
-            check_folder_of(path, option)
-    wanted = _budgets(budgets)
+            check_output(path, option)
+    if budgets is not None:
+        raise InputError("--budgets is now called --checkpoints. (--budget limits what may be spent.)")
+    wanted = _checkpoints(checkpoints)
     reading = reader_options(label, cost_matrix, reader)
-    both = both_parts(data, format, reading)
+    both = find_train_test(data, format, reading)
     if both is not None and test is not None:
-        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave --test out.")
-    train = read(data, format, reading) if both is None else both.train
-    model = Model(CoalClassifier(classes=train.classes, **settings), train.feature_names)
+        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave out --test.")
+    train = read_dataset(data, format, **reading) if both is None else both.train
+    model = NamedLearner(CoalClassifier(classes=train.classes, **settings), train.feature_names)
     if both is not None:
         held_out = both.test
     elif test is None:
         train, held_out = train.split(test_fraction, seed)
     else:
-        model.learner._ready()
-        model.learner.n_features_in_ = train.X.shape[1]  # test rows may have more features, never fewer
-        held_out = read_like(model, test, format, reading)
-    model.learner.set_params(budget=budget_from(budget, over=len(train)))
+        held_out = read_aligned(
+            test,
+            format,
+            reading,
+            classes=train.classes,
+            feature_names=train.feature_names,
+            width=train.X.shape[1],
+        )
+    model.learner.set_params(budget=budget_in(budget, over=len(train)))
     curve = _run(model, train, held_out, wanted, seed if shuffle else None, batch, stop_saving)
     _show(curve, spending(model.learner), as_json=as_json)
     if save is not None:
@@ -114,7 +125,7 @@ def _run(
     model: Any,
     train: "CostDataset",
     held_out: "CostDataset",
-    budgets: Any,
+    checkpoints: Any,
     seed: int | None,
     batch: int,
     stop_saving: float | None,
@@ -131,7 +142,7 @@ def _run(
             X_test=held_out.X,
             cost_test=held_out.cost,
             order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
-            budgets=budgets,
+            budgets=checkpoints,
             candidates=train.candidates,
             price=train.price,
             batch=batch,
@@ -140,14 +151,14 @@ def _run(
         )
 
 
-def _budgets(text: str) -> Any:
+def _checkpoints(text: str) -> Any:
     if text[:1].isalpha():
         return text
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise InputError(
-            f"--budgets must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
+            f"--checkpoints must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
         ) from None
 
 

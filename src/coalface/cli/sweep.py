@@ -1,4 +1,4 @@
-"""``coalface sweep`` and ``coalface report``."""
+"""``coalface sweep``."""
 
 import json
 import time
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.screen import print_table
+from coalface.cli.screen import counted, print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,22 +19,27 @@ if TYPE_CHECKING:
     from coalface.studies.sweep import Progress
 
 _INTERRUPTED, _SOME_FAILED = 130, 1
-_QUIET_SECONDS = 30.0  # between two lines of progress where nobody watches a bar
+_QUIET_SECONDS = 30.0  # between two lines of progress in a log
 
 
 def sweep(
     study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to run; see docs/studies.md.")],
-    out: Annotated[Path | None, typer.Option(help="The folder of the results; a started sweep goes on there.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the results; an unfinished sweep continues there.")
+    ] = None,
     executor: Annotated[str, typer.Option(help="threads, processes or dask://HOST:PORT.")] = "threads",
-    workers: Annotated[int | None, typer.Option(min=1, help="How many; by default one per core.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs it takes, and how long.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="The number of workers; by default one per core.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print the number of runs and the time they take.")
+    ] = False,
     report: Annotated[bool, typer.Option(help="Write the report at the end.")] = True,
     as_json: options.Json = False,
 ) -> None:
-    """Run a study: every dataset, line, learning rate and permutation, one result per run.
+    """Run all runs of a study.
 
-    Results are kept as they come: after Ctrl-C, a crash or a change of the study, the same command runs only what
-    is missing. The exit code is 1 if some runs failed, 130 after Ctrl-C.
+    There is one run for every dataset, line, learning rate and permutation.
+    Each result is saved when its run ends: after Ctrl-C, a crash or a change of the study, the same command runs only
+    what is missing. The exit code is 1 if some runs failed, 130 after Ctrl-C.
     """
     from coalface.studies import Study, run_sweep, write_report_of
 
@@ -50,14 +55,14 @@ def sweep(
         outcome = run_sweep(wanted, out, executor, workers, progress)
     page = write_report_of(out) if report and outcome.finished_before + outcome.finished else None
     if outcome.failed:
-        _say_why(out)
+        _print_errors(out)
     if as_json:
         typer.echo(json.dumps({**vars(outcome), "out": str(out), "report": page and str(page)}))
     else:
-        ended = "Interrupted, the same command goes on" if outcome.interrupted else "Finished"
+        ended = "Interrupted, the same command continues" if outcome.interrupted else "Finished"
         typer.echo(
-            f"{ended}: {_runs(outcome.finished)} in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were there "
-            f"before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
+            f"{ended}: {_runs(outcome.finished)} in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were finished"
+            f" before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
         )
         if page is not None:
             typer.echo(f"Report: {page.resolve()}")
@@ -65,22 +70,8 @@ def sweep(
         raise typer.Exit(_INTERRUPTED if outcome.interrupted else _SOME_FAILED)
 
 
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a sweep, or of its tables.")],
-    as_json: options.Json = False,
-) -> None:
-    """The figures and tables of a sweep: one HTML page, an SVG and a CSV file per figure, CSV tables.
-
-    Works while the sweep still runs, and from the tables alone (runs.csv, curves.csv, data.csv, sweep.json).
-    """
-    from coalface.studies import write_report_of
-
-    page = write_report_of(folder)
-    typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")
-
-
-def _say_why(folder: Path) -> None:
-    """Every error of failed runs once, the most frequent first."""
+def _print_errors(folder: Path) -> None:
+    """Print each error of failed runs once, the most frequent first."""
     from collections import Counter
 
     from coalface.studies.results import Results
@@ -90,7 +81,7 @@ def _say_why(folder: Path) -> None:
 
 
 def _runs(number: int) -> str:
-    return f"{number:,} run" if number == 1 else f"{number:,} runs"
+    return counted(number, "run")
 
 
 def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
@@ -135,7 +126,7 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def _progress(what: str) -> Iterator["Progress"]:
-    """A bar with rate and time left for a person, a line now and then for a log."""
+    """A bar with the rate and the time left on a terminal, a line now and then in a log."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -1,13 +1,14 @@
-"""Examples, labels and costs: ``CostDataset``, the files it is read from, and label trees.
+"""Datasets: examples, labels and costs, the file formats they are read from, and label trees.
 
-``read_dataset`` and ``write_dataset`` know every format by its suffix, ``read_train_test`` what holds training and test
-data at once, ``load_known`` data by its name; ``tree_cost_matrix`` turns a hierarchy of labels into costs.
+``read_dataset`` and ``write_dataset`` choose the format by the suffix. ``read_train_test`` reads a path that holds both
+training and test data, and ``load_known`` loads data by its name. ``tree_cost_matrix`` turns a hierarchy of labels into
+costs.
 """
 
 from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
 from coalface.data.formats.conll import Sentence, read_sentences
 from coalface.data.formats.readers import read_dataset, write_dataset
-from coalface.data.formats.splits import read_train_test
+from coalface.data.formats.train_test import read_train_test
 from coalface.data.known.catalogue import KnownData, known_data, load_known
 from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
 

@@ -1,4 +1,4 @@
-"""Costs at the edge: labels become numbers 0..K-1, costs become numbers in [0, 1]."""
+"""Checks of the costs that users pass, and their conversion to the internal scale from 0 to 1."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ Costs = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class CostScale:
-    """The bounds of the user's costs; inside, costs run from 0 to 1.
+    """The bounds of the user's costs; internally, costs lie between 0 and 1.
 
     >>> scale = CostScale(0.0, 10.0)
     >>> float(scale.to_unit(np.array(5.0))), float(scale.from_unit(np.array(0.5)))
@@ -36,23 +36,23 @@ class CostScale:
         return cls(floor, ceiling)
 
     def to_unit(self, cost: NDArray[Any]) -> NDArray[Any]:
-        """Costs on the inner scale."""
+        """Costs on the internal scale."""
         if (self.floor, self.ceiling) == (0.0, 1.0):
             return cost
         return (self.within(cost) - self.floor) / (self.ceiling - self.floor)
 
     def from_unit(self, cost: NDArray[Any]) -> NDArray[np.float64]:
-        """Costs on the user's scale; 0 and 1 become the very bounds."""
+        """Costs on the user's scale; 0 and 1 become exactly the bounds."""
         share = np.asarray(cost, np.float64)
         return self.floor * (1.0 - share) + self.ceiling * share
 
     def within(self, cost: NDArray[Any]) -> NDArray[np.float64]:
-        """Costs on the user's scale, with rounding beyond the bounds taken off (the 0.1 of float32 is above 0.1)."""
+        """Costs on the user's scale, clipped to the bounds: 0.1 in float32 is slightly above 0.1."""
         return np.clip(np.asarray(cost, np.float64), self.floor, self.ceiling)
 
 
 def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) -> Costs:
-    """Costs (n, K), NaN where unknown, on the inner scale."""
+    """Costs (n, K) on the internal scale, NaN where unknown."""
     array = as_cost_array(cost)
     if array.shape != (n_rows, len(classes)):
         raise InputError(
@@ -65,7 +65,8 @@ def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) 
         label = classes[column].item()
         raise InputError(
             f"The cost of label {label!r} (row {row}) must lie in [{scale.floor:g}, {scale.ceiling:g}], "
-            f"got {float(array[row, column])!r}. Pass cost_bounds=(low, high) if your costs have another range."
+            f"got {float(array[row, column])!r}. Pass cost_bounds=(low, high) if your costs have another range.",
+            remedy={"cost_bounds": None},
         )
     return np.ascontiguousarray(scale.to_unit(array), dtype=np.float32)
 
@@ -100,7 +101,7 @@ def check_cost_matrix(cost_matrix: Any, n_labels: int | None = None, name: str =
 def costs_from_labels(
     labels: Any, classes: NDArray[Any], cost_matrix: NDArray[Any] | None = None
 ) -> NDArray[np.float64]:
-    """The costs (n, K) of examples with known true labels: rows of the matrix, or 0 for the truth and 1 else.
+    """The costs (n, K) of examples with true labels: rows of the matrix, or 0 for the true label and 1 otherwise.
 
     >>> costs_from_labels(["b"], np.array(["a", "b", "c"]))
     array([[1., 0., 1.]])

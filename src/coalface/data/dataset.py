@@ -1,4 +1,4 @@
-"""Examples with the costs of their labels: the one thing all readers return and all learners take."""
+"""``CostDataset``: examples with the costs of their labels, as readers return them and studies use them."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.fields import (
+from coalface.data.dataset_fields import (
     Examples,
     checked_codes,
     checked_examples,
@@ -23,12 +23,12 @@ from coalface.data.fields import (
 from coalface.data.labels import label_array, label_codes
 from coalface.errors import InputError
 
-_BLOCK = 4096  # rows hashed or counted at a time
+_BLOCK = 4096  # rows that are hashed or counted at a time
 
 
 @dataclass(frozen=True)
 class DatasetStatistics:
-    """The size of a dataset in numbers; ``known_costs`` is the share of costs that are not NaN."""
+    """The size of a dataset; ``known_costs`` is the share of costs that are not NaN."""
 
     n_examples: int
     n_labels: int
@@ -40,14 +40,15 @@ class DatasetStatistics:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class CostDataset:
-    """Examples ``X`` (n, features), what each label would cost, and the labels' names.
+    """Examples ``X`` (n, features), the cost of each label, and the labels' names.
 
-    The costs are a full table ``cost`` (n, K) with NaN where unknown, or compact: the column ``truth`` of
-    each example's true label and a (K, K) ``cost_matrix`` (row = truth, column = prediction). Either way
-    ``dataset.cost`` is the table. ``candidates`` (n, K) says which labels an example may get; None: all.
-    ``price`` (n, K) is what asking for each cost takes, such as a solver's run time; None: all the same.
-    ``sequence`` (n,) numbers the sequences, such as sentences, that examples belong to one after the other; None: each
-    example stands alone.
+    Costs are either a full table ``cost`` (n, K), NaN where unknown, or compact: ``truth`` gives the column of each
+    true label, and ``cost_matrix`` (K, K) the costs (row = truth, column = prediction). ``dataset.cost`` is always the
+    full table.
+
+    ``candidates`` (n, K) marks the labels that may be predicted for an example; None means all. ``price`` (n, K) is the
+    price of asking for each cost, such as a solver's run time; None means that all prices are equal. ``sequence`` (n,)
+    numbers the sequences, such as sentences, that consecutive examples belong to; None means no sequences.
 
     >>> dataset = CostDataset([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.5, np.nan]], ["cat", "dog"])
     >>> dataset
@@ -82,7 +83,7 @@ class CostDataset:
         name: str = "",
     ) -> None:
         if (cost is None) == (truth is None or cost_matrix is None):
-            raise InputError("A dataset needs either cost, or truth and cost_matrix. Pass one of the two.")
+            raise InputError("A dataset needs either cost, or truth and cost_matrix. Pass exactly one of the two.")
         examples = checked_examples(X)
         n_rows = examples.shape[0]
         widest = np.asarray(cost if cost is not None else cost_matrix)
@@ -105,11 +106,11 @@ class CostDataset:
 
     def _put(self, **values: Any) -> None:
         for field, value in values.items():
-            object.__setattr__(self, field, value)  # frozen for everybody else
+            object.__setattr__(self, field, value)  # the class is frozen
 
     @classmethod
     def trusted(cls, **fields: Any) -> "CostDataset":
-        """A dataset of fields that were checked before, such as memory-mapped ones: nothing is read."""
+        """A dataset of fields that are known to be valid, such as memory-mapped arrays; nothing is checked."""
         dataset = cls.__new__(cls)
         dataset._put(**fields)
         return dataset
@@ -125,7 +126,7 @@ class CostDataset:
         feature_names: Iterable[str] | None = None,
         name: str = "",
     ) -> "CostDataset":
-        """A compact dataset of true labels; without a ``cost_matrix``, right costs 0 and wrong costs 1.
+        """A compact dataset of true labels; without a ``cost_matrix``, the true label costs 0 and all others 1.
 
         >>> CostDataset.from_labels([[1.0], [2.0]], ["dog", "cat"]).cost
         array([[1., 0.],
@@ -151,9 +152,9 @@ class CostDataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 over examples, labels, costs, candidates, prices and sequences, however they are stored.
+        """The SHA-256 of examples, labels, costs, candidates, prices and sequences; it does not depend on storage.
 
-        The name and the features' names do not count: they change no result.
+        The name and the feature names are left out, because they do not affect results.
         """
         digest = hashlib.sha256(repr((self.X.shape, self.classes.dtype.kind, self.classes.tolist())).encode())
         for start in range(0, len(self), _BLOCK):
@@ -161,7 +162,7 @@ class CostDataset:
             ends = np.asarray(self.X.indptr[start : start + _BLOCK + 1], dtype="<i8")
             stored = slice(int(ends[0]), int(ends[-1]))
             cost = self._cost_rows(rows).astype("<f4")
-            cost[np.isnan(cost)] = np.nan  # one bit pattern for all of them
+            cost[np.isnan(cost)] = np.nan  # one bit pattern for every NaN
             digest.update(np.diff(ends).tobytes())
             digest.update(np.asarray(self.X.indices[stored], dtype="<i8").tobytes())
             digest.update(np.asarray(self.X.data[stored], dtype="<f4").tobytes())
@@ -208,13 +209,13 @@ class CostDataset:
         n_test = round(test_fraction * len(self))
         if not 0 < n_test < len(self):
             raise InputError(
-                f"test_fraction must leave examples on both sides of the split of {len(self)} examples, "
+                f"test_fraction must put at least 1 of {len(self)} examples on each side of the split, "
                 f"got {test_fraction}. Pass a number between 0 and 1, such as 0.2."
             )
         try:
             order = np.random.default_rng(random_state).permutation(len(self))
         except (TypeError, ValueError):
-            raise InputError(f"random_state must be a whole number from 0 on, got {random_state!r}.") from None
+            raise InputError(f"random_state must be a non-negative whole number, got {random_state!r}.") from None
         is_test = np.zeros(len(self), dtype=bool)
         is_test[order[:n_test]] = True
         return TrainTest(self.subset(~is_test), self.subset(is_test))
@@ -239,21 +240,21 @@ class CostDataset:
         )
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write a folder of plain arrays that ``CostDataset.open`` maps into memory; all of it or nothing."""
+        """Write a folder of plain arrays, atomically; ``CostDataset.open`` maps them into memory."""
         from coalface.data.formats.array_folder import save_folder
 
         save_folder(self, folder)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, verify: bool = False) -> "CostDataset":
-        """The dataset of a folder, memory-mapped; ``verify=True`` reads all of it and compares checksums."""
+        """The dataset of a folder, memory-mapped; ``verify=True`` reads all files and compares checksums."""
         from coalface.data.formats.array_folder import open_folder
 
         return open_folder(folder, verify=verify)
 
 
 class TrainTest(NamedTuple):
-    """What is learned from, and what the result is measured on."""
+    """Training data and test data."""
 
     train: CostDataset
     test: CostDataset

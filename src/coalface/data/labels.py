@@ -1,4 +1,4 @@
-"""Labels as text and as values: every file format spells them, every dataset holds them as one array."""
+"""Labels: checking them, numbering them, and converting them to and from text."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,7 +21,9 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
     if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.ravel()):
         array = array.astype(str)
     if array.ndim != 1 or len(array) == 0:
-        raise InputError(f"{name} must be one row of labels, got shape {array.shape}. Pass a list of labels.")
+        raise InputError(
+            f"{name} must be a one-dimensional list of labels, got shape {array.shape}. Pass a list of labels."
+        )
     if array.dtype.kind not in "UiufbSM" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
         raise InputError(
             f"{name} must be all strings or all numbers, got {array[0]!r} (dtype {array.dtype}). "
@@ -34,7 +36,7 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
 
 
 def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray[Any]:
-    """The labels and, behind them, the answer of a learner that abstains.
+    """The labels, followed by the label that a learner predicts when it abstains.
 
     >>> with_abstaining(np.array(["cat", "dog"])).tolist(), with_abstaining(np.array([3, 5])).tolist()
     (['cat', 'dog', 'abstain'], [3, 5, -1])
@@ -52,7 +54,7 @@ def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray
 
 
 def labels_from_text(texts: Sequence[str]) -> NDArray[Any]:
-    """Labels read from a file: integers if every one is spelled like an integer, else strings.
+    """Labels read from a file: integers if every text is an integer, else strings.
 
     >>> labels_from_text(["2", "10"])
     array([ 2, 10])
@@ -69,16 +71,16 @@ def labels_from_text(texts: Sequence[str]) -> NDArray[Any]:
 
 
 def label_from_text(text: str | None) -> Any:
-    """One label as somebody spells it on the command line; None stays None.
+    """One label as written on the command line; None stays None.
 
-    >>> label_from_text("-1"), label_from_text("nobody")
-    (-1, 'nobody')
+    >>> label_from_text("-1"), label_from_text("unsure")
+    (-1, 'unsure')
     """
     return None if text is None else labels_from_text([text])[0].item()
 
 
 def label_texts(classes: NDArray[Any]) -> list[str]:
-    """How files spell the labels.
+    """The labels as they are written to files.
 
     >>> label_texts(np.array([0.5, 2.0]))
     ['0.5', '2.0']
@@ -87,7 +89,7 @@ def label_texts(classes: NDArray[Any]) -> list[str]:
 
 
 def label_codes(labels: Iterable[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
-    """The column of each label.
+    """The column number of each label.
 
     >>> label_codes(["dog", "cat", "dog"], np.array(["cat", "dog"]))
     array([1, 0, 1], dtype=int32)

@@ -1,4 +1,4 @@
-"""Numbers, flags and choices that users give, checked once: an error names the parameter, the rule and the value."""
+"""Checks of the numbers, flags and choices that users pass as parameters."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 from coalface.errors import InputError
 
 T = TypeVar("T")
-AUTO = "auto"  # chosen by the learner
+AUTO = "auto"  # the learner chooses the value
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:
@@ -24,7 +24,24 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:
-        raise InputError(f"{name} must be a whole number from {least} on, got {value!r}.")
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    return number
+
+
+def finite_number(name: str, value: Any, low: float, high: float = math.inf, *, above: bool = False) -> float:
+    """A finite number between ``low`` and ``high``; ``above`` excludes ``low`` itself.
+
+    >>> finite_number("margin", 1, 0.0, 1.0)
+    1.0
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or number < low or number > high or (above and number == low):
+        rule = f"greater than {low:g}" if above else f"at least {low:g}"
+        rule += f" and at most {high:g}" if math.isfinite(high) else ""
+        raise InputError(f"{name} must be a finite number {rule}, got {value!r}.")
     return number
 
 
@@ -34,16 +51,7 @@ def number(params: Mapping[str, Any], name: str, low: float, high: float, *, abo
     >>> number({"audit_rate": 1}, "audit_rate", 0.0, 1.0)
     1.0
     """
-    value = params[name]
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < low or number > high or (above and number == low):
-        rule = f"greater than {low:g}" if above else f"at least {low:g}"
-        rule += f" and at most {high:g}" if math.isfinite(high) else ""
-        raise InputError(f"{name} must be a finite number {rule}, got {value!r}.")
-    return number
+    return finite_number(name, params[name], low, high, above=above)
 
 
 def flag(params: Mapping[str, Any], name: str) -> bool:
@@ -54,7 +62,7 @@ def flag(params: Mapping[str, Any], name: str) -> bool:
 
 
 def choice(params: Mapping[str, Any], name: str, choices: Mapping[str, int]) -> int:
-    """The number that stands for a named choice."""
+    """The code of a named choice."""
     value = params[name]
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

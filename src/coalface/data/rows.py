@@ -1,4 +1,4 @@
-"""Examples at the edge: whatever the user holds becomes rows of 32-bit numbers, checked once."""
+"""Checks of the examples that users pass, and their conversion to sparse rows of float32."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from coalface.errors import InputError, in_one_line
 from coalface.kernels.features import is_clean
 from coalface.kernels.state import Csr
 
-sparse: Any = scipy.sparse  # its stubs are stricter than what users pass
+sparse: Any = scipy.sparse  # its type stubs are stricter than what users pass
 
 _MOST_FEATURES = np.iinfo(np.int32).max
 
@@ -35,7 +35,7 @@ class Rows:
 
     @property
     def csr(self) -> Csr:
-        """The rows as the kernels read them."""
+        """The rows in the form that the kernels read."""
         return Csr(self.indptr, self.columns, self.values)
 
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
@@ -65,7 +65,7 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
     try:
         dense = check_array(X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0 if allow_empty else 1)
     except ValueError as problem:
-        raise InputError(f"X must be a table of numbers, a row per example: {in_one_line(problem)}.") from None
+        raise InputError(f"X must be a table of numbers, one row per example: {in_one_line(problem)}.") from None
     _refuse_complex(dense)
     with np.errstate(over="ignore"):
         single = dense.astype(np.float32, copy=False)
@@ -74,7 +74,7 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
 
 
 def check_row(indices: Any, values: Any, n_features: int) -> Rows:
-    """One row given as its non-zeros, columns in any order but each at most once.
+    """One row given as its non-zeros; columns may be in any order, each at most once.
 
     >>> check_row([7, 2], [0.5, 1.0], n_features=4).columns, check_row([7], [0.5], n_features=4).width
     (array([2, 7], dtype=int32), 8)
@@ -115,7 +115,7 @@ def check_row(indices: Any, values: Any, n_features: int) -> Rows:
 
 
 def _is_clean(columns: NDArray[Any], values: NDArray[Any]) -> bool:
-    """Whether a row can be used as it is, found out at a tenth of the price of the checks one by one."""
+    """Whether a row needs no conversion; ten times as fast as the single checks."""
     typed = columns.dtype == np.int32 and values.dtype == np.float32
     shaped = columns.ndim == 1 and len(columns) > 0 and columns.shape == values.shape
     return typed and shaped and columns.flags.c_contiguous and values.flags.c_contiguous and is_clean(columns, values)
@@ -150,7 +150,7 @@ def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:
 
 
 def _check_structure(matrix: Any) -> None:
-    """Refuse a matrix put together by hand whose parts do not fit; the kernels would read past its end."""
+    """Raise an InputError if the parts of a CSR matrix do not fit; the kernels would read past its end."""
     indices, indptr = matrix.indices, matrix.indptr
     if (np.diff(indptr) < 0).any() or indptr[0] != 0 or indptr[-1] > min(len(indices), len(matrix.data)):
         raise InputError("X must be a valid CSR matrix: its indptr must rise from 0 to the number of stored values.")

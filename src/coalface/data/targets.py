@@ -1,4 +1,4 @@
-"""Which labels there are, and what the user's class labels cost."""
+"""The training targets: which labels there are, and the costs that ``y`` or ``cost`` give each example."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from coalface.errors import InputError, in_one_line
 
 
 def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any] | None:
-    """The labels of a training set that comes whole; None where something else names them.
+    """The labels that occur in ``y``; None where ``classes`` or ``cost`` defines the labels.
 
     >>> labels_of(["b", "a", "b"], None, None, None)
     array(['a', 'b'], dtype='<U1')
@@ -30,7 +30,7 @@ def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any]
 
 
 def first_labels(classes: Any, cost: Any, cost_matrix: Any) -> NDArray[Any]:
-    """The labels of a learner that meets its first batch."""
+    """The labels of a learner that receives its first batch."""
     if classes is not None:
         return label_array(classes)
     if cost is not None:
@@ -56,7 +56,7 @@ def given_costs(
 
 
 def require_target(y: Any, cost: Any) -> None:
-    """There is nothing to learn without class labels or costs."""
+    """Raise an InputError if there are neither class labels nor costs."""
     if y is None and cost is None:
         raise InputError("CoalClassifier requires y to be passed, but the target y is None; or pass cost=.")
 

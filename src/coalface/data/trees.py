@@ -1,7 +1,7 @@
-"""Labels in a tree, and costs that grow with the distance in it.
+"""Label trees, and costs that grow with the distance between two labels in the tree.
 
-Predicting a sibling is a small error, predicting something from another branch a large one: the cost is
-the number of edges between truth and prediction, divided by the largest such number between two labels.
+Predicting a sibling is a small error; predicting a label of another branch is a large one. The cost is the number of
+edges between truth and prediction, divided by the largest such number between any two labels.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError, UnknownLabelError
 
-_FAR = np.int32(2**30)  # farther than any path, with room to add
+_FAR = np.int32(2**30)  # longer than any path, without overflow when 1 is added
 
 
 @dataclass(frozen=True, eq=False)
 class LabelTree:
-    """Nodes with their parents before them, and which of the nodes are labels.
+    """The nodes of a tree, each after its parent, and which of them are labels.
 
-    ``parents[i]`` is the position of node i's parent, -1 for the root. Where the mapping had several
-    roots, an invisible node ``None`` joins them.
+    ``parents[i]`` is the position of node i's parent, -1 for the root. Several roots are
+    joined by an extra node ``None``.
 
     >>> tree = LabelTree.from_parents({"cat": "animal", "dog": "animal", "car": "vehicle"})
     >>> tree.labels
@@ -45,9 +45,8 @@ class LabelTree:
     ) -> "LabelTree":
         """The tree of a child -> parent mapping; a root has no entry, or the parent ``None``.
 
-        ``labels`` may be leaves and inner nodes, by default all leaves. Edges count as given; with
-        ``collapse=True`` an inner node that has one child and is no label is left out, so that a chain
-        of such nodes costs one edge.
+        ``labels`` may be leaves and inner nodes, by default all leaves. ``collapse=True`` leaves out inner nodes that
+        have one child and are not labels, so that a chain of such nodes counts as one edge.
 
         >>> chain = {"cat": "feline", "feline": "animal", "dog": "animal"}
         >>> LabelTree.from_parents(chain).distances()[0].tolist()
@@ -69,10 +68,10 @@ class LabelTree:
         rows = np.array([position[label] for label in self.labels], dtype=np.int64)
         edges = np.full((len(self.nodes), len(rows)), _FAR, dtype=np.int32)
         edges[rows, np.arange(len(rows))] = 0
-        for node in range(len(self.nodes) - 1, 0, -1):  # upwards: labels below a node
+        for node in range(len(self.nodes) - 1, 0, -1):  # upwards: labels below each node
             above = self.parents[node]
             np.minimum(edges[above], edges[node] + 1, out=edges[above])
-        for node in range(1, len(self.nodes)):  # downwards: all the others, by way of the parent
+        for node in range(1, len(self.nodes)):  # downwards: all other labels, through the parent
             np.minimum(edges[node], edges[self.parents[node]] + 1, out=edges[node])
         return edges[rows]
 
@@ -104,7 +103,7 @@ def tree_costs(
 ) -> NDArray[np.float64]:
     """The cost of predicting each label for each example, (n, K): the distance to its nearest true label.
 
-    An example's truth is one label or a list, tuple or set of them; they must be among ``labels``.
+    Each entry of ``true_labels`` is one label, or a list, tuple or set of labels; all must be among ``labels``.
 
     >>> parents = {"cat": "animal", "dog": "animal", "car": "vehicle"}
     >>> tree_costs(parents, ["cat", ["dog", "car"]], ["cat", "dog", "car"])
@@ -140,7 +139,7 @@ def _as_tree(parents: Mapping[Hashable, Hashable] | LabelTree, labels: Iterable[
 
 
 def _checked_parents(parents: Mapping[Hashable, Hashable]) -> dict[Hashable, Hashable]:
-    """Every node with its parent, roots with ``None``; no cycles."""
+    """Every node with its parent, ``None`` for roots; a cycle is an InputError."""
     above = dict(parents)
     for parent in parents.values():
         if parent is not None:
@@ -174,7 +173,7 @@ def _check_labels(labels: tuple[Hashable, ...], nodes: Mapping[Hashable, object]
 
 
 def _collapsed(above: dict[Hashable, Hashable], labels: set[Hashable]) -> dict[Hashable, Hashable]:
-    """The mapping without inner nodes that have one child and are no label."""
+    """The mapping without inner nodes that have one child and are not labels."""
     n_children: dict[Hashable, int] = dict.fromkeys(above, 0)
     for parent in above.values():
         if parent is not None:
@@ -191,13 +190,13 @@ def _collapsed(above: dict[Hashable, Hashable], labels: set[Hashable]) -> dict[H
 
 
 def _ordered(above: dict[Hashable, Hashable]) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
-    """The nodes, each behind its parent, and their parents' positions; several roots get one above them."""
+    """The nodes, each after its parent, and the positions of their parents; several roots get a common parent."""
     children: dict[Hashable, list[Hashable]] = {}
     for node, parent in above.items():
         children.setdefault(parent, []).append(node)
     roots = children[None]
     order: list[Hashable] = [None] if len(roots) > 1 else list(roots)
-    for node in order:  # grows while it is walked
+    for node in order:  # the list grows during the loop
         order.extend(children.get(node, ()))
     position = {node: place for place, node in enumerate(order)}
     parents = [position[above[node]] for node in order[1:]]

@@ -1,1 +1,1 @@
-"""Files that are never half-written, locked by one process at a time, or grow line by line."""
+"""Files on disk: atomic writes, locks, append-only journals, bundles of arrays and new folders."""

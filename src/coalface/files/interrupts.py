@@ -1,4 +1,4 @@
-"""Ctrl-C, put off until what was begun is whole."""
+"""Ctrl-C, delayed until a block of code has finished."""
 
 import signal
 import threading
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_put_off() -> Iterator[None]:
-    """A block in which Ctrl-C waits; it is delivered where the block ends.
+    """A block that Ctrl-C does not interrupt; the interrupt is delivered when the block ends.
 
-    What was learned and what the ledger says of it must not be torn apart. Only the main thread is ever
-    interrupted, so elsewhere there is nothing to do.
+    It keeps the model and the ledger consistent. Python interrupts only the main thread, so in other threads this does
+    nothing.
 
     >>> try:
     ...     with interrupts_put_off():

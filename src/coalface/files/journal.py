@@ -1,10 +1,9 @@
-"""A file of JSON objects, one per line, that only grows and loses nothing it has acknowledged.
+"""Journals: append-only files of JSON objects, one per line, that lose no acknowledged line.
 
-The first line is a header that says what the file is. Lines are written in one go and forced to disk before
-``append`` comes back. A last line without its line end is what a crash in the middle of a write leaves behind:
-it was never acknowledged, so it is dropped on opening and overwritten by the next line. Any other damage is an
-error, and so is a file that somebody else has written to since it was opened: two writers would erase each
-other's lines.
+The first line is a header that names the kind of file. ``append`` returns only when its lines are on disk. A crash
+during a write leaves a last line without a line end. Such a line was never acknowledged: it is ignored on opening, and
+the next line overwrites it. Any other damage is an error. So is a change by another writer since the journal was
+opened, because two writers would erase each other's lines.
 """
 
 import json
@@ -26,7 +25,7 @@ def _write_all(file: IO[bytes], content: bytes) -> None:
 
 
 class Journal:
-    """The journal of this ``kind`` at ``path``, read through once; ``begin`` makes the file.
+    """The journal of this ``kind`` at ``path``, read once on opening; ``begin`` creates the file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -40,10 +39,10 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], kind: str, version: int) -> None:
         self.path = Path(path)
         self.header: dict[str, Any] | None = None
-        self.length = 0  # lines behind the header
+        self.length = 0  # lines after the header
         self._mark, self._kind, self._version = f"coalface_{kind}", kind, version
-        self._end = 0  # bytes of whole lines
-        self._size = 0  # bytes of the file; more than the above after a crash
+        self._end = 0  # bytes of complete lines
+        self._size = 0  # bytes of the file; after a crash, more than ``_end``
         if self.path.exists():
             self._read_through()
 
@@ -54,19 +53,19 @@ class Journal:
         self.header = dict(header)
 
     def append(self, lines: Iterable[Line]) -> None:
-        """Write lines; when this comes back, they are on disk."""
+        """Write lines; they are on disk when this returns."""
         listed = list(lines)
         self._write(listed)
         self.length += len(listed)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        """Every line behind the header with its number in the file."""
+        """Every line after the header, with its line number in the file."""
         for number, line in self._lines():
             if number > 1:
                 yield number, self._parsed(number, line)
 
     def damaged(self, number: int, problem: Exception) -> FileFormatError:
-        """The error for a line that cannot be what it should be."""
+        """The error that names a damaged line."""
         place = f"{self.path}, line {number}"
         text = str(problem).removeprefix(f"{place} is damaged: ")
         return FileFormatError(f"{place} is damaged: {text.rstrip('.')}. Restore the file from a copy.")
@@ -74,12 +73,12 @@ class Journal:
     def _write(self, lines: list[Line]) -> None:
         text = "".join(json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n" for line in lines)
         mode = "r+b" if self._size or self.path.exists() else "xb"
-        with self.path.open(mode, buffering=0) as file:  # unbuffered: what failed to be written can be cut off
+        with self.path.open(mode, buffering=0) as file:  # unbuffered, so that a failed write can be cut off
             if file.seek(0, os.SEEK_END) != self._size:
                 raise FileFormatError(
-                    f"{self.path} has changed since it was opened; open it again and go on from there."
+                    f"{self.path} has changed since it was opened; open it again and continue from there."
                 )
-            file.truncate(self._end)  # what a crash left of an unfinished line
+            file.truncate(self._end)  # remove an unfinished line that a crash left
             self._size = file.seek(self._end)
             try:
                 _write_all(file, text.encode())

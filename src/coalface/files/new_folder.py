@@ -1,4 +1,4 @@
-"""New folders that appear whole or not at all."""
+"""New folders that appear complete or not at all."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from coalface.errors import InputError
 
 @contextmanager
 def new_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A hidden folder that takes this name when the block ends without an error; after one, there is none.
+    """A hidden folder that is renamed to ``folder`` when the block ends, or removed after an error.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
@@ -36,6 +36,6 @@ def new_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def refuse_used(target: Path) -> None:
-    """A project is not put where something is."""
+    """Raise an InputError unless ``target`` is absent or an empty folder."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(f"{target} must be a new or empty folder. Choose another name.")

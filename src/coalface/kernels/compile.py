@@ -1,11 +1,10 @@
-"""The one decorator of all compiled loops, and a cache of machine code that cannot go stale.
+"""The decorators that compile the kernels, and a cache of machine code that cannot go stale.
 
-Numba notices an edit in the file of the function it has cached, but not in the file of a function
-that this one calls. Here the cache belongs to the whole folder: its directory carries a hash of all
-the kernel sources, so that any edit, and any upgrade, starts a fresh one.
+Numba notices an edit in the file of a cached function, but not in the file of a function that it calls. So the cache
+belongs to the whole folder: its path contains a hash of all kernel sources, and any edit or upgrade starts a new one.
 
-The loops are compiled without fast-math: every operation is the exact IEEE one in the written order,
-which is what makes the compiled loop, the row-by-row interface and a replayed ledger agree to the bit.
+The kernels are compiled without fast-math: every operation is the exact IEEE one, in the written order. This makes the
+compiled loop, the row-by-row interface and a replayed ledger agree bit for bit.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ class Kernel(Protocol[P, R]):
 
 @cache
 def folder_stamp() -> str:
-    """A hash over the names and the text of every kernel source file."""
+    """A hash of the names and contents of all kernel source files."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
@@ -44,7 +43,7 @@ def folder_stamp() -> str:
 
 
 def cache_folder() -> Path:
-    """Where machine code is kept: $NUMBA_CACHE_DIR, else the user's cache folder, else a temporary one."""
+    """The folder for machine code: in $NUMBA_CACHE_DIR, else the user's cache folder, else a temporary one."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     base = Path(chosen) if chosen else _user_cache()
     return base / "coalface" / folder_stamp()
@@ -61,7 +60,7 @@ def _user_cache() -> Path:
 
 
 class _FolderLocator(caching._CacheLocator):  # type: ignore[misc]
-    """Puts a function's machine code into the folder of the sources' hash."""
+    """Stores a function's machine code in the folder named after the sources' hash."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         self._disambiguator = str(py_func.__code__.co_firstlineno)
@@ -90,7 +89,7 @@ class _FolderCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _FolderCache(caching.FunctionCache):  # type: ignore[misc]
-    """A cache in which damage, as of a power cut, or a full disk costs time and nothing else."""
+    """A cache where a damaged file or a full disk only costs compile time."""
 
     _impl_class = _FolderCacheImpl
 
@@ -108,15 +107,15 @@ class _FolderCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
-    """Compile a function on its first call; the GIL is released and the machine code is kept on disk."""
+    """Compile a function on its first call; it releases the GIL, and its machine code is cached on disk."""
     dispatcher = numba.njit(function, nogil=True, error_model="numpy", boundscheck=False)
-    with suppress(RuntimeError, OSError, AttributeError):  # nowhere to write: compile in every process
+    with suppress(RuntimeError, OSError, AttributeError):  # no writable folder: every process compiles
         dispatcher._cache = _FolderCache(function)
     return cast("Kernel[P, R]", dispatcher)
 
 
 def inlined(function: Callable[P, R]) -> Kernel[P, R]:
-    """Compile a function that only other kernels call; their machine code contains it."""
+    """Compile a function into the machine code of each kernel that calls it."""
     return cast(
         "Kernel[P, R]",
         numba.njit(function, nogil=True, error_model="numpy", boundscheck=False, inline="always"),
@@ -124,5 +123,5 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
 
 
 def called(function: Callable[P, R]) -> Kernel[P, R]:
-    """Compile a function that kernels call once a row: made once, where ``inlined`` is made again in each of them."""
+    """Compile a function once, for all kernels that call it; for functions called about once per row."""
     return cast("Kernel[P, R]", numba.njit(function, nogil=True, error_model="numpy", boundscheck=False))

@@ -1,7 +1,7 @@
-"""Feature number -> slot: an open-addressing table that holds only the features that were learned.
+"""The hash table from feature numbers to slots of the model; it contains only features that were learned.
 
-The table stores slot numbers; 0 marks an empty place and is at the same time the slot of the unseen
-feature, so a look-up that ends on an empty place already has its answer.
+The table uses open addressing and stores slot numbers. 0 marks an empty place and is also the slot of every unseen
+feature, so a search that ends on an empty place already has its result.
 """
 
 import numpy as np
@@ -20,21 +20,21 @@ from coalface.kernels.state import (
     Scratch,
 )
 
-INTERCEPT = -1  # its feature number
-_GOLDEN = np.uint64(2654435769)  # 2^32 / golden ratio: neighbours land far apart
+INTERCEPT = -1  # the feature number of the constant
+_GOLDEN = np.uint64(2654435769)  # 2^32 / golden ratio: spreads neighbouring features
 _LOW_32 = 0xFFFFFFFF
 _SHIFT = np.uint64(32)
 
 
 @inlined
 def first_place(feature: int, size: int) -> int:
-    """Where the search for ``feature`` starts in a table of any size (no power of two needed)."""
+    """Where the search for ``feature`` starts, in a table of any size (it need not be a power of two)."""
     mixed = (np.uint64(np.int64(feature) & _LOW_32) * _GOLDEN) & np.uint64(_LOW_32)
     return np.int64((mixed * np.uint64(size)) >> _SHIFT)  # type: ignore[return-value]
 
 
 @inlined
-def find(table: I32, features: I32, feature: int) -> int:
+def find_slot(table: I32, features: I32, feature: int) -> int:
     """The slot of ``feature``, or ``UNSEEN``."""
     size = table.shape[0]
     place = first_place(feature, size)
@@ -46,8 +46,8 @@ def find(table: I32, features: I32, feature: int) -> int:
 
 
 @inlined
-def enter(table: I32, feature: int, slot: int) -> None:
-    """Put a feature that is not in the table into it; there must be an empty place."""
+def add_feature(table: I32, feature: int, slot: int) -> None:
+    """Add a feature that is not in the table yet; there must be an empty place."""
     size = table.shape[0]
     place = first_place(feature, size)
     while table[place] != UNSEEN:
@@ -59,7 +59,7 @@ def enter(table: I32, feature: int, slot: int) -> None:
 
 @kernel
 def is_clean(columns: I32, values: F32) -> bool:
-    """Whether a row's columns increase from 0 on and its values are finite."""
+    """Whether a row's columns are non-negative and increasing, and its values finite."""
     last = -1
     for j in range(columns.shape[0]):
         if columns[j] <= last or not np.isfinite(values[j]):
@@ -70,21 +70,21 @@ def is_clean(columns: I32, values: F32) -> bool:
 
 @kernel
 def fill_table(table: I32, features: I32, used: int) -> None:
-    """Enter all the features of the used slots into an empty table."""
+    """Add the features of all used slots to an empty table."""
     for slot in range(1, used):
-        enter(table, features[slot], slot)
+        add_feature(table, features[slot], slot)
 
 
 @inlined
 def claim_slots(model: Model, scratch: Scratch, n: int) -> None:
-    """Give every feature of the row at hand a slot; the caller has made room."""
+    """Give every feature of the current row a slot; the caller has made sure that there are enough."""
     cells, units, features, table = model.cells, model.units, model.features, model.table
     slots, columns, sizes = scratch.slots, scratch.columns, scratch.sizes
     lanes = cells.shape[2]
     used = model.counters[SLOTS_USED]
     for j in range(n):
         if slots[j] == UNSEEN:
-            slots[j] = find(table, features, columns[j])  # a column given twice has its slot by now
+            slots[j] = find_slot(table, features, columns[j])  # the row may contain a column twice
         if slots[j] == UNSEEN:
             for k in range(lanes):
                 cells[used, WEIGHT, k] = np.float32(0.0)
@@ -92,7 +92,7 @@ def claim_slots(model: Model, scratch: Scratch, n: int) -> None:
                 cells[used, INVERSE_SCALE, k] = UNSEEN_INVERSE_SCALE
             features[used] = columns[j]
             units[used] = sizes[j]
-            enter(table, columns[j], used)
+            add_feature(table, columns[j], used)
             slots[j] = used
             used += 1
     model.counters[SLOTS_USED] = used

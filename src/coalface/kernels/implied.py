@@ -1,10 +1,12 @@
-"""What the answered costs of an example say about those that were settled, and so never asked for.
+"""Learns the costs of settled labels, which were never asked for, from the answered costs of the same example.
 
-Where costs come from a matrix or a tree, a label found to cost nothing tells all the others. Nobody declares that
-here: ``implied[source, level, label]`` holds, over the examples on which both were answered, how often the source's
-cost was at that level and what the label cost then on average. How far to believe it is measured, too: each answer
-that such an average foretold is a test of it against the regressor's own prediction, and ``trust``, the share of the
-squared error that it takes away, is kept per level and class of counts. What has never proven itself is never used.
+If costs come from a matrix or a tree, one label of cost 0 implies the costs of all others. The kernel learns such
+implications: ``implied[source, level, label]`` counts the examples where both labels were answered and the source's
+cost was at this level, and averages the label's cost over them.
+
+Before an answer is added to an average, it tests that average against the regressor's own prediction. ``trust`` is the
+share of the squared error that such averages remove, per level and class of counts. Averages without enough trust are
+not used.
 """
 
 import math
@@ -29,21 +31,21 @@ from coalface.kernels.state import (
 )
 
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
-_DOUBT = 10.0  # squared error on both sides before the first test, against luck: no trust without much proof
-_LEAST_TRUST = 0.5  # averages that take away less do harm: they pull regressors towards what is half true
-_FEW = 32  # answers of an example whose every pair is noted
-_ENOUGH = np.float32(64.0)  # of an example with more, only sources seen less often than this
+_PRIOR_ERROR = 10.0  # prior squared error on both sides, so that a few lucky tests give no trust
+_LEAST_TRUST = 0.5  # averages that remove less error do harm: they pull the regressors towards half-truths
+_MOST_ANSWERS = 32  # if an example has at most this many answers, all pairs are counted
+_MOST_COUNTS = np.float32(64.0)  # otherwise only pairs of sources with fewer counts than this
 
 
 @inlined
 def level_of(cost: np.float32) -> int:
-    """The cost on the scale of levels."""
+    """The level of a cost, from 0 to ``LEVELS - 1``."""
     return int(cost * np.float32(LEVELS - 1) + np.float32(0.5))
 
 
 @inlined
 def count_class(count: np.float32) -> int:
-    """Once, twice or so, a few times, often."""
+    """The class of a count: 1, 2 to 3, 4 to 15, or more."""
     if count < np.float32(2.0):
         return 0
     if count < np.float32(4.0):
@@ -53,14 +55,14 @@ def count_class(count: np.float32) -> int:
 
 @inlined
 def trust_in(model: Model, level: int, count: np.float32) -> float:
-    """The share of the regressors' squared error that such averages have taken away so far."""
+    """The share of the regressors' squared error that averages of this level and count have removed so far."""
     tests = model.trust[level, count_class(count)]
-    return 1.0 - (tests[0] + _DOUBT) / (tests[1] + _DOUBT)  # type: ignore[no-any-return]
+    return 1.0 - (tests[0] + _PRIOR_ERROR) / (tests[1] + _PRIOR_ERROR)  # type: ignore[no-any-return]
 
 
 @called
 def learn_settled(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
-    """Learn the settled labels from what the answers imply, before the answers themselves are learned."""
+    """Learn the implied costs of the settled labels; called before the answers themselves are learned."""
     if model.implied.shape[0] == 0 or settings.accumulator != ADAX:
         return
     costs, reasons, labels, order = scratch.costs, scratch.reasons, scratch.labels, scratch.order
@@ -74,16 +76,16 @@ def learn_settled(model: Model, settings: Settings, scratch: Scratch, n: int) ->
             labels[n_settled] = k
             n_settled += 1
     if n_settled > 0:
-        n_implied = _imply(model, settings, scratch, n, n_answered, n_settled)
+        n_implied = _implied_steps(model, settings, scratch, n, n_answered, n_settled)
         if n_implied > 0:
             claim_slots(model, scratch, n)
-            _apply(model, scratch, n, n_implied)
-    _note_pairs(model, scratch, n_answered)
+            _apply_steps(model, scratch, n, n_implied)
+    _update_averages(model, scratch, n_answered)
 
 
 @inlined
-def _imply(model: Model, settings: Settings, scratch: Scratch, n: int, n_answered: int, n_settled: int) -> int:
-    """The steps of the settled labels with a trusted average, which stay listed; their number."""
+def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n_answered: int, n_settled: int) -> int:
+    """Compute the steps of settled labels with a trusted average; lists these labels and returns their number."""
     implied, norm_sum, updates = model.implied, model.norm_sum, model.updates
     costs, predicted, norm, reach = scratch.costs, scratch.predicted, scratch.norm, scratch.reach
     labels, order, step, share = scratch.labels, scratch.order, scratch.step, scratch.share
@@ -104,7 +106,7 @@ def _imply(model: Model, settings: Settings, scratch: Scratch, n: int, n_answere
             continue
         average_norm = np.float32(math.sqrt((updates[label] + 1.0) / (norm_sum[label] + np.float64(norm[label]))))
         step[label] = step_for(difference, reach[label] * average_norm, rate) * average_norm
-        known = trust * trust * trust * trust  # an implied cost must be nearly certain to count as known
+        known = trust * trust * trust * trust  # only a nearly certain cost counts as known
         share[label] = np.float32(known)
         norm_sum[label] += known * np.float64(norm[label])
         updates[label] += known
@@ -114,8 +116,8 @@ def _imply(model: Model, settings: Settings, scratch: Scratch, n: int, n_answere
 
 
 @inlined
-def _apply(model: Model, scratch: Scratch, n: int, n_implied: int) -> None:
-    """Move the weights as an answer would, but let the confidence grow by the share only."""
+def _apply_steps(model: Model, scratch: Scratch, n: int, n_implied: int) -> None:
+    """Move the weights as an answer would, but increase the confidence only by ``share``."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     labels, step, share = scratch.labels, scratch.step, scratch.share
     for j in range(n):
@@ -132,15 +134,15 @@ def _apply(model: Model, scratch: Scratch, n: int, n_implied: int) -> None:
 
 
 @inlined
-def _note_pairs(model: Model, scratch: Scratch, n_answered: int) -> None:
-    """Test the averages on the answers listed in scratch, then add the answers to them."""
+def _update_averages(model: Model, scratch: Scratch, n_answered: int) -> None:
+    """Test the averages on the answers in scratch, then add the answers to them."""
     implied, tests = model.implied, model.trust
     costs, predicted, order = scratch.costs, scratch.predicted, scratch.order
     for i in range(n_answered):
         source = order[i]
         level = level_of(costs[source])
         pairs = implied[source, level]
-        if n_answered > _FEW and pairs[order[0 if i > 0 else 1], COUNT] >= _ENOUGH:
+        if n_answered > _MOST_ANSWERS and pairs[order[0 if i > 0 else 1], COUNT] >= _MOST_COUNTS:
             continue
         for j in range(n_answered):
             label = order[j]

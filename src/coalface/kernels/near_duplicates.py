@@ -1,17 +1,17 @@
-"""Rows asked about together: a cost that is asked for on one of them is not asked for on its twins."""
+"""Near-duplicates in a batch: a cost asked for on one row is not asked for on another one like it."""
 
 from coalface.kernels.compile import inlined
 from coalface.kernels.state import ASKED_BEFORE, Bool, Scratch, Settings
 
-NO_TWIN = -1
+ALONE = -1  # the group of a row without near-duplicates
 
 
 @inlined
 def withdraw_repeated(settings: Settings, scratch: Scratch, taken: Bool) -> int:
-    """Take off the list what was asked about a twin before, and note the rest of it as taken; how many are left.
+    """Withdraw questions that an earlier row of the group asks, mark the rest as taken; how many are left.
 
-    It comes before any answer is looked at: what an answer settles for this row, it settles for the twins, too. An
-    audit may be withdrawn; the chances of the other labels stay true, since they never depended on what becomes of it.
+    This happens before answers are looked at: what an answer settles for this row, it settles for the whole group. An
+    audit may be withdrawn; the chances of the other labels stay true, because they do not depend on it.
     """
     mask, reasons, propensity = scratch.mask, scratch.reasons, scratch.propensity
     n_asked = 0

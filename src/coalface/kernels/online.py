@@ -12,7 +12,7 @@ from coalface.kernels.budgets import count_row, count_spending, decide_within_bu
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
-from coalface.kernels.near_duplicates import NO_TWIN, withdraw_repeated
+from coalface.kernels.near_duplicates import ALONE, withdraw_repeated
 from coalface.kernels.ranges import bound_costs
 from coalface.kernels.regression import (
     clipped,
@@ -28,16 +28,10 @@ from coalface.kernels.rounds import close_round, note_regret, restrict, strike
 from coalface.kernels.rules import decide, in_warm_up
 from coalface.kernels.state import (
     ADAX,
-    ASKED,
-    ASKED_AS_AUDIT,
-    AUDIT,
     COSTS_QUERIED,
     F32,
-    F64,
-    I8,
     I64,
     NOT_A_CANDIDATE,
-    NOT_ASKED,
     PASSIVE,
     ROUND,
     SHADOW,
@@ -46,8 +40,10 @@ from coalface.kernels.state import (
     Bool,
     Csr,
     Model,
+    RoundArrays,
     Scratch,
     Settings,
+    Until,
 )
 from coalface.kernels.stopping import foresee, forget_saving, note_saving, saves_less
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next
@@ -91,7 +87,7 @@ def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_nu
 
 
 @called
-def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
+def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted: bool) -> None:
     """Learn the known costs in scratch; a prediction that is exactly right changes nothing."""
     squared_residuals, answered = model.squared_residuals, model.answered
     costs, labels, predicted = scratch.costs, scratch.labels, scratch.predicted
@@ -99,7 +95,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     cheapest = -1
     for k in range(settings.n_labels):
         cost = costs[k]
-        if np.isnan(cost):
+        if np.isnan(cost) or (weighted and scratch.weights[k] == 0.0):
             continue
         residual = np.float64(clipped(predicted[k]) - cost)
         squared_residuals[k] += residual * residual
@@ -114,7 +110,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     model.was_best[cheapest] += 1
     if n_learned > 0:  # a row without features teaches nothing but counts as an update, as in VW
         claim_slots(model, scratch, n)
-        learn(model, settings, scratch, n, n_learned)
+        learn(model, settings, scratch, n, n_learned, weighted)
     model.row_sizes[0] += np.float64(n)
     model.row_sizes[1] += 1.0
 
@@ -172,33 +168,28 @@ def ask_rows(
     settings: Settings,
     scratch: Scratch,
     rows: Csr,
-    candidates: Bool,
-    known: F32,
-    asked: Bool,
-    twins: I64,
+    first_round: int,
+    rounds: RoundArrays,
+    groups: I64,
     taken: Bool,
-    mask: Bool,
-    first: Bool,
-    reasons: I8,
-    propensity: F64,
-    lowest: F32,
-    highest: F32,
-    predicted: F32,
 ) -> None:
-    """Decide on each row, the first at the model's round, the next ones at the following rounds.
+    """Decide on each row; row r is decided at round ``first_round`` + r.
 
-    If ``known`` and ``asked`` have rows, they hold what was answered already and what was asked for. If ``twins`` has
-    entries, rows with the same number there are twins, and ``taken`` has a row for each number.
+    The costs of ``rounds`` that are known already and those asked for are given, all later arrays are written. If
+    ``groups`` has entries, rows of the same group are near-duplicates, and ``taken`` has a row for each group.
     """
+    candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
+    mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
+    lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
     count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
-        round_number = model.counters[ROUND] + row
+        round_number = first_round + row
         n = gather(model, settings, scratch, rows, row)
         _look(model, settings, scratch, n)
         restrict(settings, scratch, candidates, row)
         n_asked = _decide(model, settings, scratch, n, round_number, True)
-        if twins.shape[0] > 0 and twins[row] != NO_TWIN:
-            n_asked = withdraw_repeated(settings, scratch, taken[twins[row]])
+        if groups.shape[0] > 0 and groups[row] != ALONE:
+            n_asked = withdraw_repeated(settings, scratch, taken[groups[row]])
         count_row(scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
@@ -220,17 +211,12 @@ def tell_rows(
     settings: Settings,
     scratch: Scratch,
     rows: Csr,
-    candidates: Bool,
-    costs: F32,
-    asked: Bool,
-    outlook: F64,
+    rounds: RoundArrays,
     late: bool,
     start: int,
 ) -> int:
-    """Learn the known costs of the rows from ``start`` on; the first row not learned for want of room.
-
-    ``outlook`` is what the rows looked like when they were asked about, and has no rows where that is not known.
-    """
+    """Learn the known costs of row ``start`` and all later ones; the first row that the model has no room for."""
+    candidates, costs, asked, outlook = rounds.candidates, rounds.costs, rounds.asked, rounds.outlook
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
@@ -252,7 +238,7 @@ def tell_rows(
             if not late:
                 note_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
-            _learn(model, settings, scratch, n)
+            _learn(model, settings, scratch, n, False)
         if not late and outlook.shape[0] > 0:
             for i in range(outlook.shape[1]):
                 scratch.outlook[i] = outlook[row, i]
@@ -286,7 +272,7 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
             scratch.costs[k] = costs[k] if scratch.mask[k] else np.float32(np.nan)
         note_regret(model, settings, scratch)
         learn_settled(model, settings, scratch, n)
-        _learn(model, settings, scratch, n)
+        _learn(model, settings, scratch, n, False)
     if settings.audit_rate > 0.0:
         note_saving(model, settings, scratch)
     else:
@@ -295,32 +281,45 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
 
 
 @kernel
+def learn_rows(
+    model: Model, settings: Settings, scratch: Scratch, rows: Csr, costs: F32, weights: F32, start: int
+) -> int:
+    """Learn the known costs as ``tell_rows`` does, but close no round. Without rows, all ``weights`` are 1."""
+    n_rows, weighted = rows.indptr.shape[0] - 1, weights.shape[0] > 0
+    for row in range(start, n_rows):
+        n = gather(model, settings, scratch, rows, row)
+        if not has_room(model, scratch, n):
+            return row
+        _look(model, settings, scratch, n)
+        for k in range(settings.n_labels):
+            scratch.costs[k] = costs[row, k]
+            scratch.weights[k] = weights[row, k] if weighted else np.float32(1.0)
+        _learn(model, settings, scratch, n, weighted)
+    return int(n_rows)
+
+
+@kernel
 def simulate_rows(
     model: Model,
     settings: Settings,
     scratch: Scratch,
     rows: Csr,
-    candidates: Bool,
-    costs: F32,
+    given: RoundArrays,
+    record: RoundArrays,
     order: I64,
     start: int,
-    stop: int,
-    budget: int,
-    stop_saving: float,
-    asked: I8,
-    propensity: F64,
-    outlook: F64,
+    until: Until,
 ) -> int:
-    """Ask, answer and tell for ``order[start:stop]``, until the budget of costs is reached.
+    """Ask, answer and tell for the rows of ``order``, beginning at position ``start``; the first position not done.
 
-    Comes back with the first position not done: ``stop``, or earlier when the budget is reached, when more asking
-    would save less than ``stop_saving`` or there is no room. If ``asked`` has rows, what was asked at each position
-    is written there.
+    ``given`` has the candidates and all costs of every row. The run pauses where ``until`` says, or where the model has
+    no room for a row. If ``record`` has rows, it receives the questions at each position.
     """
-    saving = model.saving
-    may_stop, audited = stop_saving > -np.inf, settings.audit_rate > 0.0
-    for position in range(start, stop):
-        if model.counters[COSTS_QUERIED] >= budget or (may_stop and saves_less(saving, stop_saving)):
+    candidates, costs, saving = given.candidates, given.costs, model.saving
+    mask, reasons, propensity, outlook = record.mask, record.reasons, record.propensity, record.outlook
+    may_stop, audited = until.saving > -np.inf, settings.audit_rate > 0.0
+    for position in range(start, until.position):
+        if model.counters[COSTS_QUERIED] >= until.costs or (may_stop and saves_less(saving, until.saving)):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
@@ -328,13 +327,12 @@ def simulate_rows(
             return position
         restrict(settings, scratch, candidates, row)
         n_asked = question_row(model, settings, scratch, n, costs[row])
-        if asked.shape[0] > 0:
+        if mask.shape[0] > 0:
             for i in range(outlook.shape[1] if audited else 0):
                 outlook[position, i] = scratch.outlook[i]
             for k in range(settings.n_labels):
-                asked[position, k] = NOT_ASKED
-                if scratch.mask[k]:
-                    asked[position, k] = ASKED_AS_AUDIT if scratch.reasons[k] == AUDIT else ASKED
+                mask[position, k] = scratch.mask[k]
+                reasons[position, k] = scratch.reasons[k]
                 propensity[position, k] = scratch.propensity[k]
         learn_row(model, settings, scratch, n, costs[row], n_asked)
-    return stop
+    return until.position

@@ -1,7 +1,7 @@
-"""A hint to the processor: this memory will be read soon.
+"""Prefetching: a hint to the processor that some memory will be read soon.
 
-The cells of an example's features lie all over the model. Asking for those of a feature a little ahead of its turn
-hides most of the wait for main memory; for a model that fits the cache it costs next to nothing.
+The cells of an example's features are scattered over the model. Requesting them a few features ahead hides most of the
+wait for main memory; for a model that fits the cache it costs almost nothing.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ AHEAD = 4  # features between the hint and the use
 
 
 def _prefetch(typing_context: Any, cells: Any, index: Any) -> Any:  # noqa: ARG001
-    """Ask for the cache line of the number at ``index`` of a contiguous array, counted flat."""
+    """Request the cache line of the number at flat ``index`` of a contiguous array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -26,14 +26,14 @@ def _prefetch(typing_context: Any, cells: Any, index: Any) -> Any:  # noqa: ARG0
         address = builder.bitcast(builder.gep(array.data, [arguments[1]]), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
         hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(hint, [address, word(0), word(3), word(1)])  # for reading, into all caches, data
+        builder.call(hint, [address, word(0), word(3), word(1)])  # for reading, into all caches, as data
         return context.get_dummy_value()
 
     return types.void(cells, types.int64), generate
 
 
-def _nothing(cells: F32, index: int) -> None:
-    """What the hint is worth to plain Python."""
+def _no_prefetch(cells: F32, index: int) -> None:
+    """Replaces the hint where the kernels run as plain Python."""
 
 
-prefetch: Any = _nothing if config.DISABLE_JIT else intrinsic(_prefetch)
+prefetch: Any = _no_prefetch if config.DISABLE_JIT else intrinsic(_prefetch)

@@ -1,8 +1,8 @@
-"""One linear cost regressor per label: predict, measure and update all of them in one pass over a row.
+"""The online linear regression: predict and update the cost regressors of all labels in one pass over a row.
 
 Notation, with x in the unit of its feature, and per (feature, label) v = ``WEIGHT``, G = ``SQUARES``,
-1/N = ``INVERSE_SCALE``. The weight of VW's update rule is w = v/N. Kept in this form, its rescaling
-``w *= N/|x|`` when a larger |x| arrives leaves v as it is:
+1/N = ``INVERSE_SCALE``. The weight of VW's update rule is w = v/N. In this form, VW's rescaling ``w *= N/|x|`` for a
+larger |x| does not change v:
 
 - prediction   p     = sum of v x/N
 - norm               = sum of min(|x|/N, 1)^2
@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from coalface.kernels.compile import inlined
-from coalface.kernels.features import INTERCEPT, find
+from coalface.kernels.features import INTERCEPT, find_slot
 from coalface.kernels.prefetch import AHEAD, LINE, prefetch
 from coalface.kernels.state import (
     ADAX,
@@ -38,15 +38,15 @@ _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _FOUR = np.float32(4.0)
 _TINY = np.float32(1e-37)
-_REACH_OF_FIRST_STEP = 2.5  # a first answer is learned nearly whole: 1 - exp(-2 * 2.5)
+_REACH_OF_FIRST_STEP = 2.5  # a first answer removes 1 - exp(-2 * 2.5) of the error, nearly all
 
 
 @inlined
 def rate_for(model: Model, settings: Settings, n: int) -> float:
-    """The learning rate at a row of ``n`` non-zeros.
+    """The learning rate for a row with ``n`` non-zeros.
 
-    A fresh regressor's reach is the root of the row's non-zeros. Divided by the root of their mean, the rate of
-    its own choice moves the prediction equally far whatever the number of features.
+    A new regressor's reach is the square root of the row's non-zeros. The automatic rate is divided by the root of
+    their mean, so that the first steps move the prediction equally far for any number of features.
     """
     if settings.learning_rate != AUTO_RATE:
         return settings.learning_rate
@@ -57,9 +57,9 @@ def rate_for(model: Model, settings: Settings, n: int) -> float:
 
 @inlined
 def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: int) -> int:
-    """Bring the non-zeros of a row into scratch, each in its feature's unit; their number.
+    """Copy the non-zeros of a row to scratch, each in its feature's unit; returns their number.
 
-    The intercept comes last. An unseen feature is its own unit.
+    The intercept comes last. The unit of an unseen feature is its own value.
     """
     columns, values = rows.columns, rows.values
     start, stop = rows.indptr[row], rows.indptr[row + 1]
@@ -77,7 +77,7 @@ def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: i
         if value == _ZERO:
             continue
         column = columns[j] if is_feature else INTERCEPT
-        slot = find(table, features, column)
+        slot = find_slot(table, features, column)
         size = abs(value)
         relative = min(max(size / units[slot], SMALLEST_VALUE), LARGEST_VALUE) if slot != UNSEEN else _ONE
         row_columns[n] = column
@@ -90,7 +90,7 @@ def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: i
 
 @inlined
 def predict(model: Model, scratch: Scratch, n: int) -> None:
-    """The raw predictions of all labels."""
+    """Compute the raw predictions of all labels."""
     cells, slots, values, predicted = model.cells, scratch.slots, scratch.values, scratch.predicted
     lanes = predicted.shape[0]
     for k in range(lanes):
@@ -105,7 +105,7 @@ def predict(model: Model, scratch: Scratch, n: int) -> None:
 
 @inlined
 def scan(model: Model, scratch: Scratch, n: int) -> None:
-    """The raw predictions of all labels and, for a gradient factor of 1, norm and reach."""
+    """Compute the raw predictions of all labels and, for a gradient factor of 1, their norm and reach."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     predicted, norm, reach = scratch.predicted, scratch.norm, scratch.reach
     lanes = predicted.shape[0]
@@ -133,7 +133,7 @@ def scan(model: Model, scratch: Scratch, n: int) -> None:
 
 @inlined
 def measure(model: Model, scratch: Scratch, n: int) -> None:
-    """Norm and reach of all labels for the gradient factors in scratch."""
+    """Compute norm and reach of all labels for the gradient factors in scratch."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     norm, reach, gradient = scratch.norm, scratch.reach, scratch.gradient
     lanes = norm.shape[0]
@@ -153,7 +153,7 @@ def measure(model: Model, scratch: Scratch, n: int) -> None:
 
 @inlined
 def seen_only_sensitivity(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
-    """What an update of vanishing weight would move as things stand; infinite if a feature is unseen."""
+    """How far an update of infinitesimal weight would move the predictions; infinite if a feature is unseen."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     updates, norm_sum, sensitivity = model.updates, model.norm_sum, scratch.sensitivity
     lanes = sensitivity.shape[0]
@@ -173,7 +173,7 @@ def seen_only_sensitivity(model: Model, settings: Settings, scratch: Scratch, n:
 
 @inlined
 def shadow_sensitivity(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
-    """What one more update of weight 1 would move, from norm and reach."""
+    """How far an update of weight 1 would move the predictions, from norm and reach."""
     updates, norm_sum = model.updates, model.norm_sum
     norm, reach, sensitivity = scratch.norm, scratch.reach, scratch.sensitivity
     rate = np.float32(rate_for(model, settings, n))
@@ -184,13 +184,16 @@ def shadow_sensitivity(model: Model, settings: Settings, scratch: Scratch, n: in
 
 @inlined
 def clipped(value: np.float32) -> np.float32:
-    """A prediction brought into the range of costs."""
+    """The value clipped to [0, 1], the range of costs."""
     return min(max(value, _ZERO), _ONE)
 
 
 @inlined
-def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned: int) -> None:
-    """Update the labels listed in scratch, after ``scan`` (adax) or ``predict`` (adagrad)."""
+def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned: int, weighted: bool) -> None:
+    """Update the labels listed in scratch, after ``scan`` (adax) or ``predict`` (adagrad).
+
+    A weight acts as Vowpal Wabbit's importance weight: so many times the gradient, in one step that never overshoots.
+    """
     labels, predicted, costs, norm, reach = (
         scratch.labels,
         scratch.predicted,
@@ -199,6 +202,7 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         scratch.reach,
     )
     gradient, step, norm_sum, updates = scratch.gradient, scratch.step, model.norm_sum, model.updates
+    weights = scratch.weights
     for k in range(gradient.shape[0]):
         gradient[k] = _ZERO
         step[k] = _ZERO
@@ -207,16 +211,19 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         label = labels[i]
         difference = clipped(predicted[label]) - costs[label]
         gradient[label] = _ONE if adax else _FOUR * difference * difference
-    if not adax:
+        if weighted:
+            gradient[label] *= weights[label]
+    if not adax or weighted:
         measure(model, scratch, n)
     rate = rate_for(model, settings, n)
     for i in range(n_learned):
         label = labels[i]
         difference = costs[label] - clipped(predicted[label])
-        norm_sum[label] += np.float64(norm[label])
-        updates[label] += 1.0
+        weight = np.float64(weights[label]) if weighted else 1.0
+        norm_sum[label] += weight * np.float64(norm[label])
+        updates[label] += weight
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
-        step[label] = step_for(difference, reach[label] * average_norm, rate) * average_norm
+        step[label] = step_for(difference, reach[label] * average_norm, rate * weight) * average_norm
     if n_learned * 5 < gradient.shape[0]:  # where one by one is as fast as all at once, measured
         _apply_to_list(model, scratch, n, n_learned)
     else:
@@ -225,7 +232,7 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
 
 @inlined
 def step_for(difference: np.float32, reach: np.float32, learning_rate: float) -> np.float32:
-    """How far to go so that the prediction ends at cost + (p - cost) exp(-2 rate reach)."""
+    """The step that brings the prediction p to cost + (p - cost) exp(-2 rate reach)."""
     exponent = learning_rate * np.float64(reach)
     share = -math.expm1(-2.0 * exponent) / np.float64(reach) if exponent >= 1e-6 else 2.0 * learning_rate
     return np.float32(share * np.float64(difference))
@@ -245,13 +252,13 @@ def _apply_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> No
             total = squares[k] + gradient[k] * square
             weight[k] += step[k] * (value / np.sqrt(max(total, _TINY)))
             squares[k] = total
-            if inverse < inverse_scale[k]:  # seldom: most cache lines need not be written back
+            if inverse < inverse_scale[k]:  # rarely, so most cache lines are not written
                 inverse_scale[k] = inverse
 
 
 @inlined
 def _apply_to_all(model: Model, scratch: Scratch, n: int) -> None:
-    """The same for every label at once; step and gradient are 0 where a label is left alone."""
+    """The same for all labels at once; step and gradient are 0 for labels without an update."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     gradient, step = scratch.gradient, scratch.step
     lanes = gradient.shape[0]

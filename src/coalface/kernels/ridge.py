@@ -1,14 +1,14 @@
-"""Least squares with a penalty, kept exact cost by cost: what each label's regressor knows, and how it learns.
+"""Ridge regression, exact after every cost: the update of each label's regressor, and its uncertainty.
 
 Notation. With A = penalty * I + the sum of x x' over the learned rows, the inverse of A is U D U': U is upper
-triangular with ones on its diagonal, D diagonal and positive. Learning a row changes both in place (Bierman's form of
-the Kalman filter's update). Nothing is ever subtracted from a variance, so rounding cannot make one negative, and
-32-bit columns hold what would take 64 bits in the inverse itself.
+triangular with ones on its diagonal, D is diagonal and positive. Learning a row changes both in place (Bierman's form
+of the Kalman filter's update). It never subtracts from a variance, so rounding cannot make one negative. 32-bit columns
+suffice where the inverse itself would need 64 bits.
 
-Columns of U lie one after another, each down to its diagonal, filled up to whole vectors of ``WIDE`` numbers. Rows
-are dense and as wide as the tallest column; a column without a feature finds zeros there. A label's learning takes its
-columns from left to right, and each of them takes all rows before the next one comes: numbers stay in the cache, and
-each goes through the same operations in the same order as if the rows had come one by one.
+The columns of U are stored one after another, each down to its diagonal and padded to whole vectors of ``WIDE``
+numbers. Rows are dense and as wide as the tallest column; entries without a feature are 0. A label learns column by
+column, each column taking all rows of a block before the next. This keeps numbers in the cache, and each number goes
+through the same operations in the same order as if the rows came one by one.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy as np
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.state import F32, F64, I64
 
-WIDE = 16  # 32-bit numbers: a line of the cache
-BLOCK = 32  # rows that a column takes in one go
+WIDE = 16  # 32-bit numbers in a cache line
+BLOCK = 32  # rows that a column takes at once
 
 _ZERO = np.float32(0.0)
 
@@ -34,7 +34,7 @@ def starts_of(n_columns: int) -> I64:
 
 @inlined
 def _total(terms: F32, n: int) -> float:
-    """The sum of n terms, which it overwrites: halves are added until a vector is left, always in the same order."""
+    """The sum of n terms, which it overwrites: halves are added until one vector is left, always in the same order."""
     while n > WIDE:
         half = (n // WIDE + 1) // 2 * WIDE
         for i in range(n - half):
@@ -48,7 +48,7 @@ def _total(terms: F32, n: int) -> float:
 
 @called
 def _product(column: F32, row: F32, terms: F32) -> float:
-    """The inner product, summed in the same order as in ``_absorb``."""
+    """The inner product, summed in the same order as in ``_update_column``."""
     n = column.shape[0]
     for i in range(n):
         terms[i] = column[i] * row[i]
@@ -56,8 +56,8 @@ def _product(column: F32, row: F32, terms: F32) -> float:
 
 
 @called
-def _absorb(column: F32, gain: F32, turn: np.float32, share: np.float32, following: F32, terms: F32) -> float:
-    """Turn the column by a row, add its share to that row's gain; the column's product with the row that follows."""
+def _update_column(column: F32, gain: F32, turn: np.float32, share: np.float32, following: F32, terms: F32) -> float:
+    """Update a column and its row's gain; returns the column's product with the following row."""
     n = column.shape[0]
     for i in range(n):
         before, gained = column[i], gain[i]
@@ -76,15 +76,16 @@ def _learn_block(
     starts: I64,
     rows: F32,
     costs: F32,
+    noise: F64,
     squared_residuals: float,
     gains: F32,
     spreads: F64,
     terms: F32,
 ) -> float:
-    """Learn the rows, a block at most; the squared residuals with theirs, each from before its row was learned."""
+    """Learn a block of rows; returns the squared residuals plus theirs, each from before its row was learned."""
     n_rows = rows.shape[0]
     for r in range(n_rows):
-        spreads[r] = 1.0
+        spreads[r] = noise[r]
         gains[r, :] = _ZERO
     for j in range(variances.shape[0]):
         column, variance = factor[starts[j] : starts[j + 1]], variances[j]
@@ -94,7 +95,7 @@ def _learn_block(
             spreads[r] = before + share * along
             variance *= before / spreads[r]
             following = rows[min(r + 1, n_rows - 1)]
-            along = _absorb(column, gains[r], np.float32(-along / before), np.float32(share), following, terms)
+            along = _update_column(column, gains[r], np.float32(-along / before), np.float32(share), following, terms)
         variances[j] = variance
     for r in range(n_rows):
         predicted = 0.0
@@ -111,17 +112,30 @@ def _learn_block(
 
 @kernel
 def learn_costs(
-    factors: F32, variances: F64, weights: F64, starts: I64, rows: F32, costs: F32, squared_residuals: F64
+    factors: F32,
+    variances: F64,
+    weights: F64,
+    starts: I64,
+    rows: F32,
+    costs: F32,
+    importance: F32,
+    squared_residuals: F64,
 ) -> None:
-    """Learn the known costs (n, K), and add their squared residuals to those of the labels."""
+    """Learn the known costs (n, K), and add their squared residuals to those of the labels.
+
+    ``importance`` (n, K) says how much each cost counts; without rows, all count once.
+    """
     taken, answers = np.empty((BLOCK, rows.shape[1]), np.float32), np.empty(BLOCK, np.float32)
+    noise, weighted = np.ones(BLOCK), importance.shape[0] > 0
     gains, spreads, terms = np.empty_like(taken), np.empty(BLOCK), np.empty(rows.shape[1], np.float32)
     for k in range(costs.shape[1]):
         n_taken = 0
         for r in range(rows.shape[0]):
-            if not np.isnan(costs[r, k]):
+            if not np.isnan(costs[r, k]) and not (weighted and importance[r, k] == 0.0):
                 taken[n_taken] = rows[r]
                 answers[n_taken] = costs[r, k]
+                if weighted:
+                    noise[n_taken] = 1.0 / np.float64(importance[r, k])
                 n_taken += 1
             if n_taken == BLOCK or (n_taken > 0 and r == rows.shape[0] - 1):
                 squared_residuals[k] = _learn_block(
@@ -131,6 +145,7 @@ def learn_costs(
                     starts,
                     taken[:n_taken],
                     answers,
+                    noise,
                     squared_residuals[k],
                     gains,
                     spreads,
@@ -141,7 +156,7 @@ def learn_costs(
 
 @kernel
 def spread_of(factors: F32, variances: F64, starts: I64, rows: F32, spread: F32) -> None:
-    """How uncertain the prediction for each row and label is (n, K): x' times the inverse of A times x."""
+    """The uncertainty of each prediction (n, K): x' times the inverse of A times x."""
     terms = np.empty(rows.shape[1], np.float32)
     for k in range(factors.shape[0]):
         for r in range(rows.shape[0]):
@@ -154,7 +169,7 @@ def spread_of(factors: F32, variances: F64, starts: I64, rows: F32, spread: F32)
 
 @kernel
 def fill_panels(factors: F32, variances: F64, starts: I64, first: int, panels: F32) -> None:
-    """The columns from ``first`` on of each label, times the roots of their variances, as the rows of its panel."""
+    """Write columns of each label, starting at ``first``, times the roots of their variances, to its panel's rows."""
     for k in range(panels.shape[0]):
         for r in range(panels.shape[1]):
             start, stop = starts[first + r], starts[first + r + 1]

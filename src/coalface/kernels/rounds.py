@@ -11,7 +11,7 @@ from coalface.kernels.state import (
     ROUND,
     SILENT_ROUNDS,
     Bool,
-    Model,
+    Counted,
     Scratch,
     Settings,
 )
@@ -40,9 +40,9 @@ def strike(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_tur
 
 
 @inlined
-def close_round(model: Model, settings: Settings, scratch: Scratch, late: bool) -> None:
+def close_round(counts: Counted, settings: Settings, scratch: Scratch, late: bool) -> None:
     """Count what was asked and, unless the answer came late, move to the next round."""
-    mask, asked, counters = scratch.mask, model.asked, model.counters
+    mask, asked, counters = scratch.mask, counts.asked, counts.counters
     n_asked = 0
     for k in range(settings.n_labels):
         if mask[k]:
@@ -65,9 +65,9 @@ def _some_known(settings: Settings, costs: F32) -> bool:
 
 
 @inlined
-def note_regret(model: Model, settings: Settings, scratch: Scratch) -> None:
+def note_regret(counts: Counted, settings: Settings, scratch: Scratch) -> None:
     """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
-    costs, recent = scratch.costs, model.recent_regret
+    costs, recent = scratch.costs, counts.recent_regret
     best = best_answer(settings, scratch.candidates, scratch.predicted)
     if best < 0:
         return

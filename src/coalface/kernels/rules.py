@@ -18,7 +18,7 @@ from coalface.kernels.state import (
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
-    Model,
+    Counted,
     Scratch,
     Settings,
 )
@@ -48,7 +48,7 @@ def uniform(seed: int, round_number: int, draw: int) -> float:
 
 
 @inlined
-def in_warm_up(model: Model, settings: Settings, round_number: int) -> bool:
+def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
     """Whether the example is asked about in full, whatever the ranges say.
 
     Left to itself, the learner begins with a few examples and goes on while these were nearly all of one kind: labels
@@ -60,20 +60,20 @@ def in_warm_up(model: Model, settings: Settings, round_number: int) -> bool:
         return round_number <= _SHORTEST_WARM_UP
     n_kinds = 0
     for k in range(settings.n_labels):
-        n_kinds += model.was_best[k] > 0
+        n_kinds += counts.was_best[k] > 0
     return n_kinds < min(settings.n_labels, _KINDS)
 
 
 @called
-def decide(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> int:
+def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
     if settings.rule == PASSIVE:
         return ask_for_all(settings, scratch, WITH_THE_REST)
-    if in_warm_up(model, settings, round_number):
+    if in_warm_up(counts, settings, round_number):
         return ask_for_all(settings, scratch, WARM_UP)
     n_asked = apply_rule(settings, scratch, round_number)
     if settings.audit_rate > 0.0:
-        n_asked += audit(model, settings, scratch, round_number, settings.audit_rate)
+        n_asked += audit(counts, settings, scratch, round_number, settings.audit_rate)
     return n_asked
 
 
@@ -144,13 +144,13 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 
 @inlined
-def audit(model: Model, settings: Settings, scratch: Scratch, round_number: int, rate: float) -> int:
+def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: int, rate: float) -> int:
     """Now and then one more label, drawn among those not asked for.
 
     Every other time it is the predicted one, so that what predictions cost can be estimated; else the less asked the
     likelier.
     """
-    candidates, mask, propensity, asked = scratch.candidates, scratch.mask, scratch.propensity, model.asked
+    candidates, mask, propensity, asked = scratch.candidates, scratch.mask, scratch.propensity, counts.asked
     total = 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:

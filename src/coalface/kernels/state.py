@@ -7,7 +7,7 @@ Units. The update rule is scale-free, and so are the cells: each feature is meas
 the first absolute value seen, which keeps every number near one whatever the scale of the data.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +75,6 @@ MOST_IMPLIED = 512  # labels beyond which the table of what costs imply would be
 # pacing[...]
 SLACK_FACTOR, EXAMPLES_BEFORE, COSTS_BEFORE = range(3)
 
-# how a simulated run asked for a cost
-NOT_ASKED, ASKED, ASKED_AS_AUDIT = range(3)
-
 
 class Csr(NamedTuple):
     """Examples: the non-zeros of row i stand at indptr[i] to indptr[i + 1]."""
@@ -87,8 +84,20 @@ class Csr(NamedTuple):
     values: F32
 
 
+class Counts(NamedTuple):
+    """The state of rounds alone, for models that keep their own weights."""
+
+    squared_residuals: F64  # (lanes,) over the answered costs
+    answered: I64  # (lanes,)
+    asked: I64  # (lanes,)
+    counters: I64
+    recent_regret: F64  # (2,) moving average over the answered examples, and how many it covers
+    was_best: I64  # (lanes,) how often the label had the least of the answered costs
+    saving: F64  # (N_SAVING,) what more asking could save: see kernels.stopping
+
+
 class Model(NamedTuple):
-    """Everything that learning changes."""
+    """Everything that the online model changes while it learns; the last fields are those of ``Counts``."""
 
     cells: F32  # (slots, 3, lanes)
     units: F32  # (slots,)
@@ -96,16 +105,62 @@ class Model(NamedTuple):
     table: I32  # open addressing: feature -> slot, 0 = empty
     norm_sum: F64  # (lanes,) S: sum of squared normalised values over the updates
     updates: F64  # (lanes,) W: number of updates
-    squared_residuals: F64  # (lanes,) over the answered costs
-    answered: I64  # (lanes,)
-    asked: I64  # (lanes,)
-    counters: I64
-    recent_regret: F64  # (2,) moving average over the answered examples, and how many it looks back over
     row_sizes: F64  # (2,) non-zeros of the answered rows, and how many rows
-    was_best: I64  # (lanes,) how often the label had the least of the answered costs
     implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; without rows where nothing is asked in turn
     trust: F64  # (LEVELS, COUNT_CLASSES, 2) see kernels.implied
-    saving: F64  # (N_SAVING,) what more asking could save: see kernels.stopping
+    squared_residuals: F64
+    answered: I64
+    asked: I64
+    counters: I64
+    recent_regret: F64
+    was_best: I64
+    saving: F64
+
+
+Counted: TypeAlias = Counts | Model  # compiled code reads the counts by name, whichever it is given
+
+
+class RoundArrays(NamedTuple):
+    """The rounds of n examples as arrays, costs in [0, 1]; an array without rows is missing, or not wanted.
+
+    A ``coalface.rounds.Round`` is one of them, with names in place of columns.
+    """
+
+    candidates: Bool  # (n, K) labels that may be predicted and asked about; missing: all
+    costs: F32  # (n, K) the answers, NaN = unknown
+    asked: Bool  # (n, K) asked for, answered or not
+    mask: Bool  # (n, K) to be asked for
+    next: Bool  # (n, K) to be asked for first
+    reasons: I8  # (n, K)
+    propensity: F64  # (n, K) chance with which the cost is asked for
+    lowest: F32  # (n, K)
+    highest: F32  # (n, K)
+    predicted: F32  # (n, K)
+    outlook: F64  # (n, N_OUTLOOK)
+
+
+_NO_FLAGS, _NO_COSTS, _NO_NUMBERS = np.zeros((0, 0), np.bool_), np.zeros((0, 0), np.float32), np.zeros((0, 0))
+NO_ROUNDS = RoundArrays(
+    candidates=_NO_FLAGS,
+    costs=_NO_COSTS,
+    asked=_NO_FLAGS,
+    mask=_NO_FLAGS,
+    next=_NO_FLAGS,
+    reasons=np.zeros((0, 0), np.int8),
+    propensity=_NO_NUMBERS,
+    lowest=_NO_COSTS,
+    highest=_NO_COSTS,
+    predicted=_NO_COSTS,
+    outlook=_NO_NUMBERS,
+)
+
+
+class Until(NamedTuple):
+    """Where a simulated run pauses: at a position, a number of costs asked for in all, or a low saving."""
+
+    position: int
+    costs: int
+    saving: float  # minus infinity: never
 
 
 class Settings(NamedTuple):
@@ -158,6 +213,7 @@ class Scratch(NamedTuple):
     propensity: F64  # (lanes,) chance with which the cost was asked for
     labels: I64  # (lanes,) the labels to learn, as a list
     share: F32  # (lanes,) how much an implied cost counts
+    weights: F32  # (lanes,) how much an answered cost counts, where that differs
     order: I64  # (lanes,) the labels to ask for, as a list
     unseen: I64  # (1,) features of the row without a slot
     outlook: F64  # (N_OUTLOOK,)
@@ -195,8 +251,44 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
         np.ones(lanes, np.float64),
         np.zeros(lanes, np.int64),
         np.zeros(lanes, np.float32),
+        np.ones(lanes, np.float32),
         np.zeros(lanes, np.int64),
         np.zeros(1, np.int64),
         np.zeros(N_OUTLOOK),
         np.ones(3),
+    )
+
+
+def new_counts(n_labels: int) -> Counts:
+    """Counts before the first round."""
+    lanes, counters = lanes_for(n_labels), np.zeros(N_COUNTERS, np.int64)
+    counters[ROUND] = counters[SLOTS_USED] = 1
+    return Counts(
+        squared_residuals=np.zeros(lanes),
+        answered=np.zeros(lanes, np.int64),
+        asked=np.zeros(lanes, np.int64),
+        counters=counters,
+        recent_regret=np.zeros(2),
+        was_best=np.zeros(lanes, np.int64),
+        saving=np.zeros(N_SAVING),
+    )
+
+
+def new_rounds(
+    n_rows: int, n_labels: int, candidates: Bool | None = None, costs: F32 | None = None, asked: Bool | None = None
+) -> RoundArrays:
+    """Arrays for the decisions about rows; ``costs`` and ``asked`` are the answers and questions so far."""
+    shape = (n_rows, n_labels)
+    return RoundArrays(
+        candidates=_NO_FLAGS if candidates is None else candidates,
+        costs=_NO_COSTS if costs is None else costs,
+        asked=_NO_FLAGS if asked is None else asked,
+        mask=np.empty(shape, np.bool_),
+        next=np.empty(shape, np.bool_),
+        reasons=np.empty(shape, np.int8),
+        propensity=np.empty(shape, np.float64),
+        lowest=np.empty(shape, np.float32),
+        highest=np.empty(shape, np.float32),
+        predicted=np.empty(shape, np.float32),
+        outlook=_NO_NUMBERS,
     )

@@ -34,7 +34,7 @@ from coalface.kernels.state import (
     STEP,
     VARIANCE,
     Bool,
-    Model,
+    Counted,
     Scratch,
     Settings,
 )
@@ -84,12 +84,12 @@ def forget_saving(saving: F64) -> None:
 
 
 @inlined
-def note_saving(model: Model, settings: Settings, scratch: Scratch) -> None:
+def note_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None:
     """Take the round at hand into the means; start anew if the chance of its question is not known.
 
     Leaving such a round out would not do: whether what was asked is what was decided may hang on an audit.
     """
-    saving, outlook = model.saving, scratch.outlook
+    saving, outlook = counts.saving, scratch.outlook
     chance, predicted, reachable = outlook[CHANCE], outlook[PREDICTED], outlook[REACHABLE]
     if chance == 0.0:
         forget_saving(saving)

@@ -1,12 +1,12 @@
-"""Tags for sentences, one word after the other: each row ends with features of the tags just predicted.
+"""The sequence tagger's loops: tag the words of sentences in order, or learn from roll-outs at each word.
 
-The rows of a sentence follow each other. The last ``history`` places of every row belong to the kernels, which write
-the numbers of the history features there before they look at the row. All questions, answers and lessons are those of
+A row is a word, and the rows of a sentence are adjacent. The last ``history`` entries of every row are reserved: the
+kernels write the columns of the history features there before they use the row. Asking and learning are those of
 ``kernels.online``.
 
-With reference roll-outs the cost of a tag is what the sentence loses after it, less what it loses after the reference's
-own tag. The reference gives the true tag, or the nearest one that is allowed; from where it is on the true path again,
-nothing more is lost.
+The cost of a tag is the loss of the sentence after it minus the loss after the reference's own tag; the reference
+completes the sentence in both cases. It gives the true tag, or the nearest allowed one. Once it is back on the true
+tags, nothing more is lost.
 """
 
 from typing import NamedTuple
@@ -21,18 +21,19 @@ from coalface.kernels.state import COSTS_QUERIED, F32, I32, I64, Bool, Csr, Mode
 
 
 class Sentences(NamedTuple):
-    """Where each word's sentence begins and ends, as numbers of rows, and its history features' first column."""
+    """The first row of each word's sentence and the row after it, and the columns of the history features."""
 
     begins: I64  # (n,)
     ends: I64  # (n,)
-    history: int
+    history: int  # features per word
     first_column: int
 
 
-class Tagging(NamedTuple):
-    """What may follow what, what the reference does, and what a wrong tag costs.
+class TagRules(NamedTuple):
+    """Which tag may follow which, what the reference does, and what a wrong tag costs.
 
-    The first axis is 1 for the last word of a sentence, else 0; the second is the tag before, K before the first word.
+    The first index is 1 for the last word of a sentence, else 0. The second is the previous tag, or K before the first
+    word.
     """
 
     allowed: Bool  # (2, K + 1, K)
@@ -41,13 +42,13 @@ class Tagging(NamedTuple):
 
 
 @inlined
-def _previous(n_tags: int, sentences: Sentences, tags: I32, row: int) -> int:
+def _previous_tag(n_tags: int, sentences: Sentences, tags: I32, row: int) -> int:
     return tags[row - 1] if row > sentences.begins[row] else n_tags
 
 
 @inlined
 def _write_history(n_tags: int, sentences: Sentences, rows: Csr, tags: I32, row: int) -> None:
-    """The last tag, the last two, and so on, as one feature each."""
+    """Write one feature for the last tag, one for the last two tags, and so on."""
     columns, begin, length = rows.columns, sentences.begins[row], sentences.history
     place = rows.indptr[row + 1] - length
     code, combinations, column = 0, 1, sentences.first_column
@@ -61,7 +62,7 @@ def _write_history(n_tags: int, sentences: Sentences, rows: Csr, tags: I32, row:
 
 @inlined
 def _allow(settings: Settings, scratch: Scratch, allowed: Bool, last: int, previous: int) -> int:
-    """Make the allowed tags the candidates; their number."""
+    """Make the allowed tags the candidates; returns how many there are."""
     candidates, n_allowed = scratch.candidates, 0
     for k in range(settings.n_labels):
         candidates[k] = allowed[last, previous, k]
@@ -70,9 +71,9 @@ def _allow(settings: Settings, scratch: Scratch, allowed: Bool, last: int, previ
 
 
 @inlined
-def _loss_from(sentences: Sentences, tagging: Tagging, truth: I32, row: int, tag: int) -> np.float64:
-    """What the sentence loses from this word on, if the word gets this tag and the reference does the rest."""
-    reference, costs, end = tagging.reference, tagging.costs, sentences.ends[row]
+def _loss_from(sentences: Sentences, rules: TagRules, truth: I32, row: int, tag: int) -> np.float64:
+    """The loss of this word and the following ones if it gets this tag and the reference completes the sentence."""
+    reference, costs, end = rules.reference, rules.costs, sentences.ends[row]
     loss = np.float64(costs[truth[row], tag])
     while tag != truth[row] and row + 1 < end:
         row += 1
@@ -83,26 +84,26 @@ def _loss_from(sentences: Sentences, tagging: Tagging, truth: I32, row: int, tag
 
 @inlined
 def _roll_out(
-    settings: Settings, sentences: Sentences, tagging: Tagging, truth: I32, row: int, previous: int, costs: F32
+    settings: Settings, sentences: Sentences, rules: TagRules, truth: I32, row: int, previous: int, costs: F32
 ) -> None:
-    """The costs of all tags of a word."""
+    """Compute the costs of all tags of a word."""
     last = int(row + 1 == sentences.ends[row])
-    own = _loss_from(sentences, tagging, truth, row, tagging.reference[last, previous, truth[row]])
+    own = _loss_from(sentences, rules, truth, row, rules.reference[last, previous, truth[row]])
     for k in range(settings.n_labels):
-        costs[k] = clipped(np.float32(_loss_from(sentences, tagging, truth, row, k) - own))
+        costs[k] = clipped(np.float32(_loss_from(sentences, rules, truth, row, k) - own))
 
 
 @kernel
 def tag_rows(
     model: Model, settings: Settings, scratch: Scratch, rows: Csr, sentences: Sentences, allowed: Bool, tags: I32
 ) -> None:
-    """Tag the words of all sentences."""
+    """Tag all words."""
     n_tags = settings.n_labels
     for row in range(tags.shape[0]):
         _write_history(n_tags, sentences, rows, tags, row)
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
-        previous = _previous(n_tags, sentences, tags, row)
+        previous = _previous_tag(n_tags, sentences, tags, row)
         _allow(settings, scratch, allowed, int(row + 1 == sentences.ends[row]), previous)
         tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)
 
@@ -114,7 +115,7 @@ def learn_tags(
     scratch: Scratch,
     rows: Csr,
     sentences: Sentences,
-    tagging: Tagging,
+    rules: TagRules,
     truth: I32,
     order: I64,
     done: I64,
@@ -125,25 +126,25 @@ def learn_tags(
 ) -> None:
     """Roll in, ask, roll out and learn for the words ``order[done[0]:stop]``, until the budget of costs is reached.
 
-    ``done[0]`` is kept at the first position not done: in the end ``stop``, or less when the budget is reached or there
-    is no room. ``costs`` is scratch memory; ``tags`` holds the tags that were rolled in with, and takes new ones. A
-    word for which only one tag is allowed gets it: there is nothing to ask or to learn.
+    ``done[0]`` is always the first position not done. It ends at ``stop``, or earlier if the budget is reached or the
+    model is full. ``costs`` is scratch memory; ``tags`` holds the tags of the roll-in so far, and receives new ones. A
+    word with only one allowed tag gets it: there is nothing to ask or to learn.
     """
     n_tags = settings.n_labels
     for position in range(done[0], stop):
         if model.counters[COSTS_QUERIED] >= budget:
             return
         row = order[position]
-        previous = _previous(n_tags, sentences, tags, row)
-        n_allowed = _allow(settings, scratch, tagging.allowed, int(row + 1 == sentences.ends[row]), previous)
+        previous = _previous_tag(n_tags, sentences, tags, row)
+        n_allowed = _allow(settings, scratch, rules.allowed, int(row + 1 == sentences.ends[row]), previous)
         if n_allowed > 1:
             _write_history(n_tags, sentences, rows, tags, row)
             n = gather(model, settings, scratch, rows, row)
             if not has_room(model, scratch, n):
                 return
-            _roll_out(settings, sentences, tagging, truth, row, previous, costs)
+            _roll_out(settings, sentences, rules, truth, row, previous, costs)
             n_asked = question_row(model, settings, scratch, n, costs)
-            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # before anything is learned here
+            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # as predicted before learning
             learn_row(model, settings, scratch, n, costs, n_asked)
         else:
             tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)

@@ -1,8 +1,8 @@
-"""One question after the other: an answer can settle what else was worth asking about the same example.
+"""Asks the questions about an example in turn: one answer can settle the others.
 
-The rule lists labels that could be best and are uncertain. Put to the annotator in the order of their predicted
-costs, they need not all be asked: once a label is known to cost c, only a label whose cost may still lie below c can
-be better. Now and then an example is asked about in full all the same, so that what is left out stays measured.
+The rule lists labels that could be best and are uncertain. They are asked in the order of their predicted costs: once a
+label is known to cost c, only labels whose cost may lie below c can be better. A few examples, drawn at random, are
+asked about in full, so that the effect of the skipped questions stays measured.
 """
 
 import numpy as np
@@ -14,34 +14,33 @@ from coalface.kernels.state import (
     AUDIT,
     COAL,
     F32,
-    I8,
-    ROUND,
     SETTLED,
     UNCERTAIN,
     Bool,
-    Model,
+    Counted,
+    RoundArrays,
     Scratch,
     Settings,
 )
 
-_DRAW = 2  # of the round's random numbers
-_WHOLE_SHARE = 0.5  # of the audits' rate: examples on which nothing is settled
+_DRAW = 2  # which of the round's random numbers decides
+_WHOLE_SHARE = 0.5  # times the audit rate: the share of examples asked about in full
 _NOTHING_KNOWN = np.float32(np.inf)
 
 
 @inlined
-def asks_in_turn(model: Model, settings: Settings, round_number: int) -> bool:
-    """Whether an answer settles anything in this round."""
-    if not settings.in_turn or settings.rule != COAL or in_warm_up(model, settings, round_number):
+def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool:
+    """Whether questions are asked in turn in this round."""
+    if not settings.in_turn or settings.rule != COAL or in_warm_up(counts, settings, round_number):
         return False
     return uniform(settings.seed, round_number, _DRAW) >= _WHOLE_SHARE * settings.audit_rate
 
 
 @called
 def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
-    """Put the questions of the list to a table of costs, one after the other; how many were put.
+    """Answer the listed questions from a table of costs, in turn; returns how many were asked.
 
-    An audit is put together with the first question. Costs that were not asked for are NaN in scratch afterwards.
+    An audit is asked together with the first question. Afterwards, costs that were not asked for are NaN in scratch.
     """
     mask, reasons, known = scratch.mask, scratch.reasons, scratch.costs
     n_asked = 0
@@ -61,27 +60,35 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
 
 @kernel
 def answer_rows(
-    model: Model, settings: Settings, scratch: Scratch, costs: F32, reasons: I8, lowest: F32, predicted: F32, mask: Bool
+    counts: Counted,
+    settings: Settings,
+    scratch: Scratch,
+    first_round: int,
+    rounds: RoundArrays,
+    costs: F32,
+    asked: Bool,
 ) -> None:
-    """Put the questions about decided rows to a table of costs; ``mask`` says afterwards which of them were put.
+    """Answer the questions about decided rows from a table of costs; ``asked`` receives those asked.
 
-    Nothing is learned meanwhile, so it does not matter that one row is done before the next one begins.
+    Nothing is learned meanwhile, so the rows may be answered one after the other.
     """
-    for row in range(mask.shape[0]):
-        if asks_in_turn(model, settings, model.counters[ROUND] + row):
+    for row in range(asked.shape[0]):
+        for k in range(settings.n_labels):
+            asked[row, k] = rounds.mask[row, k]
+        if asks_in_turn(counts, settings, first_round + row):
             for k in range(settings.n_labels):
-                scratch.mask[k] = mask[row, k]
-                scratch.reasons[k] = reasons[row, k]
-                scratch.lowest[k] = lowest[row, k]
-                scratch.predicted[k] = predicted[row, k]
+                scratch.mask[k] = rounds.mask[row, k]
+                scratch.reasons[k] = rounds.reasons[row, k]
+                scratch.lowest[k] = rounds.lowest[row, k]
+                scratch.predicted[k] = rounds.predicted[row, k]
             answer_in_turn(settings, scratch, costs[row])
             for k in range(settings.n_labels):
-                mask[row, k] = scratch.mask[k]
+                asked[row, k] = scratch.mask[k]
 
 
 @inlined
 def strike_answered(settings: Settings, scratch: Scratch, asked: Bool) -> None:
-    """Take what was asked for already off the list."""
+    """Remove labels that were asked for already from the list."""
     for k in range(settings.n_labels):
         if asked[k]:
             scratch.mask[k] = False
@@ -90,7 +97,7 @@ def strike_answered(settings: Settings, scratch: Scratch, asked: Bool) -> None:
 
 @called
 def settle(settings: Settings, scratch: Scratch) -> None:
-    """Take the questions that the known costs have settled off the list."""
+    """Remove questions that the known costs have settled from the list."""
     known, mask, reasons, lowest = scratch.costs, scratch.mask, scratch.reasons, scratch.lowest
     least = _NOTHING_KNOWN
     for k in range(settings.n_labels):
@@ -104,7 +111,7 @@ def settle(settings: Settings, scratch: Scratch) -> None:
 
 @called
 def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
-    """The questions to put now: all of the list, or its most promising label and an audit."""
+    """Mark the questions to ask now: the whole list, or its most promising label and an audit."""
     mask, reasons, first = scratch.mask, scratch.reasons, scratch.next
     for k in range(settings.n_labels):
         first[k] = mask[k] and (not in_turn or reasons[k] != UNCERTAIN)
@@ -115,7 +122,7 @@ def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
 
 @inlined
 def _most_promising(settings: Settings, scratch: Scratch) -> int:
-    """The label of the list with the least raw prediction, the first one among equals; -1 if none is left."""
+    """The listed label with the lowest raw prediction, the first of equals; -1 if none is left."""
     mask, reasons, predicted = scratch.mask, scratch.reasons, scratch.predicted
     best = -1
     for k in range(settings.n_labels):

@@ -1,8 +1,8 @@
-"""The loops that read Vowpal Wabbit's text: labels before the first bar, features behind it.
+"""Parses Vowpal Wabbit's cost-sensitive text: labels before the first bar, features after it.
 
-A file is one array of bytes, a line is ``[start, end)`` in it, and names are spans of it: Python sees
-each distinct name once, however often it occurs. A kernel stops at the first bad line and writes
-``problem = (code, line, start, end)``; ``coalface.data.formats.vw_text`` turns that into words.
+A file is one array of bytes; lines and names are spans ``[start, end)`` of it. Python sees each distinct name once,
+however often it occurs. A kernel stops at the first bad line and writes ``problem = (code, line, start, end)``;
+``coalface.data.formats.vw_text`` turns that into an error message.
 """
 
 import numpy as np
@@ -17,15 +17,15 @@ from coalface.kernels.words import (
     SPACE,
     TAB,
     ZERO,
-    find,
-    grown,
+    enlarged_table,
+    find_name,
     is_blank,
     murmur,
-    put_name,
     read_number,
-    same,
+    same_bytes,
     vw_hash,
     word_end,
+    write_name,
 )
 
 NUMBERED, NAMED, HASHED = 0, 1, 2
@@ -37,7 +37,7 @@ _LARGEST_COLUMN = 2**31 - 2
 
 @inlined
 def _report(problem, code, line, start, end):  # type: ignore[no-untyped-def]
-    problem[0] = code  # one by one: assigning a tuple to a slice takes seconds to compile
+    problem[0] = code  # assigning a tuple to a slice would take seconds to compile
     problem[1] = line
     problem[2] = start
     problem[3] = end
@@ -63,8 +63,8 @@ def _name_end(buffer, start, end):  # type: ignore[no-untyped-def]
 def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-untyped-def]
     """The listed labels of each line: (bars, indptr, codes, costs, names).
 
-    ``bars[i]`` is the place of the first bar, ``codes`` number the distinct labels by first appearance,
-    ``names`` is described at ``find``, and a label without a cost gets NaN.
+    ``bars[i]`` is the place of the first bar. ``codes`` number the distinct labels in order of first appearance;
+    ``names`` is described at ``find_name``. A label without a cost gets NaN.
     """
     n_lines = len(starts)
     bars = np.zeros(n_lines, np.int64)
@@ -79,7 +79,7 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
     for line in range(n_lines):
         end = ends[line]
         place = starts[line]
-        expected = 0  # most lines list the labels in one order: try the next one before hashing
+        expected = 0  # most lines list the labels in the same order: try the next one before hashing
         while True:
             place = _skip_blanks(buffer, place, end)
             if place == end:
@@ -103,31 +103,31 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
             cost = np.nan
             if place < end and buffer[place] == COLON:
                 cost, place = read_number(buffer, stop + 1, end)
-                behind = word_end(buffer, place, end)
-                if place == stop + 1 or behind != place:
-                    _report(problem, BAD_NUMBER, line, start, behind)
+                after = word_end(buffer, place, end)
+                if place == stop + 1 or after != place:
+                    _report(problem, BAD_NUMBER, line, start, after)
                     break
                 if not abs(cost) <= LARGEST:
-                    _report(problem, NOT_FINITE, line, start, behind)
+                    _report(problem, NOT_FINITE, line, start, after)
                     break
-                if behind < end and buffer[behind] == BAR:
-                    _report(problem, GLUED_LABEL, line, start, behind)
+                if after < end and buffer[after] == BAR:
+                    _report(problem, GLUED_LABEL, line, start, after)
                     break
             code = expected
             if (
                 code >= n_names
                 or names[code, 2] != stop - start
-                or not same(buffer, names[code, 3], start, stop - start)
+                or not same_bytes(buffer, names[code, 3], start, stop - start)
             ):
-                slot = find(buffer, slots, names, 0, start, stop)
+                slot = find_name(buffer, slots, names, 0, start, stop)
                 code = int(slots[slot])
                 if code < 0:
                     code = n_names
                     slots[slot] = code
-                    put_name(buffer, names, code, 0, start, stop)
+                    write_name(buffer, names, code, 0, start, stop)
                     n_names += 1
                     if 2 * n_names >= len(slots):
-                        slots, names = grown(buffer, slots, names, n_names)
+                        slots, names = enlarged_table(buffer, slots, names, n_names)
             codes[count] = code
             costs[count] = cost
             count += 1
@@ -143,8 +143,8 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
 def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: ignore[no-untyped-def]
     """The features of each line: (indptr, columns, values, names, spaces).
 
-    ``names`` and ``spaces`` (namespaces) are tables as described at ``find``, filled in NAMED mode only. Zeros
-    are dropped; a feature that occurs twice in a line is given twice. ``mask`` cuts the hashes of HASHED mode.
+    ``names`` and ``spaces`` (namespaces) are tables as described at ``find_name``, filled in NAMED mode only. Zeros are
+    dropped; a feature that occurs twice in a line is returned twice. In HASHED mode, ``mask`` truncates the hashes.
     """
     n_lines = len(bars)
     indptr = np.zeros(n_lines + 1, np.int64)
@@ -164,7 +164,7 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
         space_start = place
         space_stop = place
         weight = 1.0
-        seed = 0  # of the namespace: its hash, or its number
+        seed = 0  # the namespace's hash, or its number
         while place < end:
             if buffer[place] == SPACE or buffer[place] == TAB:
                 place += 1
@@ -176,25 +176,25 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                 weight = 1.0
                 if place < end and buffer[place] == COLON:
                     weight, place = read_number(buffer, space_stop + 1, end)
-                    behind = word_end(buffer, place, end)
-                    if place == space_stop + 1 or behind != place:
-                        _report(problem, BAD_NUMBER, line, space_start - 1, behind)
+                    after = word_end(buffer, place, end)
+                    if place == space_stop + 1 or after != place:
+                        _report(problem, BAD_NUMBER, line, space_start - 1, after)
                         break
                     if not abs(weight) <= LARGEST:
-                        _report(problem, NOT_FINITE, line, space_start - 1, behind)
+                        _report(problem, NOT_FINITE, line, space_start - 1, after)
                         break
                 if mode == HASHED:
                     seed = vw_hash(buffer, space_start, space_stop, 0)
                 elif mode == NAMED:
-                    slot = find(buffer, space_slots, spaces, 0, space_start, space_stop)
+                    slot = find_name(buffer, space_slots, spaces, 0, space_start, space_stop)
                     seed = int(space_slots[slot])
                     if seed < 0:
                         seed = n_spaces
                         space_slots[slot] = seed
-                        put_name(buffer, spaces, seed, 0, space_start, space_stop)
+                        write_name(buffer, spaces, seed, 0, space_start, space_stop)
                         n_spaces += 1
                         if 2 * n_spaces >= len(space_slots):
-                            space_slots, spaces = grown(buffer, space_slots, spaces, n_spaces)
+                            space_slots, spaces = enlarged_table(buffer, space_slots, spaces, n_spaces)
                 continue
             start = place
             column = 0
@@ -235,15 +235,15 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
                 else:
                     column = murmur(buffer, start, stop, seed) & mask
             else:
-                slot = find(buffer, slots, names, seed, start, stop)
+                slot = find_name(buffer, slots, names, seed, start, stop)
                 column = int(slots[slot])
                 if column < 0:
                     column = n_names
                     slots[slot] = column
-                    put_name(buffer, names, column, seed, start, stop)
+                    write_name(buffer, names, column, seed, start, stop)
                     n_names += 1
                     if 2 * n_names >= len(slots):
-                        slots, names = grown(buffer, slots, names, n_names)
+                        slots, names = enlarged_table(buffer, slots, names, n_names)
             if np.float32(value) != 0.0:
                 columns[count] = column
                 values[count] = value
@@ -256,9 +256,9 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
 
 @kernel
 def fill_costs(indptr, columns, costs, cost, listed):  # type: ignore[no-untyped-def]
-    """Write the listed costs into ``cost`` (n, K) and mark them in ``listed``; -1 or a twice-listing line.
+    """Write the listed costs into ``cost`` (n, K) and mark them in ``listed``, unless that has no rows.
 
-    ``listed`` may have no rows, and is then left alone.
+    Returns -1, or the first line that lists a label twice.
     """
     last_line = np.full(cost.shape[1], -1, np.int64)
     for line in range(len(indptr) - 1):

@@ -1,7 +1,7 @@
-"""The words of a text file inside compiled loops: numbers, hashes, and a table of distinct names.
+"""Reads the words of a text file inside compiled loops: numbers, hashes, and a table of distinct names.
 
-A name is a span ``[start, end)`` of the file's bytes; nothing is copied. The Python bodies (``py_func``)
-take ``bytes`` as the buffer: its items are Python integers.
+A name is a span ``[start, end)`` of the file's bytes; nothing is copied. The Python bodies (``py_func``) take ``bytes``
+as the buffer, whose items are Python integers.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _DOT, _PLUS, _MINUS, _UPPER_E, _LOWER_E = 46, 43, 45, 69, 101
 
 @inlined
 def read_number(buffer, start, end):  # type: ignore[no-untyped-def]
-    """The number that begins at ``start`` and the place behind it, which is ``start`` if there is none."""
+    """The number that begins at ``start``, and the place after it; that is ``start`` if there is no number."""
     place = start
     negative = False
     if place < end and (buffer[place] == _MINUS or buffer[place] == _PLUS):
@@ -53,11 +53,11 @@ def read_number(buffer, start, end):  # type: ignore[no-untyped-def]
     if n_digits == 0:
         return 0.0, start
     if place < end and (buffer[place] == _LOWER_E or buffer[place] == _UPPER_E):
-        power, behind = _read_exponent(buffer, place + 1, end)
-        if behind == place + 1:
+        power, after = _read_exponent(buffer, place + 1, end)
+        if after == place + 1:
             return 0.0, start
         exponent += power
-        place = behind
+        place = after
     value = _scaled(float(digits), exponent)
     return (-value if negative else value), place
 
@@ -81,7 +81,7 @@ def _read_exponent(buffer, start, end):  # type: ignore[no-untyped-def]
 
 @inlined
 def _scaled(value, exponent):  # type: ignore[no-untyped-def]
-    """One correctly rounded operation for |exponent| <= 22, which is every ordinary number."""
+    """``value * 10 ** exponent``: one correctly rounded operation if |exponent| <= 22, as in most files."""
     if value == 0.0:
         return value
     while exponent > 22 and value <= LARGEST:
@@ -133,7 +133,7 @@ def murmur(buffer, start, end, seed):  # type: ignore[no-untyped-def]
 
 @kernel
 def vw_hash(buffer, start, end, seed):  # type: ignore[no-untyped-def]
-    """VW's hash of a name: its integer plus the seed if it is all digits, else murmur. 32 bits."""
+    """VW's 32-bit hash of a name: if it is all digits, its integer plus the seed; otherwise murmur."""
     number = 0
     for place in range(start, end):
         if buffer[place] < ZERO or buffer[place] > NINE:
@@ -143,8 +143,8 @@ def vw_hash(buffer, start, end, seed):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def same(buffer, first, second, length):  # type: ignore[no-untyped-def]
-    """Whether two spans hold the same bytes."""
+def same_bytes(buffer, first, second, length):  # type: ignore[no-untyped-def]
+    """Whether two spans contain the same bytes."""
     if first == second:
         return True
     for offset in range(length):  # noqa: SIM110 (a generator would not compile)
@@ -154,7 +154,7 @@ def same(buffer, first, second, length):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def packed(buffer, start, end):  # type: ignore[no-untyped-def]
+def packed_bytes(buffer, start, end):  # type: ignore[no-untyped-def]
     """Up to seven bytes as one integer."""
     word = 0
     for offset in range(min(end - start, 7)):
@@ -163,29 +163,29 @@ def packed(buffer, start, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _slot(buffer, mask, head, second, extent, start):  # type: ignore[no-untyped-def]
-    """Where the search for a name begins; what lies beyond two words counts too."""
+def _first_slot(buffer, mask, head, second, extent, start):  # type: ignore[no-untyped-def]
+    """Where the search for a name begins: a hash of its first 14 bytes, its extent and the bytes after these."""
     hashed = (head * 0x2545F4914F6CDD1D) ^ (second * 0x1B03738712FAD5C9) ^ (extent * 0x369DEA0F31A53F85)
     length = extent & LOW32
     for place in range(start + 14, start + length):
         hashed = ((hashed & _LOW63) ^ (0 + int(buffer[place]))) * 0x100000001B3
     hashed &= _LOW63
-    hashed = ((hashed ^ (hashed >> 31)) * 0x2545F4914F6CDD1D) & _LOW63  # high bits know all of the name
+    hashed = ((hashed ^ (hashed >> 31)) * 0x2545F4914F6CDD1D) & _LOW63  # every byte affects the high bits
     return (hashed >> 31) & mask
 
 
 @inlined
-def find(buffer, slots, names, space, start, end):  # type: ignore[no-untyped-def]
-    """The slot that holds this name of this namespace, or the free one where it belongs.
+def find_name(buffer, slots, names, space, start, end):  # type: ignore[no-untyped-def]
+    """The slot of this name in this namespace, or the free slot where it belongs.
 
-    ``names[code]`` = (first seven bytes, next seven, length + namespace * 2^32, start): most names are
-    compared without a look at the file.
+    ``names[code]`` = (first seven bytes, next seven, length + namespace * 2^32, start), so most names are compared
+    without reading the file.
     """
     mask = len(slots) - 1
-    head = packed(buffer, start, end)
-    second = packed(buffer, start + 7, end)
+    head = packed_bytes(buffer, start, end)
+    second = packed_bytes(buffer, start + 7, end)
     extent = (end - start) | (space << 32)
-    slot = _slot(buffer, mask, head, second, extent, start)
+    slot = _first_slot(buffer, mask, head, second, extent, start)
     while True:
         code = slots[slot]
         if code < 0:
@@ -194,24 +194,24 @@ def find(buffer, slots, names, space, start, end):  # type: ignore[no-untyped-de
             names[code, 0] == head
             and names[code, 1] == second
             and names[code, 2] == extent
-            and same(buffer, names[code, 3] + 14, start + 14, end - start - 14)
+            and same_bytes(buffer, names[code, 3] + 14, start + 14, end - start - 14)
         ):
             return slot
         slot = (slot + 1) & mask
 
 
 @inlined
-def put_name(buffer, names, code, space, start, end):  # type: ignore[no-untyped-def]
-    """Enter a name into row ``code`` of the table."""
-    names[code, 0] = packed(buffer, start, end)
-    names[code, 1] = packed(buffer, start + 7, end)
+def write_name(buffer, names, code, space, start, end):  # type: ignore[no-untyped-def]
+    """Write a name into row ``code`` of the table."""
+    names[code, 0] = packed_bytes(buffer, start, end)
+    names[code, 1] = packed_bytes(buffer, start + 7, end)
     names[code, 2] = (end - start) | (space << 32)
     names[code, 3] = start
 
 
 @inlined
-def grown(buffer, slots, names, n_names):  # type: ignore[no-untyped-def]
-    """The same table with twice the room."""
+def enlarged_table(buffer, slots, names, n_names):  # type: ignore[no-untyped-def]
+    """A copy of the table with twice the capacity."""
     wider = np.full(2 * len(slots), -1, np.int32)
     longer = np.empty((2 * len(names), 4), np.int64)
     mask = len(wider) - 1
@@ -219,7 +219,7 @@ def grown(buffer, slots, names, n_names):  # type: ignore[no-untyped-def]
         for item in range(4):  # a slice would take seconds to compile
             longer[code, item] = names[code, item]
         head, second, extent, start = int(names[code, 0]), int(names[code, 1]), int(names[code, 2]), int(names[code, 3])
-        slot = _slot(buffer, mask, head, second, extent, start)
+        slot = _first_slot(buffer, mask, head, second, extent, start)
         while wider[slot] >= 0:
             slot = (slot + 1) & mask
         wider[slot] = code
@@ -234,7 +234,7 @@ def is_blank(byte):  # type: ignore[no-untyped-def]
 
 @inlined
 def word_end(buffer, start, end):  # type: ignore[no-untyped-def]
-    """The place of the first blank or bar from ``start`` on, or ``end``."""
+    """The place of the first blank or bar at or after ``start``; otherwise ``end``."""
     place = start
     while place < end and not is_blank(buffer[place]):
         place += 1

@@ -1,19 +1,18 @@
-"""The online learner, for streams of sparse or dense examples: one pass, one linear regressor per label."""
+"""``CoalClassifier``: COAL over any cost model, by default the online one."""
 
-from collections.abc import Mapping
 from typing import Any, Self
-
-from numpy.typing import NDArray
 
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.settings import AS_PUBLISHED
-from coalface.models.online import OnlineRegressors
+from coalface.models.choice import model_of
+from coalface.models.contract import CostModel
 
 
 class CoalClassifier(CostClassifier):
-    """A cost-sensitive classifier that asks only for costs that can still matter (COAL, online).
+    """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
 
-    Parameters are explained in ``docs/parameters.md``.
+    ``model`` predicts the costs: "online", "ridge", "exact", or a ``CostModel``. All parameters are explained in
+    ``docs/parameters.md``.
 
     >>> learner = CoalClassifier(classes=["refund", "billing"], warm_up=0)
     >>> queries = learner.ask([[1.0, 0.0]])
@@ -23,7 +22,7 @@ class CoalClassifier(CostClassifier):
     array(['refund'], dtype='<U7')
     """
 
-    _learned_with = ("cost_bounds", "learning_rate", "accumulator", "fit_intercept")
+    _learned_with = ("cost_bounds", "model")
 
     def __init__(
         self,
@@ -46,6 +45,7 @@ class CoalClassifier(CostClassifier):
         abstain_label: Any = None,
         budget: Any = None,
         alike: float | None = 1.0,
+        model: Any = "online",
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -66,6 +66,7 @@ class CoalClassifier(CostClassifier):
         self.abstain_label = abstain_label
         self.budget = budget
         self.alike = alike
+        self.model = model
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -77,8 +78,5 @@ class CoalClassifier(CostClassifier):
         """
         return cls(**{**AS_PUBLISHED, "mellowness": mellowness, "learning_rate": learning_rate, **others})
 
-    def _new_regressors(self, n_labels: int) -> OnlineRegressors:
-        return OnlineRegressors(n_labels, in_turn=self._settings(n_labels).in_turn)
-
-    def _saved_regressors(self, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> OnlineRegressors:
-        return OnlineRegressors.from_arrays(n_labels, arrays)
+    def _cost_model(self) -> CostModel:
+        return model_of(self.model)

@@ -1,20 +1,10 @@
-"""The learner of the paper's theory, over any class of regressors that a least-squares oracle can search."""
+"""``OracleCoalClassifier``: Algorithm 1 of the paper, over any class of regressors that an oracle can search."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
-from coalface.data.rows import Rows
-from coalface.errors import InputError
 from coalface.learner.estimator import CostClassifier
-from coalface.models.exact.engines import engine_for
 from coalface.models.exact.known_oracles import oracle_of
-from coalface.models.exact.model import OracleRegressors
-from coalface.models.exact.oracles import BallOracle
-from coalface.models.exact.schedule import TheorySchedule
-
-SCHEDULES = ("practical", "theory")
+from coalface.models.exact.model import ExactModel
 
 
 class OracleCoalClassifier(CostClassifier):
@@ -30,19 +20,8 @@ class OracleCoalClassifier(CostClassifier):
     (['refund'], True)
     """
 
-    regressors_: OracleRegressors
-    _learned_with = (
-        "cost_bounds",
-        "oracle",
-        "ranges",
-        "schedule",
-        "mellowness",
-        "slack",
-        "dimension",
-        "horizon",
-        "failure_probability",
-        "fit_intercept",
-    )
+    model_: ExactModel
+    _learned_with = ("cost_bounds", "oracle", "ranges", "schedule", "dimension", "horizon", "failure_probability")
 
     def __init__(
         self,
@@ -90,27 +69,12 @@ class OracleCoalClassifier(CostClassifier):
         self.abstain_label = abstain_label
         self.alike = alike
 
-    def _new_regressors(self, n_labels: int) -> OracleRegressors:
-        oracle = oracle_of(BallOracle() if self.oracle is None else self.oracle)
-        engine = engine_for(self.ranges, oracle)
-        return OracleRegressors(
-            n_labels, oracle, engine, self._theory(n_labels, oracle), intercept=self._settings(n_labels).intercept
+    def _cost_model(self) -> ExactModel:
+        return ExactModel(
+            self.oracle, self.ranges, self.schedule, self.dimension, self.horizon, self.failure_probability
         )
 
-    def _saved_regressors(self, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> OracleRegressors:
-        return self._new_regressors(n_labels).restore(arrays)
-
-    def _check_learnable(self, rows: Rows, n_labels: int) -> None:
-        regressors = getattr(self, "regressors_", None) or self._new_regressors(n_labels)
-        regressors.check(rows)
-
-    def _theory(self, n_labels: int, oracle: Any) -> TheorySchedule | None:
-        if self.schedule not in SCHEDULES:
-            raise InputError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
-        if self.schedule == "practical":
-            return None
-        return TheorySchedule.of(n_labels, oracle, self.dimension, self.horizon, self.failure_probability)
-
-    def _plain_params(self) -> dict[str, Any]:
-        params = super()._plain_params()
+    def plain_params(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        params = super().plain_params()
         return params if self.oracle is None else {**params, "oracle": oracle_of(self.oracle).plain()}

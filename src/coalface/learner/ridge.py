@@ -1,14 +1,9 @@
-"""The second-order learner, for streams of dense embeddings: exact ridge regression and ranges of a closed form."""
+"""``RidgeCoalClassifier``: COAL over exact ridge regression, for streams of dense embeddings."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
-from coalface.data.rows import Rows
-from coalface.kernels.state import Settings
 from coalface.learner.estimator import CostClassifier
-from coalface.models.ridge import RidgeRegressors, regularization_of
+from coalface.models.ridge import RidgeModel
 
 
 class RidgeCoalClassifier(CostClassifier):
@@ -23,8 +18,8 @@ class RidgeCoalClassifier(CostClassifier):
     array(['refund'], dtype='<U7')
     """
 
-    regressors_: RidgeRegressors
-    _learned_with = ("cost_bounds", "regularization", "fit_intercept")
+    model_: RidgeModel
+    _learned_with = ("cost_bounds", "regularization")
 
     def __init__(
         self,
@@ -64,25 +59,13 @@ class RidgeCoalClassifier(CostClassifier):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes that the regressors occupy.
+        """Bytes that the model occupies.
 
         >>> RidgeCoalClassifier(classes=range(100)).tell([[0.1] * 384], [[0.5] * 100]).nbytes_ // 1_000_000
         33
         """
-        self._ready()
-        return self.regressors_.nbytes
+        self.begin()
+        return self.model_.nbytes
 
-    def _settings(self, n_labels: int | None = None) -> Settings:
-        regularization_of(vars(self))
-        return super()._settings(n_labels)
-
-    def _new_regressors(self, n_labels: int) -> RidgeRegressors:
-        intercept = self._settings(n_labels).intercept
-        return RidgeRegressors(n_labels, regularization_of(vars(self)), intercept=intercept)
-
-    def _saved_regressors(self, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> RidgeRegressors:
-        return RidgeRegressors.from_arrays(n_labels, arrays, vars(self))
-
-    def _check_learnable(self, rows: Rows, n_labels: int) -> None:
-        regressors = getattr(self, "regressors_", None) or self._new_regressors(n_labels)
-        regressors.check(rows)
+    def _cost_model(self) -> RidgeModel:
+        return RidgeModel(self.regularization)

@@ -28,6 +28,7 @@ from coalface.kernels.state import (
     Settings,
 )
 from coalface.learner.budget import Budget
+from coalface.models.choice import model_of
 
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
@@ -48,6 +49,7 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "abstain_label": None,
         "budget": None,
         "alike": None,
+        "model": "online",
     }
 )
 
@@ -57,7 +59,7 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
     ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
-    ...     random_state=0, fit_intercept=True, alike=1.0, abstain_cost=None,
+    ...     random_state=0, fit_intercept=True, alike=1.0, model="online", abstain_cost=None,
     ...     cost_bounds=(0.0, 1.0))).warm_up
     10
     """
@@ -84,12 +86,14 @@ _NAMES = (
     "random_state",
     "fit_intercept",
     "alike",
+    "model",
 )
 
 
 @lru_cache(maxsize=256, typed=True)  # a service checks the same parameters for every row
 def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
     params = dict(zip(_NAMES, values, strict=True))
+    model_of(params["model"])
     return Settings(
         n_labels=n_labels,
         rule=choice(params, "rule", RULES),

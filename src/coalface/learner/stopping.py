@@ -7,7 +7,7 @@ import numpy as np
 
 from coalface.data.costs import CostScale
 from coalface.errors import InputError
-from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, SQUARED_SHARES, Model
+from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, SQUARED_SHARES, Counted
 from coalface.kernels.stopping import saves_less, saving_interval
 
 
@@ -45,25 +45,25 @@ class Saving:
         )
 
 
-def saving_of(model: Model, scale: CostScale) -> Saving | None:
+def saving_of(counts: Counted, scale: CostScale) -> Saving | None:
     """What the model's rounds say; None as long as they say too little."""
-    estimate, half, reachable = saving_interval(model.saving)
+    estimate, half, reachable = saving_interval(counts.saving)
     if not np.isfinite(half):
         return None
     span = scale.ceiling - scale.floor
-    means = scale.from_unit(np.array([model.saving[MEAN_COST], model.saving[MEAN_PREDICTED], reachable]))
+    means = scale.from_unit(np.array([counts.saving[MEAN_COST], counts.saving[MEAN_PREDICTED], reachable]))
     return Saving(
         span * estimate,
         span * (estimate - half),
         span * (estimate + half),
-        round(1.0 / float(model.saving[SQUARED_SHARES])),
+        round(1.0 / float(counts.saving[SQUARED_SHARES])),
         *means.tolist(),
     )
 
 
-def saves_less_than(model: Model, saving: float) -> bool:
+def saves_less_than(counts: Counted, saving: float) -> bool:
     """Whether more asking would save less than this per example, on the inner scale, as far as one can tell."""
-    return bool(saves_less(model.saving, saving))
+    return bool(saves_less(counts.saving, saving))
 
 
 def checked_saving(name: str, saving: Any, scale: CostScale, audit_rate: float) -> float:

@@ -1,12 +1,11 @@
-"""Online least squares: one linear regressor per label, learned in one pass by scale-free AdaGrad.
+"""The online model: one linear regressor per label, learned in one pass by scale-free AdaGrad.
 
-The numbers live in the arrays of ``kernels.state.Model``; this module makes them, grows them with the
-features that appear, and names the settings. Costs are in [0, 1] here.
+The numbers live in the arrays of ``kernels.state.Model``. This module allocates them and grows them with the features
+that appear.
 """
 
-from collections.abc import Mapping
-from threading import RLock
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +15,27 @@ from coalface.errors import FileFormatError
 from coalface.kernels import online
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
+    COSTS_QUERIED,
     COUNT_CLASSES,
     INVERSE_SCALE,
     LEVELS,
     MOST_IMPLIED,
-    N_COUNTERS,
-    N_SAVING,
-    ROUND,
+    NO_ROUNDS,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
+    Csr,
     Model,
+    RoundArrays,
     Scratch,
     Settings,
+    Until,
     lanes_for,
+    new_counts,
+    new_rounds,
     new_scratch,
 )
+from coalface.kernels.stopping import saves_less
+from coalface.models.contract import NO_GROUPS, NO_WEIGHTS, CostModel, Costs, Groups, Mask, Play, Ranged, none_taken
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # room made in advance, as a share of the slots in use
 _INDEX_BYTES = 16  # of a slot beside its cells
@@ -38,20 +43,80 @@ _PER_SLOT = ("cells", "units", "features")
 _NEW = ("saving",)  # not in the models of version 0.1, which start with none
 
 
-class OnlineRegressors:
-    """The state of all labels' regressors, growing with the features that are learned.
+class OnlineModel(CostModel):
+    """Linear regressors that grow with the features they learn; asking and telling run in compiled loops.
 
-    >>> regressors = OnlineRegressors(n_labels=3)
-    >>> regressors.make_room(100)
-    >>> regressors.model.cells.shape[1:]
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(classes=["walk", "fly", "swim"], model=OnlineModel()).tell([[1.0]], [[0.2, 0.9, 0.5]])
+    >>> learner.model_.state.cells.shape[1:]
     (3, 8)
     """
 
-    def __init__(self, n_labels: int, *, in_turn: bool = False) -> None:
-        self.n_labels = n_labels
-        self.lock = RLock()  # arrays move when they grow: one thread at a time
-        self.model = _empty_model(lanes_for(n_labels), implies=in_turn and n_labels <= MOST_IMPLIED)
-        self.scratch = new_scratch(n_labels, 64)
+    learned_with = ("learning_rate", "accumulator", "fit_intercept")
+    state: Model
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """A model that has learned nothing; with questions in turn it also learns what answers imply."""
+        begun = super().begin(n_labels, settings)
+        begun.state = _empty_model(n_labels, implies=settings.in_turn and n_labels <= MOST_IMPLIED)
+        begun.scratch = new_scratch(n_labels, 64)
+        return begun
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predicted costs, (n, K)."""
+        predicted = np.empty((len(rows), self.n_labels), np.float32)
+        self._predict(rows, self.settings, NO_ROUNDS.candidates, predicted)
+        return predicted
+
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions, and how far one more example could pull each of them."""
+        rounds = new_rounds(len(rows), self.n_labels)
+        with self.lock:
+            self._decide(rows, settings, rounds, first_round, NO_GROUPS)
+        return Ranged(rounds.predicted, rounds.lowest, rounds.highest)
+
+    def learn(
+        self,
+        rows: Rows,
+        costs: Costs,
+        settings: Settings,
+        first_round: int,  # noqa: ARG002
+        weights: Costs = NO_WEIGHTS,
+    ) -> None:
+        """Learn the known costs, (n, K), row by row."""
+
+        def go_on(csr: Csr, scratch: Scratch, done: int) -> int:
+            return online.learn_rows(self.state, settings, scratch, csr, costs, weights, done)
+
+        self._in_room(rows, go_on)
+
+    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
+        """The best label of each row, by its number; K stands for abstaining."""
+        return self._predict(rows, settings, candidates, NO_ROUNDS.predicted)
+
+    def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
+        """Learn the known costs and, unless they come late, close a round per row."""
+
+        def go_on(csr: Csr, scratch: Scratch, done: int) -> int:
+            return online.tell_rows(self.state, settings, scratch, csr, rounds, late, done)
+
+        self._in_room(rows, go_on)
+
+    def simulate(self, rows: Rows, settings: Settings, play: Play, start: int, until: Until, batch: int = 1) -> int:
+        """Ask, answer and tell in one compiled loop; the first position of the order that is not done."""
+        if batch > 1:
+            return super().simulate(rows, settings, play, start, until, batch)
+        order, given, record = play
+        with self.lock:
+            scratch = self.scratch_for(rows.longest)
+            while True:
+                start = online.simulate_rows(
+                    self.state, settings, scratch, rows.csr, given, record, order, start, until
+                )
+                enough = self.state.counters[COSTS_QUERIED] >= until.costs
+                if start == until.position or enough or saves_less(self.state.saving, until.saving):
+                    return start
+                self.make_room(int(scratch.unseen[0]))
 
     def scratch_for(self, longest_row: int) -> Scratch:
         """Scratch memory for rows of up to ``longest_row`` non-zeros."""
@@ -59,44 +124,30 @@ class OnlineRegressors:
             self.scratch = new_scratch(self.n_labels, longest_row + longest_row // 4)
         return self.scratch
 
-    def predict_rows(
-        self,
-        settings: Settings,
-        rows: Rows,
-        candidates: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        predicted: NDArray[np.float32],
-    ) -> None:
-        """The best answer to each row and, if ``predicted`` has rows, the predicted costs."""
-        scratch = self.scratch_for(rows.longest)
-        online.predict_rows(self.model, settings, scratch, rows.csr, candidates, best, predicted)
+    def _predict(self, rows: Rows, settings: Settings, candidates: Mask, predicted: Costs) -> NDArray[np.int64]:
+        best = np.empty(len(rows), np.int64)
+        with self.lock:
+            scratch = self.scratch_for(rows.longest)
+            online.predict_rows(self.state, settings, scratch, rows.csr, candidates, best, predicted)
+        return best
 
-    def ask_rows(self, settings: Settings, rows: Rows, *arrays: NDArray[Any]) -> None:
-        """Decide on each row; the arrays are those of the kernel."""
-        online.ask_rows(self.model, settings, self.scratch_for(rows.longest), rows.csr, *arrays)
+    def _decide(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups) -> None:
+        scratch, taken = self.scratch_for(rows.longest), none_taken(groups, self.n_labels)
+        online.ask_rows(self.state, settings, scratch, rows.csr, first_round, rounds, groups, taken)
 
-    def tell_rows(
-        self,
-        settings: Settings,
-        rows: Rows,
-        candidates: NDArray[np.bool_],
-        costs: NDArray[np.float32],
-        asked: NDArray[np.bool_],
-        outlook: NDArray[np.float64],
-        late: bool,
-    ) -> None:
-        """Learn the known costs and close a round per row."""
-        done, scratch = 0, self.scratch_for(rows.longest)
-        while done < len(rows):
-            done = online.tell_rows(
-                self.model, settings, scratch, rows.csr, candidates, costs, asked, outlook, late, done
-            )
-            if done < len(rows):
-                self.make_room(int(scratch.unseen[0]))
+    def _in_room(self, rows: Rows, go_on: Callable[[Csr, Scratch, int], int]) -> None:
+        """Call a kernel until all rows are done; it stops where the model lacks room for the features of a row."""
+        csr, longest, n_rows, done = rows.csr, rows.longest, len(rows), 0
+        with self.lock:
+            scratch = self.scratch_for(longest)
+            while done < n_rows:
+                done = go_on(csr, scratch, done)
+                if done < n_rows:
+                    self.make_room(int(scratch.unseen[0]))
 
     def make_room(self, n_features: int) -> None:
         """Make room for this many more features, with little to spare: memory follows what was seen."""
-        model = self.model
+        model = self.state
         used = int(model.counters[SLOTS_USED])
         needed = used + n_features
         if needed > model.features.shape[0]:
@@ -107,7 +158,7 @@ class OnlineRegressors:
         if needed * 4 > model.table.shape[0] * 3:
             table = np.zeros(needed * 3 // 2 + 8, np.int32)  # two thirds full now, three quarters at most
             fill_table(table, model.features, used)
-            self.model = model._replace(table=table)
+            self.state = model._replace(table=table)
 
     @property
     def _spare(self) -> float:
@@ -118,24 +169,20 @@ class OnlineRegressors:
     @property
     def nbytes(self) -> int:
         """Bytes that the model occupies."""
-        return sum(array.nbytes for array in self.model)
+        return sum(array.nbytes for array in self.state)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The model as named arrays, without spare room, for a file."""
-        used = int(self.model.counters[SLOTS_USED])
-        named = self.model._asdict()
+        """The model as named arrays, without spare room."""
+        used = int(self.state.counters[SLOTS_USED])
+        named = self.state._asdict()
         del named["table"]
         return {name: array[:used] if name in _PER_SLOT else array for name, array in named.items()}
 
-    @classmethod
-    def from_arrays(cls, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> "OnlineRegressors":
-        """The regressors whose ``arrays`` were saved."""
-        regressors = cls(n_labels, in_turn=len(arrays.get("implied", ())) > 0)
-        fresh = regressors.model._asdict()
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``arrays`` gave."""
+        fresh = _empty_model(self.n_labels, implies=len(arrays.get("implied", ())) > 0)._asdict()
         for name, array in fresh.items():
-            if name == "table":
-                continue
-            if name in _NEW and name not in arrays:
+            if name == "table" or (name in _NEW and name not in arrays):
                 continue
             saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
@@ -144,28 +191,18 @@ class OnlineRegressors:
             fresh[name] = np.array(saved)
         slots = {len(fresh[name]) for name in _PER_SLOT} | {int(fresh["counters"][SLOTS_USED])}
         if len(slots) > 1 or (fresh["counters"] < 0).any() or len(fresh["features"]) == 0:
-            raise FileFormatError(f"The arrays of the model are of different lengths, {sorted(slots)}; it is damaged.")
-        regressors.model = Model(**fresh)
-        regressors.make_room(0)
-        table = np.zeros_like(regressors.model.table)
-        fill_table(table, regressors.model.features, int(regressors.model.counters[SLOTS_USED]))
-        regressors.model = regressors.model._replace(table=table)
-        return regressors
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:  # copies: a row learned meanwhile would move the arrays under the reader
-            arrays = {name: array.copy() for name, array in self.arrays().items()}
-        return {"n_labels": self.n_labels, "arrays": arrays}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(OnlineRegressors.from_arrays(state["n_labels"], state["arrays"]).__dict__)
+            raise FileFormatError(f"The arrays of the model have different lengths, {sorted(slots)}; it is damaged.")
+        self.state = Model(**fresh)
+        self.make_room(0)
+        table = np.zeros_like(self.state.table)
+        fill_table(table, self.state.features, int(self.state.counters[SLOTS_USED]))
+        self.state = self.state._replace(table=table)
 
 
-def _empty_model(lanes: int, *, implies: bool) -> Model:
+def _empty_model(n_labels: int, *, implies: bool) -> Model:
+    lanes = lanes_for(n_labels)
     cells = np.zeros((1, 3, lanes), np.float32)  # the slot of the unseen feature
     cells[:, INVERSE_SCALE] = UNSEEN_INVERSE_SCALE
-    counters = np.zeros(N_COUNTERS, np.int64)
-    counters[ROUND] = counters[SLOTS_USED] = 1
     return Model(
         cells=cells,
         units=np.ones(1, np.float32),
@@ -173,14 +210,8 @@ def _empty_model(lanes: int, *, implies: bool) -> Model:
         table=np.zeros(8, np.int32),
         norm_sum=np.zeros(lanes),
         updates=np.zeros(lanes),
-        squared_residuals=np.zeros(lanes),
-        answered=np.zeros(lanes, np.int64),
-        asked=np.zeros(lanes, np.int64),
-        counters=counters,
-        recent_regret=np.zeros(2),
         row_sizes=np.zeros(2),
-        was_best=np.zeros(lanes, np.int64),
         implied=np.zeros((lanes if implies else 0, LEVELS, lanes, 2), np.float32),
         trust=np.zeros((LEVELS, COUNT_CLASSES, 2)),
-        saving=np.zeros(N_SAVING),
+        **new_counts(n_labels)._asdict(),
     )

@@ -6,7 +6,7 @@ block of rows at a time. Costs are in [0, 1] here.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,39 +17,51 @@ from coalface.errors import FileFormatError, InputError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
 from coalface.models.available_memory import available_bytes
-from coalface.models.contract import Costs
-from coalface.models.ranged import RangedRegressors
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged
 
 _BLOCK = 1024  # rows at a time, which bounds the memory at work
 _PANEL = 128  # columns of a label in a matrix product
 _TOGETHER = 2**21  # numbers of all labels in a matrix product: small ones would be lost in the start of threads
 _FEW = 4  # rows up to which reading each column once per row beats matrix products
 _ONE_ROW = 1.0  # a penalty that weighs as much as an example, where rows have length 1
-_NO_UNIT = 0.0  # no row was learned yet
+_NO_UNIT = 0.0  # before the first row
 _GIGABYTE = 1e9
 
 
-class RidgeRegressors(RangedRegressors):
-    """The state of all labels' regressors; the intercept is the first column, feature i is column i + 1.
+class RidgeModel(CostModel):
+    """Exact ridge regression for embeddings of up to some 2,000 numbers; the intercept is the first column.
 
-    ``regularization`` is the penalty on squared weights. Without one, rows are measured in units of the length of the
-    first that is learned, and the penalty is 1 on that scale: it weighs as much as an example, whatever their unit.
+    ``regularization`` is the penalty on squared weights. With "auto", rows are measured in units of the length of the
+    first one that is learned, and the penalty is 1 on that scale: it weighs as much as an example, whatever their unit.
 
-    >>> regressors = RidgeRegressors(n_labels=100, regularization=1.0)
-    >>> regressors.bytes_for(n_features=384) // 1_000_000
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(classes=range(100), model=RidgeModel(regularization=1.0))
+    >>> learner.tell([[0.1] * 384], [[0.5] * 100]).model_.nbytes // 1_000_000
     33
     """
 
-    def __init__(self, n_labels: int, regularization: float | None = None, *, intercept: bool = True) -> None:
-        super().__init__(n_labels)
+    learned_with = ("fit_intercept",)
+    penalty: float
+    unit: NDArray[np.float32]  # (1,) the length of the first row; 0: not known yet
+    factors: NDArray[np.float32]  # (K, packed columns)
+    variances: NDArray[np.float64]  # (K, columns)
+    weights: NDArray[np.float64]  # (K, columns)
+    _starts: NDArray[np.int64]
+
+    def __init__(self, regularization: float | str = AUTO) -> None:
         self.regularization = regularization
-        self.penalty = _ONE_ROW if regularization is None else regularization
-        self.unit = np.full(1, _NO_UNIT if regularization is None else 1.0, np.float32)
-        self.intercept = intercept
-        self.factors = np.zeros((n_labels, 0), np.float32)
-        self.variances = np.zeros((n_labels, 0))
-        self.weights = np.zeros((n_labels, 0))
-        self._make_room(0)
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """A model that has learned nothing."""
+        begun = super().begin(n_labels, settings)
+        given = auto_or(vars(self), "regularization", None, _penalty)
+        begun.penalty = _ONE_ROW if given is None else given
+        begun.unit = np.full(1, _NO_UNIT if given is None else 1.0, np.float32)
+        begun.factors = np.zeros((n_labels, 0), np.float32)
+        begun.variances = np.zeros((n_labels, 0))
+        begun.weights = np.zeros((n_labels, 0))
+        begun._make_room(0)
+        return begun
 
     # -- predictions and ranges ------------------------------------------------------------------
 
@@ -60,8 +72,8 @@ class RidgeRegressors(RangedRegressors):
             predicted[span] = self._predicted(table)
         return predicted
 
-    def bound(self, rows: Rows, settings: Settings, first_round: int) -> tuple[Costs, Costs, Costs]:
-        """Predicted, lowest and highest costs, (n, K) each.
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions and ranges in closed form.
 
         All regressors whose loss, penalty included, exceeds the least one by at most the slack lie in an ellipsoid;
         their predictions differ from the best one's by at most the root of slack x spread.
@@ -72,7 +84,8 @@ class RidgeRegressors(RangedRegressors):
             slack = self._slack(settings, first_round + np.arange(span.start, span.stop))
             reach[span] = np.sqrt(slack * (self._spread(table) + unseen[:, None]))
         inside = np.clip(predicted, 0.0, 1.0)
-        return predicted, np.maximum(inside - reach, np.float32(0.0)), np.minimum(inside + reach, np.float32(1.0))
+        lowest, highest = np.maximum(inside - reach, np.float32(0.0)), np.minimum(inside + reach, np.float32(1.0))
+        return Ranged(predicted, lowest, highest)
 
     def _predicted(self, table: NDArray[np.float32]) -> Costs:
         if len(table) <= _FEW:  # without the threads of a matrix product, which would take longer than the work
@@ -84,7 +97,7 @@ class RidgeRegressors(RangedRegressors):
         slack = settings.mellowness * np.log(self.n_labels * np.maximum(rounds - 1.0, 1.0))
         if settings.slack != NOISE_SCALED:
             return np.broadcast_to(slack[:, None], (len(rounds), self.n_labels))
-        squared, answered = self.model.squared_residuals[: self.n_labels], self.model.answered[: self.n_labels]
+        squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]
         return np.outer(slack, (1.0 + squared) / (1.0 + answered))
 
     def _spread(self, table: NDArray[np.float32]) -> Costs:
@@ -106,16 +119,25 @@ class RidgeRegressors(RangedRegressors):
 
     # -- learning --------------------------------------------------------------------------------
 
-    def learn(self, rows: Rows, costs: Costs, settings: Settings, first_round: int) -> None:  # noqa: ARG002
+    def learn(
+        self,
+        rows: Rows,
+        costs: Costs,
+        settings: Settings,  # noqa: ARG002
+        first_round: int,  # noqa: ARG002
+        weights: Costs = NO_WEIGHTS,
+    ) -> None:
         """Learn the known costs, (n, K); the same bits come out however the rows are split over calls."""
-        taught = np.flatnonzero(~np.isnan(costs).all(axis=1))
-        rows, costs = rows.take(taught), costs[taught]
+        counted = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
+        taught = np.flatnonzero(counted.any(axis=1))
+        rows, costs, weights = rows.take(taught), costs[taught], weights[taught] if len(weights) else weights
         self._make_room(int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1)
         self._measure(rows)
-        residuals = self.model.squared_residuals
+        residuals = self.state.squared_residuals
         for span, table, _ in self._blocks(rows):
-            learn_costs(self.factors, self.variances, self.weights, self._starts, table, costs[span], residuals)
-        self.model.answered[: self.n_labels] += (~np.isnan(costs)).sum(axis=0)
+            state = (self.factors, self.variances, self.weights, self._starts)
+            learn_costs(*state, table, costs[span], weights[span], residuals)
+        self.state.answered[: self.n_labels] += counted.sum(axis=0)
 
     def _measure(self, rows: Rows) -> None:
         self.unit[0] = self._unit_with(rows)
@@ -149,8 +171,8 @@ class RidgeRegressors(RangedRegressors):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the regressors occupy."""
-        return self.factors.nbytes + self.variances.nbytes + self.weights.nbytes
+        """Bytes that the model occupies."""
+        return int(self.factors.nbytes + self.variances.nbytes + self.weights.nbytes)
 
     def bytes_for(self, n_features: int) -> int:
         """Bytes that the regressors of so many features occupy."""
@@ -159,7 +181,7 @@ class RidgeRegressors(RangedRegressors):
 
     @property
     def _n_columns(self) -> int:
-        return self.weights.shape[1]
+        return int(self.weights.shape[1])
 
     def _make_room(self, n_features: int) -> None:
         """Add the columns that are missing; a feature that was zero so far has told nothing."""
@@ -188,7 +210,7 @@ class RidgeRegressors(RangedRegressors):
             values = (rows.values[places] / np.float64(unit)).clip(-LARGEST_VALUE, LARGEST_VALUE).astype(np.float32)
             seen = columns < self._n_columns
             table = np.zeros((len(part) - 1, self._n_columns), np.float32)
-            table[:, 0] = self.intercept
+            table[:, 0] = self.settings.intercept
             table[of_row[seen], columns[seen]] = values[seen]
             squares = np.where(seen, 0.0, values.astype(np.float64) ** 2) / self.penalty
             yield span, table, np.bincount(of_row, squares, len(table)).astype(np.float64)
@@ -196,36 +218,21 @@ class RidgeRegressors(RangedRegressors):
     # -- files -----------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything as named arrays, for a file."""
-        tally = {f"tally_{name}": array for name, array in self.model._asdict().items()}
+        """Everything as named arrays; the counts begin with "tally_"."""
+        counts = {f"tally_{name}": array for name, array in self.state._asdict().items()}
         own = {"unit": self.unit, "factors": self.factors, "variances": self.variances, "weights": self.weights}
-        return {**own, **tally}
+        return {**own, **counts}
 
-    @classmethod
-    def from_arrays(
-        cls, n_labels: int, arrays: Mapping[str, NDArray[Any]], params: Mapping[str, Any]
-    ) -> "RidgeRegressors":
-        """The regressors whose ``arrays`` were saved by a learner with these parameters."""
-        regressors = cls(n_labels, regularization_of(params), intercept=bool(params["fit_intercept"]))
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``arrays`` gave."""
         saved = arrays.get("weights", np.zeros((0, 0)))
         if saved.ndim == 2 and 0 < saved.shape[1] <= np.iinfo(np.int32).max:
-            regressors._make_room(saved.shape[1] - 1)
-        for name, array in regressors.arrays().items():
+            self._make_room(saved.shape[1] - 1)
+        for name, array in self.arrays().items():
             given = arrays.get(name)
             if given is None or given.dtype != array.dtype or given.shape != array.shape:
                 raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
             array[...] = given
-        return regressors
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:  # copies: a row learned meanwhile would change the arrays under the reader
-            arrays = {name: array.copy() for name, array in self.arrays().items()}
-        regularization = AUTO if self.regularization is None else self.regularization
-        params = {"regularization": regularization, "fit_intercept": self.intercept}
-        return {"n_labels": self.n_labels, "arrays": arrays, "params": params}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(RidgeRegressors.from_arrays(**state).__dict__)
 
 
 def _columns_for(n_features: int) -> int:
@@ -233,10 +240,5 @@ def _columns_for(n_features: int) -> int:
     return -(-(n_features + 1) // WIDE) * WIDE
 
 
-def regularization_of(params: Mapping[str, Any]) -> float | None:
-    """The penalty of ridge regression; None where the learner chooses it.
-
-    >>> regularization_of({"regularization": 1}), regularization_of({"regularization": "auto"})
-    (1.0, None)
-    """
-    return auto_or(params, "regularization", None, lambda given: number(given, "regularization", 1e-12, 1e12))
+def _penalty(params: Mapping[str, Any]) -> float:
+    return number(params, "regularization", 1e-12, 1e12)

@@ -4,12 +4,11 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from coalface.errors import FileFormatError
 from coalface.files.journal import Journal
-from coalface.rounds.entry import Entry
-from coalface.rounds.ledger import Header, refuse_second_header, require_header
+from coalface.rounds.ledger import Header, recorded_round, refuse_second_header, require_header
+from coalface.rounds.round import Round
 
-VERSION = 1
+VERSION = 2
 
 
 class JsonLinesLedger:
@@ -19,8 +18,8 @@ class JsonLinesLedger:
     >>> with TemporaryDirectory() as folder:
     ...     ledger = JsonLinesLedger(Path(folder, "answers.jsonl"))
     ...     ledger.begin({"classes": ["a", "b"]})
-    ...     ledger.append([Entry(1, False, 3, (), (), ())])
-    ...     [entry.round for entry in JsonLinesLedger(ledger.path)]
+    ...     ledger.append([Round(1, width=3)])
+    ...     [one.number for one in JsonLinesLedger(ledger.path)]
     [1]
     """
 
@@ -40,16 +39,16 @@ class JsonLinesLedger:
         refuse_second_header(self.header)
         self._journal.begin(header)
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Write entries; when this comes back, they are on disk."""
+    def append(self, rounds: Iterable[Round]) -> None:
+        """Write rounds; when this returns, they are on disk."""
         require_header(self.header)
-        self._journal.append(entry.to_json() for entry in entries)
+        self._journal.append(one.to_json() for one in rounds)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[Round]:
         for number, line in self._journal:
             try:
-                yield Entry.from_json(line)
-            except FileFormatError as problem:
+                yield recorded_round(line)
+            except ValueError as problem:
                 raise self._journal.damaged(number, problem) from None
 
     def __len__(self) -> int:

@@ -1,16 +1,16 @@
-"""What a ledger is, and the one that lives in memory."""
+"""What every ledger offers, and the one in memory."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from coalface.errors import InputError
-from coalface.rounds.entry import Entry
+from coalface.rounds.round import Round
 
 Header = dict[str, Any]
 
 
 class Ledger(Protocol):
-    """Append-only: a header that says which learner it belongs to, then entries in order."""
+    """Append-only: a header that says which learner it belongs to, then rounds in order."""
 
     @property
     def header(self) -> Header | None:
@@ -21,11 +21,11 @@ class Ledger(Protocol):
         """Write the header, once."""
         ...
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Write entries; when this comes back, they are safe."""
+    def append(self, rounds: Iterable[Round]) -> None:
+        """Write rounds; when this returns, they are safe."""
         ...
 
-    def __iter__(self) -> Iterator[Entry]: ...
+    def __iter__(self) -> Iterator[Round]: ...
 
     def __len__(self) -> int: ...
 
@@ -35,14 +35,14 @@ class MemoryLedger:
 
     >>> ledger = MemoryLedger()
     >>> ledger.begin({"classes": ["a", "b"]})
-    >>> ledger.append([Entry(1, False, 3, (), (), ())])
+    >>> ledger.append([Round(1, width=3)])
     >>> len(ledger)
     1
     """
 
     def __init__(self) -> None:
         self._header: Header | None = None
-        self._entries: list[Entry] = []
+        self._rounds: list[Round] = []
 
     @property
     def header(self) -> Header | None:
@@ -54,25 +54,33 @@ class MemoryLedger:
         refuse_second_header(self._header)
         self._header = dict(header)
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Write entries."""
+    def append(self, rounds: Iterable[Round]) -> None:
+        """Write rounds."""
         require_header(self._header)
-        self._entries.extend(entries)
+        self._rounds.extend(rounds)
 
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(tuple(self._entries))
+    def __iter__(self) -> Iterator[Round]:
+        return iter(tuple(self._rounds))
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._rounds)
+
+
+def recorded_round(line: Any) -> Round:
+    """A round as a ledger keeps it; a ValueError if it cannot be replayed."""
+    one = Round.from_json(line)
+    if not one.width:
+        raise ValueError('"width" is missing')
+    return one
 
 
 def refuse_second_header(header: Header | None) -> None:
-    """A ledger belongs to one learner from its first line on."""
+    """A ledger belongs to one learner."""
     if header is not None:
-        raise InputError("This ledger has begun already; use a new one, or go on with CoalClassifier.from_ledger.")
+        raise InputError("This ledger has begun already. Use a new one, or go on with CoalClassifier.from_ledger.")
 
 
 def require_header(header: Header | None) -> None:
-    """Entries mean nothing without the labels they speak of."""
+    """Rounds mean nothing without the labels they name."""
     if header is None:
-        raise InputError("This ledger has not begun; attach it with learner.record_to(ledger).")
+        raise InputError("This ledger has not begun. Attach it with learner.record_to(ledger).")

@@ -23,7 +23,7 @@ class Parser:
 
     def __init__(self, line: Any) -> None:
         if not isinstance(line, dict):
-            raise TypeError(f"a round must be one JSON object, got {shown(line)}")
+            raise ValueError(f"a round must be one JSON object, got {shown(line)}")
         self._line: dict[str, Any] = line
         if "names" in line and "columns" not in line:  # version 0.1
             self._line = {**line, "columns": line["names"]}
@@ -40,7 +40,7 @@ class Parser:
         """A non-negative integer."""
         if name not in self._line and default is not None:
             return default
-        return _whole(self._line[name], f'"{name}"')
+        return _whole(self.required(name), f'"{name}"')
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """A list of finite numbers."""
@@ -55,8 +55,8 @@ class Parser:
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of distinct texts."""
         values = self._listed(name)
-        if not all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values):
-            raise TypeError(f'"{name}" must be a list of labels as text, got {shown(values)}')
+        if not all(isinstance(value, str | int | float) for value in values):
+            raise ValueError(f'"{name}" must be a list of labels as text, got {shown(values)}')
         texts = tuple(str(value) for value in values)
         refuse_repeated(texts, f'"{name}"')
         return texts
@@ -74,21 +74,26 @@ class Parser:
         ranges = {}
         for label, ends in self._mapping("ranges").items():
             if not isinstance(ends, list) or len(ends) != 2:
-                raise TypeError(f"the range of {label!r} must be a list of two numbers, got {shown(ends)}")
+                raise ValueError(f"the range of {label!r} must be a list of two numbers, got {shown(ends)}")
             low, high = (_finite(end, f"an end of the range of {label!r}") for end in ends)
             ranges[label] = (low, high)
         return ranges
 
     def outlook(self) -> tuple[str | None, float, float, float]:
         """Label, predicted cost, chance and reachable cost."""
-        outlook = self._mapping("outlook")
-        label = outlook["label"]
-        if label is not None and (isinstance(label, bool) or not isinstance(label, str | int | float)):
-            raise TypeError(f'the label of "outlook" must be text or null, got {shown(label)}')
-        costs = [_finite(outlook[name], f'"{name}" of "outlook"') for name in ("predicted", "reachable")]
+        outlook = Parser(self._mapping("outlook"))
+        label = outlook.required("label")
+        if label is not None and not isinstance(label, str | int | float):
+            raise ValueError(f'the label of "outlook" must be text or null, got {shown(label)}')
+        costs = [_finite(outlook.required(name), f'"{name}" of "outlook"') for name in ("predicted", "reachable")]
         if not all(0 <= cost <= 1 for cost in costs):
             raise ValueError(f'"predicted" and "reachable" of "outlook" must lie in [0, 1], got {shown(costs)}')
-        return None if label is None else str(label), costs[0], _chance(outlook["chance"], '"outlook"'), costs[1]
+        return (
+            None if label is None else str(label),
+            costs[0],
+            _chance(outlook.required("chance"), '"outlook"'),
+            costs[1],
+        )
 
     def answers(self) -> Answers:
         """What was asked and answered."""
@@ -138,26 +143,28 @@ class Parser:
         )
 
     def required(self, name: str) -> Any:
-        """A part as it is; a KeyError if it is missing."""
+        """A part as it is."""
+        if name not in self._line:
+            raise ValueError(f'"{name}" is missing')
         return self._line[name]
 
     def label(self) -> str:
         """The part "label" as text."""
-        label = self._line["label"]
-        if isinstance(label, bool) or not isinstance(label, str | int | float):
-            raise TypeError(f'"label" must be text or a number, got {shown(label)}')
+        label = self.required("label")
+        if not isinstance(label, str | int | float):
+            raise ValueError(f'"label" must be text or a number, got {shown(label)}')
         return str(label)
 
     def _mapping(self, name: str) -> dict[str, Any]:
         value = self._line.get(name, {})
         if not isinstance(value, dict):
-            raise TypeError(f'"{name}" must be an object, got {shown(value)}')
+            raise ValueError(f'"{name}" must be an object, got {shown(value)}')
         return value
 
     def _listed(self, name: str) -> list[Any]:
         value = self._line.get(name, [])
         if not isinstance(value, list):
-            raise TypeError(f'"{name}" must be a list, got {shown(value)}')
+            raise ValueError(f'"{name}" must be a list, got {shown(value)}')
         return value
 
 

@@ -25,7 +25,6 @@ from coalface.kernels.state import (
     WITH_THE_REST,
 )
 from coalface.rounds.arrays import outlook_of
-from coalface.rounds.asked import Asked
 from coalface.rounds.cost_ranges import CostRanges
 from coalface.rounds.round import Round
 
@@ -49,9 +48,9 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Queries:
-    """For each example and label: asked or not, why, and the range of the cost; all arrays are (n, K).
+    """The questions about n examples as arrays (n, K); a ``Round`` is one example of them with its answers.
 
-    ``next`` marks the questions to put first, the most promising label of each example; its answer may settle the
+    ``next`` marks the questions to ask first, the most promising label of each example; its answer may settle the
     rest (``learner.ask(X, known=answers)`` says what is left). Without ``in_turn`` it equals ``mask``.
 
     >>> from coalface import CoalClassifier
@@ -80,11 +79,6 @@ class Queries:
     def audit(self) -> NDArray[np.bool_]:
         """Asked at random, to see what the rule would never see."""
         return np.asarray(self.mask & (self.reason_codes == AUDIT))
-
-    @property
-    def asked(self) -> Asked:
-        """The questions as ``tell`` and a ledger take them."""
-        return Asked(self.mask, self.audit, self.propensity, self.outlook)
 
     @property
     def costs_asked(self) -> int:
@@ -154,8 +148,8 @@ class Queries:
     def limited_to(self, max_costs: int) -> "Queries":
         """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals.
 
-        Audits come first, lest a recorded chance lie. That of a dropped question is not known: such a round is no
-        basis for an estimate of what more asking could save.
+        Audits are kept first, so that their recorded chances stay true. The chance of a dropped question is unknown, so
+        that such a round says nothing about what more asking could save.
         """
         surplus = self.costs_asked - max_costs
         if surplus <= 0:

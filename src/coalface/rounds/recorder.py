@@ -1,20 +1,20 @@
-"""The learner's pen: what it learns is written down, and the two never drift apart unnoticed."""
+"""Writing what a learner learns to its ledger, so that the two never drift apart unnoticed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
 from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
-from coalface.rounds.entry import Entry
 from coalface.rounds.ledger import Ledger
+from coalface.rounds.round import Round
 
 
 class Recorder:
-    """Writes what one learner is told to one ledger.
+    """Writes the rounds of one learner to one ledger.
 
-    ``learned_with`` names the parameters that decide how an answer is learned; others only decide what is asked.
+    ``learned_with`` names the parameters that affect replay; the others only decide what is asked.
     """
 
     def __init__(self, ledger: Ledger, learned_with: Iterable[str], params: Mapping[str, Any]) -> None:
@@ -36,19 +36,14 @@ class Recorder:
                     "learner with a new ledger."
                 )
 
-    def write(self, entries: Iterable[Entry], *, learned: bool = False) -> None:
-        """Append entries. If they were ``learned`` already and that fails, the learner cannot go on."""
+    def write(self, rounds: Iterable[Round], *, learned: bool = False) -> None:
+        """Append rounds. If they were ``learned`` already and that fails, the learner cannot go on."""
         self._behind = learned
-        self.ledger.append(entries)
+        self.ledger.append(rounds)
         self._behind = False
 
-
-def one_at_a_time(lock: RLock, recorder: Recorder | None) -> AbstractContextManager[Any]:
-    """A block in which no other thread learns and, where a ledger is kept, Ctrl-C waits."""
-    return lock if recorder is None else _undisturbed(lock)
-
-
-@contextmanager
-def _undisturbed(lock: RLock) -> Iterator[None]:
-    with lock, interrupts_put_off():
-        yield
+    @contextmanager
+    def undisturbed(self, lock: RLock) -> Iterator[None]:
+        """A block in which no other thread learns and Ctrl-C waits."""
+        with lock, interrupts_put_off():
+            yield

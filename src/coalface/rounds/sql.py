@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from coalface.errors import FileFormatError
 from coalface.rounds.database import Database
-from coalface.rounds.entry import Entry
 from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.ledger import Header, refuse_second_header, require_header
+from coalface.rounds.ledger import Header, recorded_round, refuse_second_header, require_header
+from coalface.rounds.round import Round
 from coalface.rounds.sql_engines import without_password
 
 _BEGUN, _TOLD = "begun", "told"  # kinds of events
@@ -20,8 +20,8 @@ class SqlLedger:
     >>> with TemporaryDirectory() as folder:
     ...     ledger = SqlLedger(f"sqlite:///{folder}/answers.db")
     ...     ledger.begin({"classes": ["a", "b"]})
-    ...     ledger.append([Entry(1, False, 3, (), (), ())])
-    ...     [entry.round for entry in ledger]
+    ...     ledger.append([Round(1, width=3)])
+    ...     [one.number for one in ledger]
     ...     ledger.close()
     [1]
     """
@@ -29,7 +29,7 @@ class SqlLedger:
     def __init__(self, url: str) -> None:
         self.url = url
         self._log = EventLog(Database(url))
-        self._last = self._log.last()  # event that whoever writes here knows of
+        self._last = self._log.last()  # the last event that this writer knows of
 
     @property
     def header(self) -> Header | None:
@@ -42,14 +42,14 @@ class SqlLedger:
         refuse_second_header(self.header)
         self._write([Event(_BEGUN, time.time(), ref=_BEGUN, body=header)])
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Write entries; when this comes back, they are on disk."""
+    def append(self, rounds: Iterable[Round]) -> None:
+        """Write rounds; when this returns, they are on disk."""
         require_header(self.header)
         now = time.time()
-        self._write([Event(_TOLD, now, body=entry.to_json()) for entry in entries])
+        self._write([Event(_TOLD, now, body=one.to_json()) for one in rounds])
 
     def _write(self, events: list[Event]) -> None:
-        """Write behind what was there when the ledger was opened or last written: two learners must not mix."""
+        """Append, unless another process has written meanwhile: two learners must not mix."""
         with self._log.database.writing() as connection:
             if self._log.last(connection) != self._last:
                 raise FileFormatError(
@@ -59,11 +59,11 @@ class SqlLedger:
             last = self._log.last(connection)
         self._last = last
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[Round]:
         for event in self._log.read(kinds=[_TOLD]):
             try:
-                yield Entry.from_json(event.body)
-            except FileFormatError as problem:
+                yield recorded_round(event.body)
+            except ValueError as problem:
                 raise FileFormatError(
                     f"Event {event.id} of {without_password(self.url)} is damaged: {problem}. Restore a copy."
                 ) from None
@@ -72,5 +72,5 @@ class SqlLedger:
         return self._log.count(_TOLD)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._log.database.close()

@@ -1,9 +1,9 @@
-"""Learning to search: structured outputs whose every decision's cost is a roll-out, and few of these are run."""
+"""Learning to search: structured outputs built action by action, learned from as few roll-outs as possible."""
 
 from coalface.search.learner import SearchLearner
 from coalface.search.parsing.task import ParsingTask
-from coalface.search.tagging.sequences import SequenceTask
 from coalface.search.tagging.tagger import SequenceTagger
+from coalface.search.tagging.task import SequenceTask
 from coalface.search.task import SearchTask
 
 __all__ = ["ParsingTask", "SearchLearner", "SearchTask", "SequenceTagger", "SequenceTask"]

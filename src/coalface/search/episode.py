@@ -1,4 +1,4 @@
-"""One example from its start to a complete output: roll in, ask, roll out, tell."""
+"""One training episode: roll in, and in each state ask for costs, roll out the actions asked for and learn."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError
 from coalface.learner.estimator import CostClassifier
-from coalface.search.checkpoint import Told
-from coalface.search.columns import Columns
-from coalface.search.mixing import Mixing
+from coalface.search.checkpoint import PolicyUpdate
+from coalface.search.feature_columns import FeatureColumns
+from coalface.search.policy_choice import PolicyChoice
 from coalface.search.rollouts import ExcessLosses, Policy, Rollouts
-from coalface.search.task import Action, SearchTask, allowed_actions, reference_action
+from coalface.search.task import Action, SearchTask, allowed_actions, reference_action, too_long
 
-_EPISODES_PROBED = 3  # in which every step is tried once more than needed, to see that it changes nothing
+_EPISODES_CHECKED = 3  # in these, an extra step per state shows whether ``task.step`` changes its argument
 
 
 class LearnedPolicy:
-    """The action of least predicted cost in any state; nothing is learned by looking."""
+    """Takes the allowed action with the lowest predicted cost, without learning."""
 
-    def __init__(self, task: SearchTask[Any, Any], policy: CostClassifier, columns: Columns) -> None:
+    def __init__(self, task: SearchTask[Any, Any], policy: CostClassifier, columns: FeatureColumns) -> None:
         self.task, self.policy, self.columns = task, policy, columns
 
     def __call__(self, state: Any) -> Action:
@@ -31,42 +31,42 @@ class LearnedPolicy:
         if len(allowed) == 1:
             return allowed[0]
         row = self.columns.row(self.task.features(state))
-        found: Action = self.policy.predict(row, candidates=mask_of(self.task, allowed))[0].item()
+        found: Action = self.policy.predict(row, candidates=action_mask(self.task, allowed))[0].item()
         return found
 
 
 @dataclass
 class Episode:
-    """An episode in the course of being learned; ``step`` and ``told`` say how far it has come."""
+    """An episode while it is learned; ``step`` and ``updates`` show how far it has come."""
 
     policy: CostClassifier
-    columns: Columns
+    columns: FeatureColumns
     rollouts: Rollouts
-    mixing: Mixing
-    number: int  # of all episodes
+    choice: PolicyChoice
+    number: int  # counted over all episodes
     step: int = 0
-    told: list[Told] = field(default_factory=list)
+    updates: list[PolicyUpdate] = field(default_factory=list)
 
-    def play(self, example: Any) -> None:
+    def learn(self, example: Any) -> None:
         """Learn from every state on the way to a complete output."""
         task = self.rollouts.task
         state = task.start(example)
         while not task.finished(state):
             if self.step == task.longest:
-                raise InputError(f"an episode must end after task.longest = {task.longest} steps. Raise it if need be.")
+                raise too_long(task)
             allowed = allowed_actions(task, state)
-            action = self._learn(state, allowed) if len(allowed) > 1 else allowed[0]  # without a choice, no lesson
-            if self.mixing.reference_leads(self.number, self.step):
+            action = self._learn_state(state, allowed) if len(allowed) > 1 else allowed[0]
+            if self.choice.reference_rolls_in(self.number, self.step):
                 action = reference_action(task, state)
             state = task.step(state, action)
             self.step += 1
 
-    def _learn(self, state: Any, allowed: Sequence[Action]) -> Action:
-        """Learn what the policy wants to know about a state; the action it would have taken before that."""
+    def _learn_state(self, state: Any, allowed: Sequence[Action]) -> Action:
+        """Learn the costs that the policy asks for; returns the action it preferred before learning them."""
         task = self.rollouts.task
-        row, candidates = self.columns.row(task.features(state), learn=True), mask_of(task, allowed)
-        if self.number < _EPISODES_PROBED:
-            _check_that_it_stays(task, self.columns, state, allowed[0])
+        row, candidates = self.columns.row(task.features(state), learn=True), action_mask(task, allowed)
+        if self.number < _EPISODES_CHECKED:
+            _check_step_keeps_state(task, self.columns, state, allowed[0])
         costs = self._costs_of(state)
         cost, asked = np.full(candidates.shape, np.nan), np.zeros_like(candidates)
         queries = first = self.policy.ask(row, candidates=candidates)
@@ -75,56 +75,56 @@ class Episode:
             cost[0, now] = costs([task.actions[k] for k in now])
             asked |= queries.next
             queries = self.policy.ask(row, candidates=candidates, known=cost, asked=asked)
-        told = Told(row, cost, first.put(asked), candidates)
-        told.to(self.policy)
-        self.told.append(told)
+        update = PolicyUpdate(row, cost, first.put(asked), candidates)
+        update.apply_to(self.policy)
+        self.updates.append(update)
         return task.actions[int(np.where(candidates, first.predicted, np.inf).argmin())]
 
     def _costs_of(self, state: Any) -> Callable[[Sequence[Action]], list[float]]:
-        task, mixing = self.rollouts.task, self.mixing
-        if mixing.roll_out == "none":
-            return partial(_disagreements, task, state)
+        task, choice = self.rollouts.task, self.choice
+        if choice.roll_out == "none":
+            return partial(_disagreement_costs, task, state)
         learned = LearnedPolicy(task, self.policy, self.columns)
         reference = partial(reference_action, task)
 
         def policy_after(action: Action) -> Policy | None:
-            return mixing.policy_after(self.number, self.step, list(task.actions).index(action), learned, reference)
+            return choice.roll_out_policy(self.number, self.step, list(task.actions).index(action), learned, reference)
 
         return ExcessLosses(self.rollouts, state, policy_after)
 
 
-def mask_of(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> NDArray[np.bool_]:
-    """The allowed actions as a row over all of them.
+def action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> NDArray[np.bool_]:
+    """Which of ``task.actions`` are allowed, as one row.
 
     >>> from coalface.search import SequenceTask
-    >>> mask_of(SequenceTask(["D", "N", "V"]), ["N"])
+    >>> action_mask(SequenceTask(["D", "N", "V"]), ["N"])
     array([[False,  True, False]])
     """
     chosen = set(allowed)
     return np.array([[action in chosen for action in task.actions]])
 
 
-def _check_that_it_stays(task: SearchTask[Any, Any], columns: Columns, state: Any, action: Action) -> None:
-    """Raise an InputError if a step changes the state it starts from: roll-outs could not go back to that."""
-    before = _looks(task, columns, state)
+def _check_step_keeps_state(task: SearchTask[Any, Any], columns: FeatureColumns, state: Any, action: Action) -> None:
+    """Raise an InputError if a step changes the state it starts from: roll-outs need that state again."""
+    before = _observed(task, columns, state)
     task.step(state, action)
     try:
-        same = _looks(task, columns, state) == before
-    except Exception:  # it may have no features any more
+        same = _observed(task, columns, state) == before
+    except Exception:  # the changed state may have no features any more
         same = False
     if not same:
         raise InputError(
-            f"task.step must give back a new state and leave the old one as it is, action {action!r} changed it. "
-            "Copy what it is made of, or use tuples."
+            f"task.step must return a new state and leave the old one unchanged, action {action!r} changed it. "
+            "Copy its parts before changing them, or use tuples."
         )
 
 
-def _looks(task: SearchTask[Any, Any], columns: Columns, state: Any) -> tuple[Any, ...]:
+def _observed(task: SearchTask[Any, Any], columns: FeatureColumns, state: Any) -> tuple[Any, ...]:
     row = columns.row(task.features(state))
     return row.indices.tobytes(), row.data.tobytes(), bool(task.finished(state)), task.key(state)
 
 
-def _disagreements(task: SearchTask[Any, Any], state: Any, actions: Sequence[Action]) -> list[float]:
-    """Cost 1 for every action that the reference would not take: no roll-out is needed to know that."""
-    own = reference_action(task, state)
-    return [float(action != own) for action in actions]
+def _disagreement_costs(task: SearchTask[Any, Any], state: Any, actions: Sequence[Action]) -> list[float]:
+    """Cost 0 for the reference's action and 1 for any other; no roll-out is needed."""
+    reference = reference_action(task, state)
+    return [float(action != reference) for action in actions]

@@ -1,4 +1,4 @@
-"""Learning to search: a policy is taught what its actions cost, and decides which of them are worth rolling out."""
+"""The estimator for learning to search: its policy decides which actions to roll out, and learns their costs."""
 
 import os
 from collections.abc import Iterable
@@ -11,24 +11,25 @@ from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.learner.coal import CoalClassifier
-from coalface.learner.estimator import CostClassifier, NotFittedError
-from coalface.search import persistence as saving
+from coalface.learner.estimator import CostClassifier
+from coalface.learner.state import NotFittedError
 from coalface.search.checkpoint import Checkpoint
-from coalface.search.columns import Columns
 from coalface.search.episode import Episode, LearnedPolicy
-from coalface.search.mixing import Mixing
+from coalface.search.feature_columns import FeatureColumns
+from coalface.search.persistence import SavedLearner, read_search_learner, write_search_learner
+from coalface.search.policy_choice import PolicyChoice
 from coalface.search.rollouts import Rollouts
 from coalface.search.task import SearchTask, check_task, complete
-from coalface.search.warm_up import warm_up_goes_on
+from coalface.search.warm_up import set_warm_up
 
-_PLAIN = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "random_state")  # parameters that a file can hold
+_SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "random_state")
 
 
 class SearchLearner(BaseEstimator):  # type: ignore[misc]
     """Learns a policy for a ``SearchTask`` (AggreVaTe) and rolls out only actions whose cost can still matter.
 
-    It rolls in with the policy. In each state the policy says which actions' costs it wants to know; those are rolled
-    out, and it is told. ``docs/learning-to-search.md`` explains the parameters.
+    The policy rolls in. In each state it asks for the costs of some actions; the learner rolls these out and tells the
+    policy. ``docs/learning-to-search.md`` explains the parameters.
 
     >>> from coalface.search import SequenceTask
     >>> sentences = [(["the", "cat"], ["D", "N"]), (["a", "dog"], ["D", "N"])] * 50
@@ -64,32 +65,32 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, examples: Iterable[Any]) -> Self:
-        """Forget everything, then learn the examples in their order, ``passes`` times; all of them or nothing."""
+        """Forget everything, then learn the examples in order, ``passes`` times. If one fails, nothing changes."""
         given, passes = list(examples), whole_number("passes", self.passes, least=1)
         fresh = type(self)(**self.get_params(deep=False))
         try:
             for _ in range(passes):
                 fresh.partial_fit(given)
         except BaseException:
-            self._count_in_vain(fresh.rollouts_)
+            self._count_lost_rollouts(fresh.rollouts_)
             raise
         self.__dict__.update(vars(fresh))
         return self
 
     def partial_fit(self, examples: Iterable[Any]) -> Self:
-        """Learn the examples in their order, once; if one fails, those before it are learned and it leaves no trace."""
+        """Learn the examples in order, once. If one fails, it changes nothing; those before it stay learned."""
         given = list(examples)
         if not given:
             raise InputError("examples must hold at least one example, got none.")
-        mixing = Mixing(self.roll_in, self.roll_out, self.mixture, self.random_state)
+        choice = PolicyChoice(self.roll_in, self.roll_out, self.mixture, self.random_state)
         whole_number("warm_up", self.warm_up)
-        self._begin()
+        self._prepare()
         for number, example in enumerate(given):
-            self._learn(number, example, mixing)
+            self._learn(number, example, choice)
         return self
 
     def predict(self, examples: Iterable[Any]) -> list[Any]:
-        """The output of the policy for each example."""
+        """The learned policy's output for each example."""
         return [self.task.output(state) for state in self._final_states(examples)]
 
     def score(self, examples: Iterable[Any]) -> float:
@@ -101,87 +102,89 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def costs_queried_(self) -> int:
-        """Single costs that the policy asked for."""
+        """How many costs the policy asked for."""
         return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
 
     @property
     def rollouts_(self) -> int:
-        """Roll-outs that were run, those of failed episodes and fits included; a cached one is not run."""
+        """How many roll-outs were run, including those of failed episodes and fits; cached ones are not run."""
         return self._rollouts.count if hasattr(self, "_rollouts") else 0
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything but the task to one file, atomically; ``load`` goes on exactly from there.
+        """Write everything but the task to one file, atomically; ``load`` continues exactly from there.
 
-        Cached roll-outs are not kept: after ``load`` they are run again when they are needed.
+        Cached roll-outs are not saved: after ``load`` they are run again when needed.
         """
         self._check_fitted()
-        params = {name: getattr(self, name) for name in _PLAIN}
-        saving.write(path, saving.Saved(params, self.policy_, self._columns, self.episodes_, self.rollouts_))
+        params = {name: getattr(self, name) for name in _SAVED_PARAMS}
+        saved = SavedLearner(params, self.policy_, self._columns, self.episodes_, self.rollouts_)
+        write_search_learner(path, saved)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: SearchTask[Any, Any], executor: Executor | None = None) -> Self:
         """The learner that ``save`` wrote, for the same task."""
         check_task(task)
-        saved = saving.read(path)
+        saved = read_search_learner(path)
         learner = cls(task, policy=clone(saved.policy), executor=executor, **saved.params)
         learned_for = saved.policy.classes_.tolist()
         if learned_for != list(task.actions):
-            raise InputError(f"{path} was learned for the actions {learned_for}, this task has {list(task.actions)}.")
+            raise InputError(f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}.")
         learner._start_from(saved.policy, saved.columns, saved.episodes, saved.rollouts)
         return learner
 
     def __sklearn_clone__(self) -> Self:
-        """The same learner that has learned nothing; the task and the executor are shared, not copied."""
+        """An unfitted copy; it shares the task and the executor."""
         params = self.get_params(deep=False)
         return type(self)(**{**params, "policy": None if self.policy is None else clone(self.policy)})
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        """Start, unless the learner has begun."""
+    def _prepare(self) -> None:
+        """Check the task, and create the policy on the first call."""
         check_task(self.task)
         if not hasattr(self, "policy_"):
-            self._start_from(_policy_for(self.task, self.policy, self.random_state), Columns(), 0, self.rollouts_)
-        if self._rollouts.task is not self.task:  # what another task's roll-outs gave says nothing about this one
+            policy = _policy_for(self.task, self.policy, self.random_state)
+            self._start_from(policy, FeatureColumns(), 0, self.rollouts_)
+        if self._rollouts.task is not self.task:  # roll-outs cached for another task do not apply
             self._rollouts = Rollouts(self.task, count=self.rollouts_)
         self._rollouts.executor = self.executor
 
-    def _count_in_vain(self, n_rollouts: int) -> None:
-        """Roll-outs were run whose lessons are lost."""
+    def _count_lost_rollouts(self, n_rollouts: int) -> None:
+        """Count roll-outs of a failed fit: they were run, though nothing was learned from them."""
         if not hasattr(self, "_rollouts"):
             self._rollouts = Rollouts(self.task)
         self._rollouts.count += n_rollouts
 
-    def _start_from(self, policy: CostClassifier, columns: Columns, episodes: int, rollouts: int) -> None:
+    def _start_from(self, policy: CostClassifier, columns: FeatureColumns, episodes: int, rollouts: int) -> None:
         self.policy_ = policy
         self.episodes_ = episodes
         self._columns = columns
         self._rollouts = Rollouts(self.task, self.executor, rollouts)
         self._checkpoint = Checkpoint(policy)
 
-    def _learn(self, number: int, example: Any, mixing: Mixing) -> None:
-        """Learn an example, or restore what was before it."""
+    def _learn(self, number: int, example: Any, choice: PolicyChoice) -> None:
+        """Learn an example; if that fails, restore the state before it."""
         self._set_warm_up()
         mark = self._columns.mark
-        episode = Episode(self.policy_, self._columns, self._rollouts, mixing, self.episodes_)
+        episode = Episode(self.policy_, self._columns, self._rollouts, choice, self.episodes_)
         try:
-            episode.play(example)
+            episode.learn(example)
         except BaseException as problem:
             self.policy_ = self._checkpoint.policy()
-            self._columns.back_to(mark)
+            self._columns.restore(mark)
             if isinstance(problem, InputError):
                 where = f"Example {number}, step {episode.step}"
                 raise _with_text(problem, f"{where}: {problem} It was not learned.") from problem
             raise
-        self._checkpoint.move(self.policy_, episode.told)
+        self._checkpoint.advance(self.policy_, episode.updates)
         self.episodes_ += 1
 
     def _set_warm_up(self) -> None:
-        """Ask about everything in the first episodes: the first states of one episode are much alike."""
+        """Count the warm-up in episodes, not states: the first states of one episode are much alike."""
         before = self.policy_.warm_up
-        warm_up_goes_on(self.policy_, whole_number("warm_up", self.warm_up), self.episodes_)
+        set_warm_up(self.policy_, whole_number("warm_up", self.warm_up), self.episodes_)
         if self.policy_.warm_up != before:
-            self._checkpoint = Checkpoint(self.policy_)  # what was told before must not be learned anew like this
+            self._checkpoint = Checkpoint(self.policy_)  # replayed updates must not see the new setting
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "policy_"):
@@ -198,17 +201,17 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
 
 def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: int) -> CostClassifier:
-    """A policy that has learned nothing, over the task's actions."""
+    """An unfitted policy over the task's actions."""
     policy: CostClassifier = CoalClassifier(random_state=seed) if given is None else clone(given)
     if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
-        raise InputError("policy must leave cost_bounds, cost_matrix and abstain_cost alone: the task has a scale.")
+        raise InputError("policy must have the default cost_bounds, cost_matrix and abstain_cost. Set task.scale.")
     policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0
-    policy._settings(len(task.actions))  # refuses parameters that cannot be
+    policy.begin()
     return policy
 
 
 def _with_text(problem: InputError, text: str) -> InputError:
-    """An error of the same kind with another text."""
+    """An error of the same class with another text."""
     found = type(problem).__new__(type(problem))
     found.args = (text,)
     return found

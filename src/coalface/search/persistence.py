@@ -1,4 +1,4 @@
-"""A search learner as one file: the policy's own file within it, and what the learner adds to that."""
+"""Saves a search learner to one file, which contains the file of its policy, and loads it."""
 
 import os
 from pathlib import Path
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import read_bundle, write_bundle
+from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.coal import CoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.oracle import OracleCoalClassifier
 from coalface.learner.ridge import RidgeCoalClassifier
-from coalface.search.columns import Columns
+from coalface.search.feature_columns import FeatureColumns
 
 _KIND = "search learner"
 _POLICIES: dict[str, type[CostClassifier]] = {
@@ -21,18 +21,18 @@ _POLICIES: dict[str, type[CostClassifier]] = {
 }
 
 
-class Saved(NamedTuple):
-    """What is kept of a search learner; its task is code and is not."""
+class SavedLearner(NamedTuple):
+    """The saved parts of a search learner: all but its task, which is code."""
 
     params: dict[str, Any]
     policy: CostClassifier
-    columns: Columns
+    columns: FeatureColumns
     episodes: int
     rollouts: int
 
 
-def write(path: str | os.PathLike[str], learner: Saved) -> None:
-    """Write everything to one file, atomically."""
+def write_search_learner(path: str | os.PathLike[str], learner: SavedLearner) -> None:
+    """Write a search learner to one file, atomically."""
     kind = type(learner.policy)
     if _POLICIES.get(kind.__name__) is not kind:
         raise InputError(f"policy must be one of coalface's own learners to be saved, got {kind.__name__}.")
@@ -43,7 +43,7 @@ def write(path: str | os.PathLike[str], learner: Saved) -> None:
     meta = {
         "params": {name: np.asarray(value).item() for name, value in learner.params.items()},
         "policy": type(learner.policy).__name__,
-        "features": list(learner.columns.of_name),
+        "features": list(learner.columns.by_name),
         "width": learner.columns.width,
         "episodes": learner.episodes,
         "rollouts": learner.rollouts,
@@ -51,18 +51,18 @@ def write(path: str | os.PathLike[str], learner: Saved) -> None:
     write_bundle(path, _KIND, meta, {"policy": policy})
 
 
-def read(path: str | os.PathLike[str]) -> Saved:
-    """What ``write`` wrote; a FileFormatError if the file is anything else."""
+def read_search_learner(path: str | os.PathLike[str]) -> SavedLearner:
+    """The learner that ``write_search_learner`` wrote; a FileFormatError if the file is anything else."""
     meta, arrays = read_bundle(path, _KIND)
     try:
         kind = _POLICIES.get(meta["policy"])
         if kind is None:
-            raise FileFormatError(f"{path} holds a policy {meta['policy']!r}, which this coalface does not know.")
+            raise FileFormatError(f"{path} holds a policy {meta['policy']!r}, unknown to this version of coalface.")
         with TemporaryDirectory() as folder:
             inner = Path(folder, "policy")
             inner.write_bytes(arrays["policy"].tobytes())
             policy = kind.load(inner)
-        columns = Columns(meta["features"], meta["width"])
-        return Saved(meta["params"], policy, columns, meta["episodes"], meta["rollouts"])
+        columns = FeatureColumns(meta["features"], meta["width"])
+        return SavedLearner(meta["params"], policy, columns, meta["episodes"], meta["rollouts"])
     except (KeyError, TypeError) as problem:
-        raise FileFormatError(f"{path} was not saved by a search learner: {problem}.") from None
+        raise FileFormatError(f"{path} was not saved by SearchLearner.save: {problem}.") from None

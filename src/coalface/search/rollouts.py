@@ -1,4 +1,4 @@
-"""Roll-outs: what is lost after an action, found out by completing the output; counted, cached, maybe in parallel."""
+"""Runs, counts and caches roll-outs: the loss after an action, found by completing the output."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import InputError, in_one_line
-from coalface.search.task import Action, SearchTask, finish, reference_action
+from coalface.search.task import Action, SearchTask, loss_when_completed, reference_action
 
 Policy = Callable[[Any], Action]  # the action to take in a state
 
 
 class Rollout(NamedTuple):
-    """An action in a state, and who completes the output after it: the reference, or a policy."""
+    """An action in a state, and the policy that completes the output after it; None is the reference."""
 
     state: Any
     action: Action
@@ -22,23 +22,23 @@ class Rollout(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a roll-out that was run: a loss, or what it raised."""
+    """The result of a roll-out that was run: its loss, or the exception it raised."""
 
     loss: Any
     problem: Exception | None = None
 
 
 class NotRun(NamedTuple):
-    """Why the executor could not run a roll-out."""
+    """The exception because of which the executor could not run a roll-out."""
 
     problem: Exception
 
 
 class Rollouts:
-    """Runs roll-outs and counts those that were run, also those that failed.
+    """Runs roll-outs, and counts them even if they fail.
 
-    Roll-outs of the reference are remembered where the task gives the state a key; those of a policy never are, since
-    it learns.
+    Roll-outs by the reference are cached where the task gives the state a key. Those by a learned policy are never
+    cached, since the policy changes.
 
     >>> from coalface.search import SequenceTask
     >>> task = SequenceTask(["D", "N"])
@@ -51,12 +51,12 @@ class Rollouts:
         self.task = task
         self.executor = executor
         self.count = count
-        self._known: dict[Hashable, float] = {}
+        self._cache: dict[Hashable, float] = {}
 
     def losses(self, wanted: Sequence[Rollout]) -> list[float]:
-        """The loss after each action; if one fails, those that did not are remembered all the same."""
-        names = [self._name(rollout) for rollout in wanted]
-        to_run = [i for i, name in enumerate(names) if name is None or name not in self._known]
+        """The loss after each action. If one fails, the successful ones are still cached."""
+        keys = [self._cache_key(rollout) for rollout in wanted]
+        to_run = [i for i, key in enumerate(keys) if key is None or key not in self._cache]
         found: dict[int, float] = {}
         problems: list[InputError] = []
         for i, outcome in zip(to_run, self._outcomes([wanted[i] for i in to_run]), strict=False):
@@ -65,23 +65,23 @@ class Rollouts:
             except InputError as problem:
                 problems.append(problem)
             else:
-                self._known.update({} if names[i] is None else {names[i]: found[i]})
+                self._cache.update({} if keys[i] is None else {keys[i]: found[i]})
         if problems:
             raise problems[0]
-        return [found[i] if i in found else self._known[name] for i, name in enumerate(names)]
+        return [found[i] if i in found else self._cache[key] for i, key in enumerate(keys)]
 
-    def _name(self, rollout: Rollout) -> Hashable:
+    def _cache_key(self, rollout: Rollout) -> Hashable:
         key = self.task.key(rollout.state) if rollout.policy is None else None
         try:
             hash(key)
         except TypeError:
             raise InputError(
-                f"task.key must give something hashable, got a {type(key).__name__}. Try a tuple."
+                f"task.key must return something hashable, got a {type(key).__name__}. Return a tuple."
             ) from None
         return None if key is None else (key, rollout.action)
 
     def _outcomes(self, wanted: list[Rollout]) -> "Iterator[Outcome | NotRun]":
-        """What became of each; without an executor, nothing is run after a failure."""
+        """The result of each; without an executor, nothing is run after a failure."""
         if self.executor is None:
             for rollout in wanted:
                 self.count += 1
@@ -91,15 +91,15 @@ class Rollouts:
                     return
             return
         futures = [_submitted(self.executor, self.task, rollout) for rollout in wanted]
-        outcomes = [_awaited(future) for future in futures]  # waits for all: nothing runs on behind a failure
+        outcomes = [_awaited(future) for future in futures]  # waits for all, so that none still runs after a failure
         self.count += sum(isinstance(outcome, Outcome) for outcome in outcomes)
         yield from outcomes
 
 
 class ExcessLosses:
-    """The costs of the actions in one state: how much more is lost after each than if the reference had gone on.
+    """The costs of the actions in one state: the loss after each, minus the loss if the reference acts here.
 
-    That is never relative to the best action that was rolled out: a single one would then always cost 0.
+    Costs are never relative to the best action rolled out: a single action would then always cost 0.
 
     >>> from coalface.search import SequenceTask
     >>> task = SequenceTask(["D", "N"])
@@ -112,40 +112,40 @@ class ExcessLosses:
     ) -> None:
         self._rollouts, self._task, self._state = rollouts, rollouts.task, state
         self._policy_after = policy_after
-        self._by_reference: dict[Action, float] = {}  # losses after actions from which the reference went on
+        self._by_reference: dict[Action, float] = {}  # losses of outputs that the reference completed
 
     def __call__(self, actions: Sequence[Action]) -> list[float]:
         """The cost of each action, in [0, 1]."""
         policies = {action: self._policy_after(action) if self._policy_after else None for action in actions}
         wanted = [action for action, policy in policies.items() if policy is None]
-        wanted += [] if self._free_baseline is not None or self._own in wanted else [self._own]
+        wanted += [] if self._free_baseline is not None or self._reference in wanted else [self._reference]
         plan = [Rollout(self._state, action) for action in wanted if action not in self._by_reference]
         plan += [Rollout(self._state, action, policy) for action, policy in policies.items() if policy is not None]
         by_policy: dict[Action, float] = {}
         for rollout, loss in zip(plan, self._rollouts.losses(plan), strict=True):
             (self._by_reference if rollout.policy is None else by_policy)[rollout.action] = loss
-        baseline = self._by_reference[self._own] if self._free_baseline is None else self._free_baseline
+        baseline = self._by_reference[self._reference] if self._free_baseline is None else self._free_baseline
         losses = [(self._by_reference if policies[action] is None else by_policy)[action] for action in actions]
         return [min(max((loss - baseline) / self._task.scale, 0.0), 1.0) for loss in losses]
 
     @cached_property
     def _free_baseline(self) -> float | None:
-        """What is lost if the reference goes on, unless that takes a roll-out."""
+        """The loss if the reference acts here; None where only a roll-out can tell."""
         free = self._task.reference_loss(self._state)
-        return None if free is None else _checked(free, "of the reference")
+        return None if free is None else _finite_loss(free, "of the reference")
 
     @cached_property
-    def _own(self) -> Action:
-        """What the reference would do here."""
+    def _reference(self) -> Action:
+        """The reference's action here."""
         return reference_action(self._task, self._state)
 
 
 def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
-    """Run a roll-out, here or in another process; what it raises comes back with the rest."""
+    """Run a roll-out, here or in another process; an exception is returned, not raised."""
     try:
         if rollout.policy is None:
             return Outcome(task.rollout(rollout.state, rollout.action))
-        return Outcome(finish(task, task.step(rollout.state, rollout.action), rollout.policy))
+        return Outcome(loss_when_completed(task, task.step(rollout.state, rollout.action), rollout.policy))
     except Exception as problem:
         return Outcome(None, problem)
 
@@ -153,28 +153,28 @@ def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
 def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: Rollout) -> "Future[Outcome] | NotRun":
     try:
         return executor.submit(_run, task, rollout)
-    except RuntimeError as problem:  # it was shut down, or has lost a worker
+    except RuntimeError as problem:  # the executor was shut down, or has lost a worker
         return NotRun(problem)
 
 
 def _awaited(future: "Future[Outcome] | NotRun") -> Outcome | NotRun:
     try:
         return future if isinstance(future, NotRun) else future.result()
-    except Exception as problem:  # a task that cannot be pickled, or a worker that was lost
+    except Exception as problem:  # the task cannot be pickled, or a worker was lost
         return NotRun(problem)
 
 
 def _loss_of(outcome: Outcome | NotRun, rollout: Rollout) -> float:
-    """The loss; an InputError if there is none."""
+    """The loss; an InputError if the roll-out failed or gave no finite number."""
     problem = outcome.problem
     if problem is None:
-        return _checked(outcome.loss if isinstance(outcome, Outcome) else None, f"after action {rollout.action!r}")
+        return _finite_loss(outcome.loss if isinstance(outcome, Outcome) else None, f"after action {rollout.action!r}")
     kind = "" if isinstance(problem, InputError) else f"{type(problem).__name__}: "
     what = "failed" if isinstance(outcome, Outcome) else "could not be run by the executor"
     raise InputError(f"the roll-out of action {rollout.action!r} {what}, {kind}{in_one_line(problem)}.") from problem
 
 
-def _checked(loss: Any, which: str) -> float:
+def _finite_loss(loss: Any, which: str) -> float:
     try:
         number = float(loss)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What a user says about a search: an output is built action by action, and only a complete one has a loss."""
+"""The interface of a search task: an output is built action by action, and only a complete one has a loss."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -17,10 +17,10 @@ Features = Mapping[str, float] | Mapping[int, float] | NDArray[Any] | Sequence[f
 
 
 class SearchTask(ABC, Generic[Example, State]):
-    """A structured output as a sequence of decisions. The seven methods without a body are yours to write.
+    """A structured output as a sequence of decisions. Implement the seven abstract methods.
 
-    **States never change**: ``step`` gives back a new one, so that going back to an earlier state is free. What a
-    state is made of is the task's own matter.
+    **States never change**: ``step`` returns a new one, so going back to an earlier state is free. A state may be any
+    object.
 
     >>> class Spell(SearchTask):
     ...     actions = ("a", "b")
@@ -43,13 +43,13 @@ class SearchTask(ABC, Generic[Example, State]):
     1.0
     """
 
-    actions: Sequence[Action]  # all there are; the labels of the policy
-    scale: float = 1.0  # the excess loss of an action that counts as cost 1; more is cut off
-    longest: int = 1_000_000  # steps of an episode: beyond them a task is taken for endless
+    actions: Sequence[Action]  # all possible actions; the labels of the policy
+    scale: float = 1.0  # the excess loss that counts as cost 1; larger ones are clipped
+    longest: int = 1_000_000  # most steps of an episode; one that takes more is stopped with an error
 
     @abstractmethod
     def start(self, example: Example) -> State:
-        """The state in which nothing is decided; for predictions the example may lack the truth."""
+        """The initial state; in ``predict`` the example may lack the truth."""
 
     @abstractmethod
     def finished(self, state: State) -> bool:
@@ -57,55 +57,57 @@ class SearchTask(ABC, Generic[Example, State]):
 
     @abstractmethod
     def allowed(self, state: State) -> Collection[Action]:
-        """The actions that may be taken, at least one; not called for finished states."""
+        """The actions possible here, at least one; never called for a finished state."""
 
     @abstractmethod
     def step(self, state: State, action: Action) -> State:
-        """The state after an allowed action; ``state`` stays as it is."""
+        """The state after an allowed action; must not change ``state``."""
 
     @abstractmethod
     def features(self, state: State) -> Features:
-        """What the policy sees: numbers by name, or by number of column, or a row of numbers."""
+        """What the policy sees: values by name, values by column number, or one row of values."""
 
     @abstractmethod
     def reference(self, state: State) -> Action:
-        """The action of the reference policy, which knows the truth; one of the allowed."""
+        """The action of the reference policy, which knows the truth; must be allowed."""
 
     @abstractmethod
     def loss(self, state: State) -> float:
         """The loss of a finished state."""
 
-    # -- may be replaced -----------------------------------------------------------------------
+    # -- optional ------------------------------------------------------------------------------
 
     def rollout(self, state: State, action: Action) -> float:
-        """The loss after ``action`` if the reference does the rest: the expensive part, called as seldom as possible.
+        """The loss after ``action`` if the reference completes the output: expensive, so called as rarely as possible.
 
-        Replace it where there is a quicker way, or where a program of its own does it.
+        Override it if there is a faster way, or to run an external program.
         """
-        return finish(self, self.step(state, action), lambda later: reference_action(self, later))
+        return loss_when_completed(self, self.step(state, action), lambda later: reference_action(self, later))
 
-    def reference_loss(self, state: State) -> float | None:  # noqa: ARG002 (to be replaced)
-        """The loss if the reference does the rest, where that is known for free; None costs one more roll-out."""
+    def reference_loss(self, state: State) -> float | None:  # noqa: ARG002 (to be overridden)
+        """The loss if the reference completes the output, if known without a roll-out; None runs a roll-out."""
         return None
 
-    def key(self, state: State) -> Hashable:  # noqa: ARG002 (to be replaced)
-        """What makes two states the same, the example included: they share their roll-outs. None shares nothing."""
+    def key(self, state: State) -> Hashable:  # noqa: ARG002 (to be overridden)
+        """A key that equal states of the same example share, so that roll-outs are cached; None caches nothing."""
         return None
 
     def output(self, state: State) -> Any:
-        """What ``predict`` gives for a finished state."""
+        """What ``predict`` returns for a finished state."""
         return state
 
 
 def check_task(task: Any) -> None:
-    """Raise an InputError if a task lacks what every task has."""
+    """Raise an InputError if ``task`` is not a SearchTask with valid ``actions`` and ``scale``."""
     if not isinstance(task, SearchTask):
         raise InputError(f"task must be a SearchTask, got {task!r}. Write a subclass of it.")
     actions = list(getattr(task, "actions", ()))
     if not actions:
-        raise InputError(f"{type(task).__name__} must have actions, got none. List all there are in task.actions.")
+        raise InputError(
+            f"{type(task).__name__} must have actions, got none. List all possible actions in task.actions."
+        )
     if not any(all(isinstance(action, kind) for action in actions) for kind in (str, int | np.integer)):
-        raise InputError(f"task.actions must be all texts or all whole numbers, got {actions[:20]}.")
+        raise InputError(f"task.actions must be all strings or all integers, got {actions[:20]}.")
     label_array(actions, "task.actions")
     scale: Any = task.scale
     if not isinstance(scale, int | float | np.number) or not 0.0 < scale < np.inf:
@@ -115,20 +117,20 @@ def check_task(task: Any) -> None:
 def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
     """The allowed actions in the order of ``task.actions``; an InputError if there is none or one is unknown.
 
-    Whoever asks twice for the same state gets the same list, so that nothing depends on the order of a set.
+    The fixed order keeps results from depending on the order of a set.
     """
     given = set(task.allowed(state))
     found = [action for action in task.actions if action in given]
     if len(found) < len(given):
-        stranger = min(map(repr, given.difference(found)))
-        raise InputError(f"allowed actions must be among task.actions, got {stranger}. List it there.")
+        unknown = min(map(repr, given.difference(found)))
+        raise InputError(f"allowed actions must be among task.actions, got {unknown}. List it there.")
     if not found:
         raise InputError("at least one action must be allowed until the output is finished, got none.")
     return found
 
 
 def reference_action(task: SearchTask[Any, Any], state: Any) -> Action:
-    """The action of the reference; an InputError if it is not allowed."""
+    """The reference's action; an InputError if it is not allowed."""
     action = task.reference(state)
     allowed = allowed_actions(task, state)
     if action not in allowed:
@@ -137,17 +139,22 @@ def reference_action(task: SearchTask[Any, Any], state: Any) -> Action:
     return action
 
 
-def finish(task: SearchTask[Any, Any], state: Any, choose: Callable[[Any], Action]) -> float:
-    """The loss of the output that ``choose`` completes."""
+def loss_when_completed(task: SearchTask[Any, Any], state: Any, choose: Callable[[Any], Action]) -> float:
+    """The loss of the output after ``choose`` has completed it."""
     return float(task.loss(complete(task, state, choose)))
 
 
 def complete(task: SearchTask[Any, Any], state: Any, choose: Callable[[Any], Action]) -> Any:
-    """The finished state at which ``choose`` arrives."""
+    """The finished state that the actions of ``choose`` lead to."""
     for _ in range(task.longest):
         if task.finished(state):
             return state
         state = task.step(state, choose(state))
     if task.finished(state):
         return state
-    raise InputError(f"an episode must be finished after task.longest = {task.longest} steps. Raise it if need be.")
+    raise too_long(task)
+
+
+def too_long(task: SearchTask[Any, Any]) -> InputError:
+    """The error for an episode of more than ``task.longest`` steps."""
+    return InputError(f"an episode must be finished after task.longest = {task.longest} steps. Raise it if too low.")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.learner.rounds import UNLIMITED
+from coalface.learner.simulating import UNLIMITED
 from coalface.studies.checkpoint_costs import budgets_for, last_doubling
 from coalface.studies.curve import Curve
 

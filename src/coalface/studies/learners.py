@@ -71,7 +71,7 @@ def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
         ours = _CLASSIFIERS[learner](**_own(settings, n_rows=1, n_labels=n_labels))
-        ours._settings(n_labels)
+        ours.begin(range(n_labels))
         if settings.get("stop_saving") is not None:
             bounds = CostScale.of(ours.cost_bounds)
             checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)

@@ -7,18 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.columns import check_feature_names
 from coalface.data.costs import CostScale, check_cost, check_mask
-from coalface.data.fields import checked_prices
+from coalface.data.dataset_fields import checked_prices
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
-from coalface.kernels.state import ASKED_AS_AUDIT, NOT_ASKED
-from coalface.learner import rounds
+from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CostClassifier
-from coalface.rounds.asked import Asked
-from coalface.rounds.recorder import one_at_a_time
-from coalface.rounds.replay import entries_for
 from coalface.studies.checkpoints import Checkpoints, Look
 from coalface.studies.curve import Curve
 
@@ -79,11 +74,12 @@ class _Trial:
         stop_saving: Any,
     ) -> None:
         rows = check_rows(X, allow_empty=False)
-        known = learner._resolve_classes(classes, cost)
+        known = learner.resolve_classes(classes, cost)
         scale = CostScale.of(learner.cost_bounds)
         self.costs = check_cost(cost, len(rows), known, scale)
-        self.given, self.scale = cost, scale
-        allowed = None if candidates is None else check_mask(candidates, (len(rows), len(known)), "candidates")
+        given = NO_ROUNDS._replace(costs=self.costs)
+        if candidates is not None:
+            given = given._replace(candidates=check_mask(candidates, (len(rows), len(known)), "candidates"))
         self.order = _checked_order(order, len(rows))
         at_a_time = whole_number("batch", batch, least=1)
         self.price = None if price is None else checked_prices(price, (len(rows), len(known)))
@@ -91,12 +87,16 @@ class _Trial:
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
         self.checkpoints = Checkpoints(budgets, len(known), len(self.order), self._look)
         self.learner = learner
-        self.names = check_feature_names(learner, X)
-        self.recorder = learner._recorder_in_use()
-        record = self.recorder is not None or self.price is not None
-        least = rounds.NEVER if stop_saving is None else learner._unit_saving("stop_saving", stop_saving)
-        self.run_ = learner._start_run(
-            rows, known, self.costs, self.order, allowed, record=record, batch=at_a_time, stop_saving=least
+        self.run_ = learner.start_run(
+            X,
+            rows,
+            known,
+            cost,
+            given,
+            self.order,
+            record=self.price is not None,
+            batch=at_a_time,
+            stop_saving=stop_saving,
         )
 
     def run(self, progress: Progress | None) -> Curve:
@@ -105,11 +105,11 @@ class _Trial:
             self._play(progress)
         except KeyboardInterrupt:
             interrupted = True
-        self.learner._warn_if_collapsed()
+        self.learner.end_run()
         return self.checkpoints.curve(
             time.perf_counter() - started,
             interrupted=interrupted,
-            stopped=self.run_.stopped and self.run_.done < len(self.order),
+            stopped=self.learner.has_stopped(self.run_) and self.run_.done < len(self.order),
             priced=self.price is not None,
         )
 
@@ -118,43 +118,21 @@ class _Trial:
         piece = 64
         while True:
             budget = self.checkpoints.pass_by(self.learner.costs_queried_)
-            if self.run_.done == len(self.order) or self.run_.stopped:
+            if self.learner.is_over(self.run_):
                 return
             began, done = time.perf_counter(), self.run_.done
-            with one_at_a_time(self.learner.regressors_.lock, self.recorder):
-                self.run_.play(piece, budget)
-                self.learner._note_columns(self.run_.rows, self.names)
-                self._record(done)
-                self._pay(done)
+            self.learner.play(self.run_, piece, budget)
+            self._pay(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
             if progress is not None:
                 progress(self.run_.done, len(self.order))
 
-    def _record(self, start: int) -> None:
-        """Write what was asked from position ``start`` on to the learner's ledger, if it has one."""
-        if self.recorder is None or self.run_.done == start:
-            return
-        span = slice(start, self.run_.done)
-        picked, how, candidates = self.order[span], self.run_.asked[span], self.run_.candidates
-        asked = how != NOT_ASKED
-        entries = entries_for(
-            self.learner.round_ - len(picked),
-            self.learner.classes_,
-            self.run_.rows.take(picked),
-            np.where(asked, self.scale.within(np.asarray(self.given)[picked]), np.nan),
-            Asked(asked, how == ASKED_AS_AUDIT, self.run_.propensity[span], self.run_.outlook[span]),
-            candidates=None if candidates is None else candidates[picked],
-            feature_names=self.names if start == 0 else None,
-        )
-        self.recorder.write(entries, learned=True)
-
     def _pay(self, start: int) -> None:
         """Add the price of what was asked from position ``start`` on."""
         if self.price is not None:
             span = slice(start, self.run_.done)
-            asked = self.run_.asked[span] != NOT_ASKED
-            self.spent += float(self.price[self.order[span]][asked].sum(dtype=np.float64))
+            self.spent += float(self.price[self.order[span]][self.run_.asked(span)].sum(dtype=np.float64))
 
     def _look(self) -> Look:
         learner = self.learner
@@ -185,9 +163,7 @@ class _TestSet:
 
     def cost_of(self, learner: CostClassifier) -> float:
         """The mean cost of the learner's predictions."""
-        settings = learner._settings()
-        best, _ = rounds.predict(learner.regressors_, settings, self.rows, None, with_costs=False)
-        return float(self.scale.from_unit(rounds.paid(best, self.cost, settings).mean()))
+        return float(self.scale.from_unit(learner.costs_of_answers(self.rows, self.cost).mean()))
 
 
 def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:

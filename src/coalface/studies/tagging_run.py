@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
 from coalface.errors import InputError
-from coalface.search.tagging.runs import tagged
+from coalface.search.tagging.runs import predict_tags
 from coalface.search.tagging.tag_features import TokenRows
 from coalface.search.tagging.tagger import SequenceTagger
 from coalface.studies.checkpoints import Checkpoints, Look
@@ -48,7 +48,7 @@ def tagging_curve(
     policy = run.policy
 
     def look() -> Look:
-        found = tagged(policy, held_out, run.tagging.allowed)
+        found = predict_tags(policy, held_out, run.rules.allowed)
         paid = float(costs[test_truth, found].astype(np.float64).mean())
         return Look(policy.costs_queried_, policy.examples_queried_, run.done, paid)
 

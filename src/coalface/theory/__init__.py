@@ -1,9 +1,11 @@
-"""What the paper's analysis says about a problem: its noise, its difficulty, and the bounds that follow.
+"""The paper's analysis as functions: how noisy and how difficult a problem is, and the bounds that follow.
 
-``noise`` measures how far apart the best two labels are, ``difficulty`` how much a finite class disagrees,
-``schedule`` has the paper's constants, ``bounds`` and ``effort`` the theorems as functions of them. ``finite`` is
-Algorithm 1 by enumeration, ``examples`` the three examples of the paper, ``massart`` makes problems with a margin, and
-``growth`` tells a logarithm from a line. ``docs/theory.md`` explains all of it.
+- ``noise`` measures how far apart the best two labels are, and ``difficulty`` how much a finite class disagrees.
+- ``bounds`` and ``effort`` are the theorems as functions of ``Schedule``, which holds the paper's constants.
+- ``finite`` is Algorithm 1 by enumeration, ``paper_examples`` the three examples of the paper.
+- ``massart`` generates problems with a margin, and ``growth`` fits how a count grows with the rounds.
+
+``docs/theory.md`` explains all of them.
 """
 
 from coalface.models.exact.schedule import Schedule

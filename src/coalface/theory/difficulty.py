@@ -1,12 +1,12 @@
-"""Disagreement coefficients of finite classes, exactly, by enumeration.
+"""Disagreement coefficients of finite classes, computed exactly by enumeration.
 
-They say how much of the examples good classifiers can still disagree about, per unit of what makes them good: small
-coefficients mean that few questions are left once the learner is good. Notation of the paper: ``by_labels`` theta_0
-(Hanneke's), ``by_examples`` theta_1, ``by_costs`` theta_2.
+They measure how much good classifiers can still disagree, relative to how good they are. Small coefficients mean that
+few questions are left once the learner is good. Notation of the paper: ``by_labels`` theta_0 (Hanneke's),
+``by_examples`` theta_1, ``by_costs`` theta_2.
 
-A class is the predictions of its members, (members, examples, labels); member 0 gives the true expected costs unless
-``truth`` says otherwise. Ties go to the first label. A member that is never worse than the truth although it chooses
-other labels, because costs tie, makes the coefficients infinite: nothing it is asked can tell them apart.
+A class is given by the predictions of its members, (members, examples, labels). Member 0 gives the true expected costs
+unless ``truth`` names another one. Ties go to the first label. The coefficients are infinite if a member chooses other
+labels than the truth but is never worse, because costs tie: no answer can tell the two apart.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from coalface.errors import InputError
 from coalface.theory.inputs import Numbers, as_table, as_weights
 
-_MOST_NUMBERS = 50_000_000  # in a class made of all combinations: 400 MB
+_MOST_NUMBERS = 50_000_000  # in a class of all combinations: 400 MB
 
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The three disagreement coefficients; the costs' is never above the examples' times the number of labels."""
+    """The three disagreement coefficients; ``by_costs`` is at most ``by_examples`` times the number of labels."""
 
     by_labels: float
     by_examples: float
@@ -33,7 +33,7 @@ class Difficulty:
 
 
 class _Ball(NamedTuple):
-    """What the members within a radius of the truth still disagree about, (examples, labels)."""
+    """The disagreement of the members within a radius of the truth, (examples, labels)."""
 
     radius: float
     disputed: NDArray[np.bool_]
@@ -41,7 +41,7 @@ class _Ball(NamedTuple):
 
 
 def difficulty(predictions: Any, *, truth: int = 0, weights: Any = None) -> Difficulty:
-    """The disagreement coefficients of a finite class; ``weights`` are the chances of the examples.
+    """The disagreement coefficients of a finite class; ``weights`` are the probabilities of the examples.
 
     >>> good, odd = [[0.2, 0.6]] * 4, [[0.2, 0.0]] + [[0.2, 0.6]] * 3  # wrong on one example of four
     >>> found = difficulty([good, odd])
@@ -50,7 +50,7 @@ def difficulty(predictions: Any, *, truth: int = 0, weights: Any = None) -> Diff
     """
     table = as_table("predictions", predictions, ("members", "examples", "labels"))
     if not -len(table) <= truth < len(table):
-        raise InputError(f"truth must be the place of a member, 0 to {len(table) - 1}, got {truth!r}.")
+        raise InputError(f"truth must be the index of a member, at most {len(table) - 1}, got {truth!r}.")
     chances, expected = as_weights(weights, table.shape[1]), table[truth]
     chosen = table.argmin(axis=2)
     rows = np.arange(table.shape[1])
@@ -69,9 +69,9 @@ def difficulty(predictions: Any, *, truth: int = 0, weights: Any = None) -> Diff
 
 
 def every_combination(per_label: Any) -> Numbers:
-    """The class that picks a regressor for each label independently, as the learner does; small classes only.
+    """The class of all combinations of one regressor per label, as the learner combines them; for small classes.
 
-    ``per_label`` is (members, examples, labels); member 0 of the result combines the members 0.
+    ``per_label`` is (members, examples, labels). Member 0 of the result uses member 0 for every label.
 
     >>> every_combination(np.zeros((3, 5, 2))).shape
     (9, 5, 2)
@@ -80,7 +80,7 @@ def every_combination(per_label: Any) -> Numbers:
     n_members, n_examples, n_labels = table.shape
     if n_members**n_labels * n_examples * n_labels > _MOST_NUMBERS:
         raise InputError(
-            f"per_label must have at most {_MOST_NUMBERS:,} numbers in all combinations, got {n_members}**{n_labels} "
+            f"all combinations of per_label must have at most {_MOST_NUMBERS:,} numbers, got {n_members}**{n_labels} "
             f"members of {n_examples} x {n_labels}. Use fewer members, examples or labels."
         )
     picks = np.array(list(product(range(n_members), repeat=n_labels)))
@@ -88,7 +88,7 @@ def every_combination(per_label: Any) -> Numbers:
 
 
 def _balls(table: Numbers, chosen: NDArray[np.intp], distances: Numbers) -> Iterator[_Ball]:
-    """The growing sets of members, one per distinct distance from the truth."""
+    """The growing sets of members around the truth, one per distinct distance."""
     labels = np.arange(table.shape[2])
     order = np.argsort(distances, kind="stable")
     first = order[0]
@@ -106,7 +106,7 @@ def _balls(table: Numbers, chosen: NDArray[np.intp], distances: Numbers) -> Iter
 
 
 def _largest_area(doubt: Numbers, chances: Numbers) -> float:
-    """The largest threshold * P(doubt > threshold) over all thresholds, reached just below one of the doubts."""
+    """The largest threshold * P(doubt > threshold); it is reached just below one of the doubts."""
     order = np.argsort(-doubt, kind="stable")
     return float((doubt[order] * np.cumsum(chances[order])).max())
 

@@ -1,7 +1,7 @@
-"""What the theorems promise about the questions: how many a run asks, at most.
+"""The paper's bounds on label effort: how many examples and costs a run asks about, at most.
 
-The constants are those that the proofs give, where they print them, with slips corrected (``docs/theory.md`` lists
-them). Bounds above "everything is asked" say nothing; they are given as they are, for drawing.
+The constants are those of the proofs, with slips corrected; ``docs/theory.md`` lists the corrections. A bound above
+"every cost is asked for" is vacuous; it is returned as it is, for drawing.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ import numpy as np
 
 from coalface.errors import InputError
 from coalface.models.exact.schedule import KAPPA, Schedule, least_whole
-from coalface.theory.inputs import Numbers, within
-from coalface.theory.noise import Tsybakov, checked
+from coalface.theory.inputs import Numbers, check_margin
+from coalface.theory.noise import Tsybakov, checked_tsybakov
 
 
 class Effort(NamedTuple):
-    """At most so many examples with a question, and so many costs asked for."""
+    """Upper bounds on the examples with a question and on the costs asked for."""
 
     examples: Numbers
     costs: Numbers
@@ -44,16 +44,16 @@ def effort_massart(
     by_examples: float | None = None,
     by_labels: float | None = None,
 ) -> Effort:
-    """Where the best label always beats the others by ``margin``: a square of the logarithm of the rounds.
+    """Where the best label always beats the others by ``margin``: the squared logarithm of the rounds.
 
-    Takes one coefficient: ``by_examples`` is Theorem 4, ``by_labels`` the first half of Proposition 1.
+    Pass one coefficient: ``by_examples`` for Theorem 4, ``by_labels`` for the first half of Proposition 1.
 
     >>> schedule = Schedule(n_labels=3, dimension=5)
     >>> few, many = (float(effort_massart(schedule, n, 0.2, by_examples=2.0).examples) for n in (1e6, 1e12))
     >>> 3.5 < many / few < 4
     True
     """
-    within("margin", margin, 0.0, 1.0)
+    check_margin(margin)
     n, labels = np.asarray(n_rounds, np.float64), schedule.n_labels
     radii = 44.0 * labels * _total_slack(schedule, n) / margin
     doubt = _one_of(by_examples, by_labels, 8.0 / margin, 2.0 / margin)
@@ -68,24 +68,24 @@ def effort_tsybakov(
     by_examples: float | None = None,
     by_labels: float | None = None,
 ) -> Effort:
-    """Where small margins are rare: a power of the rounds, less than 1.
+    """Where small margins are rare: the rounds to a power below 1.
 
-    Takes one coefficient: ``by_examples`` is Theorem 5, ``by_labels`` the second half of Proposition 1.
+    Pass one coefficient: ``by_examples`` for Theorem 5, ``by_labels`` for the second half of Proposition 1.
 
     >>> noise, schedule = Tsybakov(exponent=2.0, constant=1.0, up_to=1.0), Schedule(n_labels=3, dimension=5)
     >>> few, many = (float(effort_tsybakov(schedule, n, noise, by_examples=2.0).examples) for n in (1e16, 1e20))
     >>> 1e2 < many / few < 2e2  # the square root of the rounds, and a logarithm
     True
     """
-    alpha, beta, up_to = checked(noise)
+    alpha, beta, up_to = checked_tsybakov(noise)
     n = np.asarray(n_rounds, np.float64)
     amount = 44.0 * schedule.n_labels * KAPPA * schedule.log_factor(n)
     # Summed radii of the version spaces: r_i is at most 2 beta^(1/(alpha+2)) (amount / (i-1))^((alpha+1)/(alpha+2)).
     radii = 2 * (alpha + 2) * amount ** ((alpha + 1) / (alpha + 2)) * (beta * n) ** (1 / (alpha + 2))
     scale = (amount / (beta * n)) ** (1 / (alpha + 2))
     coefficient = _one_of(by_examples, by_labels, 8.0, 4.0)
-    # Any margin gives a bound. The theorem balances its two largest terms; the proposition takes the largest for which
-    # good classifiers differ no more than its proof allows.
+    # Any margin gives a bound. The theorem balances its two largest terms. The proposition takes the largest margin for
+    # which good classifiers differ no more than its proof allows.
     balance = 2.0 if by_examples is None else max((alpha + 2) * coefficient, 1.0)
     margin = np.minimum(balance ** (1 / (alpha + 1)) * scale, up_to)
     early = np.ceil(1 + amount / (beta * up_to ** (alpha + 2)))  # rounds before the radii are that small
@@ -94,14 +94,14 @@ def effort_tsybakov(
 
 
 def effort_multiclass(schedule: Schedule, n_rounds: Any, *, error: float, by_labels: float) -> Effort:
-    """Where one label costs 0 and all others 1, and the best classifier errs so often (Proposition 2).
+    """Where one label costs 0 and all others 1, and the best classifier has this error rate (Proposition 2).
 
     >>> effort = effort_multiclass(Schedule(n_labels=3, dimension=5), 1e14, error=0.01, by_labels=2.0)
     >>> bool(4 * 2.0 * 0.01 < effort.examples / 1e14 < 0.1)
     True
     """
     if not 0 <= error <= 1:
-        raise InputError(f"error must be a share of examples, from 0 to 1, got {error!r}.")
+        raise InputError(f"error must be a share of examples between 0 and 1, got {error!r}.")
     n, labels = np.asarray(n_rounds, np.float64), schedule.n_labels
     amount = labels * KAPPA * schedule.log_factor(n)
     radii = 2.0 * np.sqrt(704.0 * amount * error * n) + 176.0 * labels * _total_slack(schedule, n)
@@ -109,7 +109,7 @@ def effort_multiclass(schedule: Schedule, n_rounds: Any, *, error: float, by_lab
 
 
 def begins_to_save(effort: Callable[[int], Effort], n_labels: int) -> int:
-    """The least number of rounds for which a bound on the costs is below asking for every one.
+    """The least number of rounds for which a bound is below asking for every cost.
 
     >>> schedule = Schedule(n_labels=3, dimension=5)
     >>> begins_to_save(lambda n: effort_massart(schedule, n, 0.2, by_examples=2.0), 3) > 10**10
@@ -119,27 +119,27 @@ def begins_to_save(effort: Callable[[int], Effort], n_labels: int) -> int:
 
 
 def begins_to_save_linear(schedule: Schedule, n_features: int, margin: float) -> int:
-    """The least horizon within which Algorithm 1 itself would rule out labels of a linear problem, roughly.
+    """A rough estimate of the least horizon within which Algorithm 1 rules out labels of a linear problem.
 
-    While everything is asked, a direction of n_features evenly spread ones is known to within
-    sqrt(slack * n_features / rounds), and a label is ruled out once twice that is below the margin.
+    While every cost is asked for and the features are spread evenly, each direction is known to within
+    sqrt(slack * n_features / rounds). A label is ruled out once twice that is below the margin.
 
     >>> begins_to_save_linear(Schedule(n_labels=3, dimension=5), 5, 0.2) // 10**6
     65
     """
-    within("margin", margin, 0.0, 1.0)
+    check_margin(margin)
     return least_whole(lambda n: bool(n > 4 * KAPPA * schedule.log_factor(n) * n_features / margin**2))
 
 
 def _total_slack(schedule: Schedule, n: Numbers) -> Numbers:
-    """At least the sum of the slack over rounds 2 to n: 1 + 1/2 + ... + 1/(n-1) is at most 1 + ln n."""
+    """An upper bound on the slack summed over rounds 2 to n: 1 + 1/2 + ... + 1/(n-1) is at most 1 + ln n."""
     return np.asarray(KAPPA * schedule.log_factor(n) * (1.0 + np.log(n)))
 
 
 def _one_of(by_examples: float | None, by_labels: float | None, first: float, second: float) -> float:
-    """The coefficient that was given, times the factor that belongs to it."""
+    """The given coefficient times its factor."""
     if (by_examples is None) == (by_labels is None):
-        raise InputError(f"give one of by_examples and by_labels, got {by_examples!r} and {by_labels!r}.")
+        raise InputError(f"pass exactly one of by_examples and by_labels, got {by_examples!r} and {by_labels!r}.")
     if by_examples is not None:
         return first * _coefficient("by_examples", by_examples)
     return second * _coefficient("by_labels", by_labels)
@@ -147,12 +147,12 @@ def _one_of(by_examples: float | None, by_labels: float | None, first: float, se
 
 def _coefficient(name: str, value: float | None) -> float:
     if value is None or not value >= 0:
-        raise InputError(f"{name} must be a disagreement coefficient, at least 0, got {value!r}. See difficulty.")
+        raise InputError(f"{name} must be a non-negative disagreement coefficient, got {value!r}. See difficulty.")
     return float(value)
 
 
 def _with_every_label(schedule: Schedule, examples: Numbers) -> Effort:
-    """An example has at most K costs to ask for; for little noise the proofs give nothing better."""
+    """Bound the costs by K per example; for low noise the proofs give nothing better."""
     most = np.asarray(examples + _luck(schedule))
     return Effort(most, schedule.n_labels * most)
 

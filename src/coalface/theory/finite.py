@@ -1,7 +1,7 @@
-"""Algorithm 1 over a finite class, by enumeration: small, slow, and as the paper has it.
+"""``FiniteCoal``: Algorithm 1 over a finite class by enumeration, exactly as in the paper; slow, for small problems.
 
-A regressor stays plausible for a label while its mean squared error on that label's answers has at no round exceeded
-the least one by more than the slack. What the plausible ones say about an example is the range of its costs.
+A regressor is plausible for a label if, at every round so far, its mean squared error on that label's answers exceeded
+the least one by at most the slack. The predictions of plausible regressors for an example are its cost range.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ RULES = ("coal", "all-or-none", "no-domination", "passive")
 
 
 class Asked(NamedTuple):
-    """What to ask for, and the ranges that say so, (n, K) each."""
+    """The costs to ask for, and the ranges behind the decision, (n, K) each."""
 
     mask: NDArray[np.bool_]
     lowest: Numbers
@@ -29,12 +29,12 @@ class Asked(NamedTuple):
 class FiniteCoal:
     """The learner of Algorithm 1 for a class given as a function from examples to (members, n, K) predictions.
 
-    ``slack`` gives the slack of a round on the scale of mean losses, see ``Schedule.loss_slack``. A version space that
-    becomes empty, which only a slack below the theorem's can do, begins anew from the round's own constraint.
+    ``slack`` returns the slack of a round on the scale of mean losses; see ``Schedule.loss_slack``. With a slack below
+    the theorem's, a version space can become empty. It then restarts with the constraint of that round alone.
 
     >>> from coalface.models.exact.schedule import Schedule
     >>> schedule = Schedule(n_labels=2, class_size=2, constant=0.01)
-    >>> either = np.array([[[0.2, 0.8]], [[0.8, 0.2]]])  # two members that hold for every example
+    >>> either = np.array([[[0.2, 0.8]], [[0.8, 0.2]]])  # two members with constant predictions
     >>> learner = FiniteCoal(lambda X: either.repeat(len(X), axis=1), lambda i: float(schedule.loss_slack(i, 100)))
     >>> for _ in range(100):
     ...     queries = learner.ask([[0.0]])
@@ -54,7 +54,7 @@ class FiniteCoal:
         self.costs_queried_ = 0
 
     def ask(self, X: Any) -> Asked:
-        """The costs worth asking for; nothing changes."""
+        """The costs worth asking for; the learner does not change."""
         predicted = self.predictions(X)
         _, plausible = self._state(predicted)
         lowest = np.where(plausible[:, None], predicted, np.inf).min(axis=0)
@@ -78,14 +78,14 @@ class FiniteCoal:
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """The label with the least cost according to the regressors with the least loss."""
+        """The label with the least cost, predicted by the regressors with the least loss."""
         predicted = self.predictions(X)
         losses, _ = self._state(predicted)
         best = losses.argmin(axis=0)
         return np.asarray(predicted[best, :, np.arange(predicted.shape[2])].argmin(axis=0))
 
     def _state(self, predicted: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-        """Summed losses and plausibility, (members, K); all are plausible before the first answer."""
+        """Summed losses and plausibility, (members, K); all members are plausible before the first answer."""
         if not hasattr(self, "_losses"):
             shape = (predicted.shape[0], predicted.shape[2])
             return np.zeros(shape), np.ones(shape, bool)
@@ -98,7 +98,7 @@ class FiniteCoal:
 
 
 def asked_for(rule: str, lowest: Numbers, highest: Numbers, threshold: Numbers | float) -> NDArray[np.bool_]:
-    """The costs that a rule asks for, given what each may be, (n, K).
+    """The costs that a rule asks for, given their ranges, (n, K).
 
     >>> asked_for("coal", np.array([[0.1, 0.2, 0.7]]), np.array([[0.5, 0.9, 0.9]]), 0.1).tolist()
     [[True, True, False]]

@@ -1,4 +1,4 @@
-"""How a count grows with the number of rounds: like its logarithm, or like a power of it."""
+"""Fitting how a count grows with the number of rounds: like its logarithm, or like a power of it."""
 
 from typing import Any, NamedTuple
 
@@ -10,10 +10,11 @@ from coalface.theory.inputs import as_table
 
 
 class Growth(NamedTuple):
-    """The slope of a count against ln(rounds), the share of its variance that explains, and the power that fits best.
+    """How a count grows: ``slope`` against ln(rounds), and ``power``, the best-fitting exponent of the rounds.
 
-    Passive learning has power 1. A logarithm is a straight line against ln(rounds), and its power falls towards 0, but
-    slowly: compare ``by_log`` with ``by_line``, the share explained by a straight line against the rounds themselves.
+    ``by_log`` and ``by_line`` are the shares of the variance that a straight line against ln(rounds) and against the
+    rounds explains. Passive learning has power 1. The power of a logarithm falls towards 0 only slowly, so compare
+    ``by_log`` with ``by_line``.
     """
 
     slope: float
@@ -35,7 +36,7 @@ def growth(rounds: Any, counts: Any) -> Growth:
     n, count = as_table("rounds", rounds, ("checkpoints",)), as_table("counts", counts, ("checkpoints",))
     if len(n) != len(count) or len(np.unique(n)) < 3 or (n < 1).any() or (count < 0).any():
         raise InputError(
-            "rounds must be at least three different numbers from 1 on, with a count of at least 0 each, "
+            "rounds must be at least three different numbers, none below 1, with a non-negative count each, "
             f"got {n.tolist()[:10]} and {count.tolist()[:10]}."
         )
     if np.ptp(count) == 0:

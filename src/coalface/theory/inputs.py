@@ -1,17 +1,18 @@
-"""Arrays and numbers as users give them, checked once."""
+"""Checks of the arrays and numbers that users pass to the functions of ``theory``."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError, in_one_line
 
 Numbers = NDArray[np.float64]
 
 
 def as_table(name: str, values: Any, axes: tuple[str, ...]) -> Numbers:
-    """A finite array with these axes, none of them empty.
+    """A finite array with these axes, all of length 1 or more.
 
     >>> as_table("expected", [[0.1, 0.9]], ("examples", "labels")).shape
     (1, 2)
@@ -21,15 +22,15 @@ def as_table(name: str, values: Any, axes: tuple[str, ...]) -> Numbers:
     except (TypeError, ValueError) as problem:
         raise InputError(f"{name} must be an array of numbers: {in_one_line(problem)}.") from None
     if array.ndim != len(axes) or array.size == 0:
-        raise InputError(f"{name} must have the axes ({', '.join(axes)}), none of them empty, got shape {array.shape}.")
+        raise InputError(f"{name} must have the axes ({', '.join(axes)}), none empty, got shape {array.shape}.")
     if not np.isfinite(array).all():
         place = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"{name} must be finite, got {array[place]} at {place}. Leave out what is not known.")
+        raise InputError(f"{name} must be finite, got {array[place]} at {place}. Leave out unknown values.")
     return array
 
 
 def as_weights(weights: Any, n: int) -> Numbers:
-    """The probability of each of n examples, equal ones by default; they add up to 1.
+    """The probability of each of n examples, by default equal for all; they add up to 1.
 
     >>> as_weights([1, 3], 2).tolist()
     [0.25, 0.75]
@@ -38,21 +39,14 @@ def as_weights(weights: Any, n: int) -> Numbers:
         return np.full(n, 1.0 / n)
     array = as_table("weights", weights, ("examples",))
     if len(array) != n or (array < 0).any() or array.sum() == 0:
-        raise InputError(f"weights must be {n} numbers, none below 0 and not all 0, got {array.tolist()[:10]}.")
+        raise InputError(f"weights must be {n} non-negative numbers, not all 0, got {array.tolist()[:10]}.")
     return np.asarray(array / array.sum())
 
 
-def within(name: str, value: float, low: float, high: float) -> float:
-    """A number above ``low`` and not above ``high``.
+def check_margin(margin: Any) -> float:
+    """A margin between the best two costs: above 0 and at most 1.
 
-    >>> within("margin", 0.1, 0, 1)
+    >>> check_margin(0.1)
     0.1
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not low < number <= high or np.isinf(number):
-        limit = f"and at most {high:g}" if high < np.inf else "and finite"
-        raise InputError(f"{name} must be above {low:g} {limit}, got {value!r}.")
-    return number
+    return finite_number("margin", margin, 0.0, 1.0, above=True)

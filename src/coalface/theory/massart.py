@@ -1,18 +1,19 @@
-"""Problems with Massart noise: linear expected costs, whose best label always beats the others by a margin."""
+"""Generated problems with Massart noise: linear expected costs whose best label always wins by a margin."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
-from coalface.theory.inputs import Numbers, within
+from coalface.theory.inputs import Numbers
 
-_MOST_DRAWS = 1000  # rows drawn per row kept before a margin counts as too large
+_MOST_DRAWS = 1000  # rows drawn per row kept; beyond this, the margin is too large
 
 
 class Draw(NamedTuple):
-    """Examples (n, d), their expected costs and costs with noise (n, K)."""
+    """Examples (n, d), their expected costs (n, K) and their costs with noise (n, K)."""
 
     X: Numbers
     expected: Numbers
@@ -21,10 +22,11 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class MassartProblem:
-    """Examples of length 1 in R^d; the cost of a label is 1/2 plus a linear function, plus uniform noise.
+    """Examples of length 1 in R^d; the cost of a label is 1/2 plus a linear function plus uniform noise.
 
-    Expected costs keep ``noise`` away from 0 and 1, so that costs with noise stay inside. Examples on which the best
-    two labels are closer than ``margin`` are left out. ``seed`` makes the regressors, the one of ``draw`` the examples.
+    Expected costs stay ``noise`` away from 0 and 1, so that costs with noise lie in [0, 1]. Examples whose best two
+    labels are closer than ``margin`` are left out. This ``seed`` determines the regressors, that of ``draw`` the
+    examples.
 
     >>> problem = MassartProblem(n_features=4, n_labels=3, margin=0.1, noise=0.2)
     >>> X, expected, cost = problem.draw(500, seed=1)
@@ -39,8 +41,8 @@ class MassartProblem:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        within("n_features", self.n_features, 0, np.inf)
-        within("n_labels", self.n_labels, 1, np.inf)
+        finite_number("n_features", self.n_features, 0, above=True)
+        finite_number("n_labels", self.n_labels, 1, above=True)
         if not 0 <= self.noise < 0.5:
             raise InputError(f"noise must be at least 0 and below 0.5, got {self.noise!r}.")
         if not 0 <= self.margin < 1 - 2 * self.noise:
@@ -50,7 +52,7 @@ class MassartProblem:
 
     @property
     def weights(self) -> Numbers:
-        """The linear functions, (K, d): as long as the noise allows, in random directions."""
+        """The linear functions, (K, d), in random directions and as large as the noise allows."""
         directions = np.random.default_rng([self.seed, 0]).normal(size=(self.n_labels, self.n_features))
         return np.asarray((0.5 - self.noise) * directions / np.linalg.norm(directions, axis=1, keepdims=True))
 
@@ -59,7 +61,7 @@ class MassartProblem:
         return np.asarray(0.5 + X @ self.weights.T)
 
     def draw(self, n: int, seed: int) -> Draw:
-        """So many examples; another seed gives others."""
+        """``n`` examples; each seed gives different ones."""
         rng = np.random.default_rng([self.seed, 1, seed])
         kept: list[Numbers] = []
         n_kept = n_drawn = 0
@@ -70,7 +72,7 @@ class MassartProblem:
             kept.append(X[best_two[:, 1] - best_two[:, 0] >= self.margin])
             n_kept, n_drawn = n_kept + len(kept[-1]), n_drawn + len(X)
             if n_drawn >= _MOST_DRAWS * max(n, 100) and n_kept < n:
-                raise InputError(f"margin={self.margin!r} leaves {n_kept} of {n_drawn} examples. Choose a smaller one.")
+                raise InputError(f"margin={self.margin!r} leaves {n_kept} of {n_drawn} examples. Make it smaller.")
         X = np.concatenate(kept)[:n] if kept else np.zeros((0, self.n_features))
         expected = self.expected(X)
         return Draw(X, expected, expected + self.noise * rng.uniform(-1, 1, size=expected.shape))

@@ -1,10 +1,10 @@
-"""How far apart the costs of the best two labels are: what makes a problem easy or hard to learn.
+"""The noise of a problem: how far apart the costs of the best two labels are.
 
 Notation of the paper: f* expected cost, P_zeta noise level, tau margin, (tau_0, alpha, beta) = ``Tsybakov`` (``up_to``,
 ``exponent``, ``constant``).
 
-Everything is counted on a sample, and mostly on predictions instead of true expected costs. Intervals cover the
-sampling; ``off_by`` widens them for predictions that may be off by that much each, and a margin by twice as much.
+All numbers are estimated on a sample, usually from predictions instead of true expected costs. Intervals cover the
+sampling error. ``off_by`` is the largest error of a prediction; a margin may then be wrong by twice as much.
 """
 
 from typing import Any, NamedTuple
@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
-from coalface.theory.inputs import Numbers, as_table, within
+from coalface.theory.inputs import Numbers, as_table
 
-_STEEPEST = 100.0  # exponents above say that there is a margin, not a power law
+_STEEPEST = 100.0  # a larger exponent means a margin, not a power law
 
 
 class Measured(NamedTuple):
-    """A number counted on a sample, with an interval for what it is beyond the sample."""
+    """An estimate from a sample, with a confidence interval."""
 
     value: float
     low: float
@@ -34,20 +35,20 @@ class Tsybakov(NamedTuple):
     up_to: float
 
 
-def checked(noise: Tsybakov) -> Tsybakov:
-    """The same condition, whose three numbers are above 0 and finite.
+def checked_tsybakov(noise: Tsybakov) -> Tsybakov:
+    """The same condition; its three numbers must be above 0 and finite.
 
-    >>> checked(Tsybakov(exponent=1.0, constant=2.0, up_to=0.5)).exponent
+    >>> checked_tsybakov(Tsybakov(exponent=1.0, constant=2.0, up_to=0.5)).exponent
     1.0
     """
-    return Tsybakov(*(within(name, value, 0.0, np.inf) for name, value in noise._asdict().items()))
+    return Tsybakov(*(finite_number(name, value, 0.0, above=True) for name, value in noise._asdict().items()))
 
 
 class TsybakovFit(NamedTuple):
-    """The likeliest condition, how sure its exponent is, and on how many margins it rests.
+    """The most likely condition, its exponent with an interval, and the number of margins used.
 
-    ``covering_constant`` is the least with which the condition holds at every margin of the sample. It often hangs on
-    the smallest margin alone, so it is larger than need be, but on the safe side in bounds.
+    ``covering_constant`` is the least constant with which the condition holds at every margin of the sample. It often
+    depends on the smallest margin alone, so it is larger than necessary, but safe to use in bounds.
     """
 
     condition: Tsybakov
@@ -57,14 +58,14 @@ class TsybakovFit(NamedTuple):
 
 
 def margins(expected: Any) -> Numbers:
-    """By how much the best label of each example beats the second best.
+    """The margin of each example: how far the best label beats the second best.
 
     >>> margins([[0.2, 0.9, 0.5], [0.4, 0.4, 1.0]]).round(6).tolist()
     [0.3, 0.0]
     """
     costs = as_table("expected", expected, ("examples", "labels"))
     if costs.shape[1] < 2:
-        raise InputError("expected must have at least two labels, got 1. With one label there is nothing to confuse.")
+        raise InputError("expected must have at least two labels, got 1. One label has no margin.")
     best_two = np.partition(costs, 1, axis=1)[:, :2]
     return np.asarray(best_two[:, 1] - best_two[:, 0])
 
@@ -75,9 +76,9 @@ def noise_level(expected: Any, zeta: float, *, off_by: float = 0.0, confidence: 
     >>> noise_level([[0.2, 0.9]] * 30 + [[0.5, 0.6]] * 10, zeta=0.2).value
     0.25
     """
-    zeta = _margin("zeta", zeta)
+    zeta = finite_number("zeta", zeta, 0.0)
     found = margins(expected)
-    spread, doubt = 2.0 * _margin("off_by", off_by), 1.0 - _share(confidence)
+    spread, doubt = 2.0 * finite_number("off_by", off_by, 0.0), 1.0 - _share(confidence)
     n, fewest, most = (len(found), *(int((found <= zeta + shift).sum()) for shift in (-spread, spread)))
     low = stats.beta.ppf(doubt / 2, fewest, n - fewest + 1) if fewest else 0.0
     high = stats.beta.ppf(1 - doubt / 2, most + 1, n - most) if most < n else 1.0
@@ -85,17 +86,17 @@ def noise_level(expected: Any, zeta: float, *, off_by: float = 0.0, confidence: 
 
 
 class MarginFound(NamedTuple):
-    """The least margin of a sample, and how much of the distribution may have a smaller one all the same."""
+    """The least margin of a sample, and the share of the distribution that may have a smaller one."""
 
     margin: float
     may_be_below: float
 
 
 def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.95) -> MarginFound:
-    """The largest margin that the Massart condition can have on these examples.
+    """The largest margin with which the Massart condition holds on these examples.
 
     No sample can prove the condition. With the given confidence, at most the share ``may_be_below`` of all examples has
-    a smaller margin than the one found.
+    a smaller margin.
 
     >>> found = massart_margin([[0.2, 0.9], [0.5, 0.6]] * 50)
     >>> round(found.margin, 6), round(found.may_be_below, 4)
@@ -104,14 +105,15 @@ def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.
     found = margins(expected)
     doubt = 1.0 - _share(confidence)
     return MarginFound(
-        max(float(found.min()) - 2.0 * _margin("off_by", off_by), 0.0), float(1.0 - doubt ** (1.0 / len(found)))
+        max(float(found.min()) - 2.0 * finite_number("off_by", off_by, 0.0), 0.0),
+        float(1.0 - doubt ** (1.0 / len(found))),
     )
 
 
 def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> TsybakovFit:
-    """The Tsybakov condition of a sample: the power law under which its margins up to ``up_to`` are likeliest.
+    """The Tsybakov condition of a sample: the power law under which its margins up to ``up_to`` are most likely.
 
-    The interval of the exponent is exact if the margins follow such a law. Where two labels tie, none above 0 will do.
+    The interval of the exponent is exact if the margins follow such a law. If two labels tie, no exponent above 0 fits.
 
     >>> rng = np.random.default_rng(0)
     >>> gaps = rng.uniform(0, 1, size=4000) ** (1 / 2)  # P(margin <= t) = t**2
@@ -119,7 +121,7 @@ def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> 
     >>> fit.exponent.low < 2 < fit.exponent.high, fit.n_margins
     (True, 1014)
     """
-    within("up_to", up_to, 0.0, np.inf)
+    finite_number("up_to", up_to, 0.0, above=True)
     found = np.sort(margins(expected))
     small = found[found <= up_to]
     if len(small) == 0:
@@ -136,7 +138,7 @@ def tsybakov(expected: Any, *, up_to: float = 0.2, confidence: float = 0.95) -> 
     )
     if exponent > _STEEPEST:
         raise InputError(
-            f"nearly all margins up to up_to={up_to:g} equal it, which fits no exponent. Use a larger one."
+            f"nearly all margins up to up_to={up_to:g} equal it, which fits no exponent. Use a larger up_to."
         )
     shares = np.arange(1, k + 1) / len(found)
     condition = Tsybakov(exponent, float(shares[-1] / up_to**exponent), float(up_to))
@@ -147,13 +149,3 @@ def _share(confidence: float) -> float:
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence must lie between 0 and 1, got {confidence!r}.")
     return confidence
-
-
-def _margin(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0.0 <= number < np.inf:
-        raise InputError(f"{name} must be at least 0 and finite, got {value!r}.")
-    return number

@@ -1,1 +1,1 @@
-"""Raw values as rows of numbers."""
+"""Encoders: turn raw values into rows of numbers."""

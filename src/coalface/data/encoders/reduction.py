@@ -1,4 +1,4 @@
-"""Fewer features: rows of many sparse features as short dense ones, for learners that weigh pairs of features."""
+"""Dimensionality reduction: many sparse features become a few dense ones, for second-order learners."""
 
 import numpy as np
 import scipy.sparse
@@ -8,7 +8,7 @@ from coalface.errors import InputError
 
 
 def reduced(problem: TrainTest, n_features: int) -> TrainTest:
-    """The same examples in the directions that hold most of the training rows (truncated SVD, without centring).
+    """The same examples in the leading directions of the training rows (truncated SVD, without centring).
 
     >>> train = CostDataset.from_labels(np.eye(10), list("aabbaabbab"), name="ten")
     >>> reduced(TrainTest(train, train), 3).train
@@ -18,7 +18,9 @@ def reduced(problem: TrainTest, n_features: int) -> TrainTest:
 
     most = min(problem.train.X.shape)
     if not 0 < n_features < most:
-        raise InputError(f"n_features must be from 1 to {most - 1}, fewer than rows and features, got {n_features!r}.")
+        raise InputError(
+            f"n_features must be at least 1 and below the rows and columns of X, {most}, got {n_features!r}."
+        )
     directions = TruncatedSVD(n_features, random_state=0).fit(problem.train.X)
     return TrainTest(*(_projected(part, directions.transform(part.X)) for part in problem))
 

@@ -1,4 +1,4 @@
-"""Features of different units brought to one scale, by what the training rows alone show."""
+"""Standardisation of features by the mean and the deviation of the training rows."""
 
 import warnings
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def standardised(X: NDArray[Any], train: NDArray[Any]) -> NDArray[np.float64]:
-    """Mean 0 and deviation 1 over the rows ``train``; NaN becomes their median, a constant column 0.
+    """Columns with mean 0 and deviation 1 over the rows ``train``; NaN becomes the median, a constant column 0.
 
     >>> X = np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0], [4.0, 6.0]])
     >>> standardised(X, np.arange(3))
@@ -24,7 +24,7 @@ def standardised(X: NDArray[Any], train: NDArray[Any]) -> NDArray[np.float64]:
     values = np.where(np.isnan(values), median, values)
     values -= values[train].mean(axis=0)
     deviation = values[train].std(axis=0)
-    # The mean of equal numbers is rarely that number: what is left is rounding, not spread.
+    # The computed mean of equal numbers differs by rounding, so the deviation alone cannot show a constant column.
     constant = values[train].max(axis=0) - values[train].min(axis=0) == 0
     scaled: NDArray[np.float64] = np.divide(values, deviation, out=np.zeros_like(values), where=~constant)
     return scaled

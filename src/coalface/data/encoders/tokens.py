@@ -1,7 +1,6 @@
-"""Words as rows of numbers: what a word and its neighbours look like, hashed into a fixed number of columns.
+"""Features of words: the spelling of a word and its neighbours, hashed into a fixed number of columns.
 
-Texts become columns by the CRC-32 of the text and a mixing of its bits, so a column means the same in every file, on
-every machine and in every run.
+The column of a text is its CRC-32 with the bits mixed. It is the same in every file, on every machine and in every run.
 """
 
 from collections.abc import Sequence
@@ -11,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import InputError
 
-WINDOW = 2  # neighbours looked at on each side
+WINDOW = 2  # neighbours on each side whose features are used
 _N_FEATURES = 9  # of one word: itself, in lower case, its shape, 3 prefixes, 3 suffixes
-_NONE = -1  # where a word is too short for a prefix
+_NONE = -1  # the word is too short for this prefix or suffix
 
 
 def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18, window: int = WINDOW) -> Examples:
-    """One row per word, 1 in the column of each of its features; neighbours outside the sentence have one of their own.
+    """One row per word with 1 in the column of each feature; a neighbour outside the sentence is a feature too.
 
     ``window`` is the number of neighbours on each side.
 
@@ -29,7 +28,7 @@ def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18, window: in
     ((3, 262144), 11)
     """
     if not 1 <= bits <= 30:
-        raise InputError(f"bits must be one of 1 to 30, got {bits!r}. Choose one of them.")
+        raise InputError(f"bits must lie between 1 and 30, got {bits!r}. The default is 18.")
     offsets = range(-window, window + 1)
     kinds: dict[str, int] = {}
     kind = np.array([kinds.setdefault(word, len(kinds)) for words in sentences for word in words], dtype=np.int64)
@@ -41,12 +40,12 @@ def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18, window: in
     indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
     indices = columns[there]
     X: Examples = csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=(len(kind), 1 << bits))
-    X.sum_duplicates()  # two features of a word in one column count 2
+    X.sum_duplicates()  # two features of a word in the same column add up to 2
     return X
 
 
 def word_features(word: str) -> list[str]:
-    """What a word looks like, in this order; prefixes and suffixes that it is too short for are left out.
+    """The features of a word; prefixes and suffixes longer than the word are left out.
 
     >>> word_features("Mr.")
     ['w=Mr.', 'l=mr.', 's=Aa.', '1=M', '2=Mr', '3=Mr.', '4=.', '5=r.', '6=Mr.']
@@ -58,7 +57,7 @@ def word_features(word: str) -> list[str]:
 
 
 def word_shape(word: str) -> str:
-    """Letters as A or a, digits as 0, the rest as it is; of equal neighbours one is kept.
+    """The word with letters as A or a, digits as 0, and runs of equal characters shortened to one.
 
     >>> word_shape("McDonald's-90")
     "AaAa'a-0"
@@ -74,7 +73,7 @@ def word_shape(word: str) -> str:
 
 
 def _feature_columns(kinds: list[str], bits: int, offsets: range) -> NDArray[np.int32]:
-    """The columns of each word's features at each place of the window; last, those of no word at all."""
+    """The columns of each word's features at each place of the window; the last row is for places outside."""
     hashes = np.zeros((len(kinds) + 1, len(offsets), _N_FEATURES), dtype=np.uint32)
     there = np.zeros(hashes.shape, dtype=np.bool_)
     starts = [crc32(f"{offset}:".encode()) for offset in offsets]
@@ -88,9 +87,9 @@ def _feature_columns(kinds: list[str], bits: int, offsets: range) -> NDArray[np.
 
 
 def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Bits spread over the whole number: a CRC alone lets two texts that meet at one place meet at all of them."""
+    """Mix the bits: with a plain CRC, two texts that collide at one place of the window collide at every place."""
     mixed = hashes ^ (hashes >> np.uint32(16))
-    mixed = mixed * np.uint32(0x85EBCA6B)  # odd, so that nothing is lost; overflow is meant
+    mixed = mixed * np.uint32(0x85EBCA6B)  # odd, so that no information is lost; overflow is intended
     mixed ^= mixed >> np.uint32(13)
     mixed = mixed * np.uint32(0xC2B2AE35)
     return np.asarray(mixed ^ (mixed >> np.uint32(16)), dtype=np.uint32)
@@ -99,7 +98,7 @@ def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
 def _neighbours(
     kind: NDArray[np.int64], sentences: Sequence[Sequence[str]], offset: int, outside: int
 ) -> NDArray[np.int64]:
-    """The word ``offset`` places to the right of each word, ``outside`` where its sentence is over."""
+    """The word ``offset`` places to the right of each word; ``outside`` beyond the end of its sentence."""
     sentence = np.repeat(np.arange(len(sentences)), [len(words) for words in sentences])
     there = np.arange(len(kind)) + offset
     inside = (there >= 0) & (there < len(kind))

@@ -1,1 +1,1 @@
-"""One module per file format, and the readers that choose between them."""
+"""File formats of datasets, one module each; ``readers`` chooses between them."""

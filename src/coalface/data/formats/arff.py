@@ -1,4 +1,4 @@
-"""Tables in ARFF, as far as ASlib uses it: dense rows of numbers, strings and nominal values, ``?`` where missing."""
+"""ARFF tables as ASlib uses them: dense rows of numbers, strings and nominal values, ``?`` where missing."""
 
 import re
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.formats.text_lines import bad_line
 from coalface.errors import FileFormatError
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -17,7 +18,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True, eq=False)
 class ArffTable:
-    """Named columns of texts, None where a value is missing, and where in the file each row stands."""
+    """Named columns of texts, None where a value is missing, and the line number of each row."""
 
     path: Path
     columns: dict[str, list[str | None]]
@@ -30,7 +31,7 @@ class ArffTable:
         return list(self.columns)
 
     def texts(self, name: str) -> list[str]:
-        """A column that must not miss a value."""
+        """A column in which no value may be missing."""
         values = self._column(name)
         if None in values:
             raise self._error(values.index(None), f"{name} must not be missing", "?", "Fill it in")
@@ -60,7 +61,7 @@ class ArffTable:
 
 
 def read_arff(path: Path) -> ArffTable:
-    r"""The table of a file.
+    r"""The table of an ARFF file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -87,7 +88,7 @@ def read_arff(path: Path) -> ArffTable:
         for (name, kind), cell in zip(kinds.items(), cells, strict=True):
             if isinstance(kind, frozenset) and cell is not None and cell not in kind:
                 allowed = ", ".join(sorted(kind))
-                raise _bad_line(path, number, f"{name} must be one of {allowed}", cell, "Correct it or the header")
+                raise bad_line(path, number, f"{name} must be one of {allowed}", cell, "Correct it or the header")
             columns[name].append(cell)
         numbers.append(number)
     numeric = frozenset(name for name, kind in kinds.items() if kind in _NUMERIC)
@@ -95,7 +96,7 @@ def read_arff(path: Path) -> ArffTable:
 
 
 def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str]], int]:
-    """The type of every attribute, nominal ones as their values, and the number of lines up to ``@DATA``."""
+    """The type of every attribute (for nominal ones, their values), and the number of lines up to ``@DATA``."""
     kinds: dict[str, str | frozenset[str]] = {}
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -105,42 +106,44 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, str | frozenset[str
         if word == "@attribute":
             name, kind = _attribute(path, number, text)
             if name in kinds:
-                raise _bad_line(path, number, "an attribute must be declared once", name, "Remove one of the two")
+                raise bad_line(path, number, "an attribute must be declared once", name, "Remove one of the two")
             kinds[name] = kind
         elif word and not word.startswith("%") and word != "@relation":
-            rule = "a header must consist of @relation, @attribute and @data"
-            raise _bad_line(path, number, rule, text, "Check the file")
+            rule = "a header may hold only @relation, @attribute and @data"
+            raise bad_line(path, number, rule, text, "Check the file")
     if not kinds or word != "@data":
-        raise FileFormatError(f"{path} must have attributes and then @data, got {len(kinds)} attributes. Check it.")
+        raise FileFormatError(
+            f"{path} must have attributes and then @data, got {len(kinds)} attributes. Check the file."
+        )
     return kinds, number
 
 
 def _attribute(path: Path, number: int, text: str) -> tuple[str, str | frozenset[str]]:
     found = _ATTRIBUTE.match(text)
     if found is None:
-        raise _bad_line(path, number, "an attribute must have a name and a type", text, "Quote names with blanks")
+        raise bad_line(path, number, "an attribute must have a name and a type", text, "Quote a name with blanks")
     name, kind = _unquoted(found[1]), found[2]
     if kind.startswith("{"):
         return name, frozenset(cell for cell in _split(kind[1:-1]) or () if cell is not None)
     if kind.lower() not in (*_NUMERIC, "string"):
         rule = "the type of an attribute must be numeric, string or {listed, values}"
-        raise _bad_line(path, number, rule, kind, "Other types are not part of ASlib")
+        raise bad_line(path, number, rule, kind, "Other types are not supported")
     return name, kind.lower()
 
 
 def _cells(path: Path, number: int, text: str, n_cells: int) -> list[str | None]:
     cells = _split(text)
     if cells is None:
-        raise _bad_line(path, number, "a quote must be closed, with a comma behind it", text, "Close it")
+        raise bad_line(path, number, "a quote must be closed and followed by a comma", text, "Close it")
     if len(cells) != n_cells:
-        rule = f"a row must have {n_cells} values with commas between them"
-        raise _bad_line(path, number, rule, text, f"It has {len(cells)}")
+        rule = f"a row must have {n_cells} values, separated by commas"
+        raise bad_line(path, number, rule, text, f"It has {len(cells)}")
     return cells
 
 
 def _split(text: str) -> list[str | None] | None:
     """The values of a row, None where one is missing; None if its quotes do not match."""
-    if "'" not in text and '"' not in text:  # nearly all rows
+    if "'" not in text and '"' not in text:  # true of nearly all rows, and much faster
         return [None if cell == "?" else cell for cell in map(str.strip, text.split(","))]
     cells: list[str | None] = []
     place, comma = 0, ","
@@ -157,8 +160,3 @@ def _unquoted(text: str) -> str:
     if text[:1] in ("'", '"'):
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
-
-
-def _bad_line(path: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
-    shown = got if len(got) <= 60 else got[:57] + "..."
-    return FileFormatError(f"{path}, line {number}: {rule}, got {shown!r}. {remedy}.")

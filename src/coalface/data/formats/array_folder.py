@@ -1,4 +1,4 @@
-"""A dataset as a folder of plain ``.npy`` arrays, made to be mapped into memory by many processes at once.
+"""Dataset folders: plain ``.npy`` arrays that many processes can map into memory at once.
 
 ``meta.json`` names the format, its version, the shape, and the size and SHA-256 of every other file.
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import sync_folder
 
@@ -29,7 +29,7 @@ _OPTIONAL = ("table", "truth", "cost_matrix", "candidates", "price", "sequence")
 
 
 def is_dataset_folder(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder says of itself that it is a dataset.
+    """Whether the ``meta.json`` of a folder says that it is a dataset.
 
     >>> is_dataset_folder("no such folder")
     False
@@ -42,10 +42,10 @@ def is_dataset_folder(folder: str | os.PathLike[str]) -> bool:
 
 
 def save_folder(dataset: CostDataset, folder: str | os.PathLike[str]) -> None:
-    """Write the dataset beside ``folder``, then move it there; replaces a dataset, but nothing else."""
+    """Write the dataset beside ``folder``, then rename it; an existing dataset is replaced, any other folder kept."""
     target = Path(folder)
     if target.exists() and not is_dataset_folder(target):
-        raise InputError(f"The folder {target} exists and is not a dataset, so it is kept. Choose another name.")
+        raise InputError(f"The folder {target} is not a dataset, so it was not replaced. Choose another name.")
     target.parent.mkdir(parents=True, exist_ok=True)
     unique = uuid.uuid4().hex
     fresh = target.parent / f".{target.name}.{unique}.part"
@@ -96,7 +96,7 @@ def _checksum(path: Path) -> str:
 
 
 def open_folder(folder: str | os.PathLike[str], *, verify: bool = False) -> CostDataset:
-    """The dataset of a folder; its arrays are maps of the files, read when they are used."""
+    """The dataset of a folder; its arrays are memory-mapped and read when they are used."""
     source = Path(folder)
     meta = _read_meta(source)
     _check_files(source, meta["files"], verify=verify)
@@ -112,7 +112,7 @@ def open_folder(folder: str | os.PathLike[str], *, verify: bool = False) -> Cost
         feature_names=None if names is None else tuple(names),
         name=meta["name"],
     )
-    dataset.__dict__["fingerprint"] = meta["fingerprint"]  # saved so that opening reads nothing
+    dataset.__dict__["fingerprint"] = meta["fingerprint"]  # stored, so that opening does not read the arrays
     return dataset
 
 
@@ -137,7 +137,9 @@ def _read_meta(source: Path) -> dict[str, Any]:
         raise _broken(source, f"is not a dataset by its {_META}", "Choose a folder written by save().")
     if meta.get("version") != VERSION:
         raise _broken(
-            source, f"has version {meta.get('version')!r}, known is {VERSION}", "Upgrade coalface to read it."
+            source,
+            f"has version {meta.get('version')!r}, but this coalface reads {VERSION}",
+            "Upgrade coalface.",
         )
     shape, files = meta.get("shape"), meta.get("files")
     whole = isinstance(shape, list) and len(shape) == 3 and all(isinstance(size, int) for size in shape)
@@ -157,17 +159,17 @@ def _check_files(source: Path, files: dict[str, dict[str, Any]], *, verify: bool
         if not path.is_file():
             raise _broken(source, f"lacks the file {name}")
         if path.stat().st_size != stored["bytes"]:
-            raise _broken(source, f"has {path.stat().st_size} bytes in {name}, must be {stored['bytes']}")
+            raise _broken(source, f"has {path.stat().st_size} bytes in {name} instead of {stored['bytes']}")
         if verify and _checksum(path) != stored["sha256"]:
             raise _broken(source, f"has a damaged {name} (its checksum differs)")
 
 
 def _mapped(path: Path) -> NDArray[Any]:
     try:
-        # "c": writing changes no file. For arrays that cannot be written the kernels would be compiled once more.
+        # "c" (copy on write): the file never changes. Numba would compile the kernels again for read-only arrays.
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        if path.stat().st_size and "empty file" in str(error):  # a map cannot have no bytes, an array can
+        if path.stat().st_size and "empty file" in str(error):  # an empty array cannot be mapped
             return np.asarray(np.load(path, allow_pickle=False))
         raise _broken(path.parent, f"has an unreadable {path.name} ({error})") from None
     return array
@@ -194,11 +196,11 @@ def _check_shapes(source: Path, arrays: dict[str, NDArray[Any]], n_rows: int, n_
         raise _broken(source, "must hold either table.npy or truth.npy and cost_matrix.npy")
     indptr = arrays["X_indptr"]
     if indptr[0] != 0 or indptr[-1] != n_stored or (np.diff(indptr) < 0).any() or n_features < 0:
-        raise _broken(source, "has a damaged X_indptr.npy (the rows do not follow each other)")
+        raise _broken(source, "has a damaged X_indptr.npy (its row boundaries are invalid)")
 
 
 def _mapped_csr(arrays: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Examples:
-    """A CSR array whose parts are the maps themselves; the constructor would look at all of them."""
+    """A CSR array of the memory maps themselves; the constructor would read all of them."""
     X: Any = csr_array(shape, dtype=np.float32)
     X.data, X.indices, X.indptr = arrays["X_data"], arrays["X_indices"], arrays["X_indptr"]
     X.has_sorted_indices = True

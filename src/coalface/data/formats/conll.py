@@ -1,13 +1,11 @@
-"""Sentences in columns as in CoNLL's shared tasks: one word a line, and a blank line between sentences.
+"""CoNLL files: tagged sentences in columns, one word per line and a blank line between sentences.
 
-``read_sentences`` gives the words and their tags; ``read_conll`` makes one example of every word, ``read_conll_parts``
-of every word of two files.
+``read_sentences`` returns the words and their tags. ``read_conll`` makes every word an example; ``read_conll_parts``
+does so for a training file and a test file.
 """
 
-import gzip
 import os
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,20 +16,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders.tokens import hashed_tokens
+from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.data.labels import label_array, label_codes
 from coalface.errors import FileFormatError, InputError, UnknownLabelError
 
-_NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
+NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a multi-word token 1-2, an empty node 1.1
 _DOCUMENT = "-DOCSTART-"
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words and, of the same number, their tags; none where nobody asked for them."""
+    """Words and their tags, one tag per word; no tags if the file was read with ``tagged=False``."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
-    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)  # of the file, from 1
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)  # line numbers in the file, from 1
 
     def __len__(self) -> int:
         return len(self.words)
@@ -42,10 +41,10 @@ def read_sentences(
 ) -> list[Sentence]:
     r"""The sentences of a plain or ``.gz`` file with tabs or blanks between its columns.
 
-    ``word`` and ``tag`` are the numbers of columns, from 0 or, negative, from the right. By default they are the first
-    and the last, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a sentence are
-    comments; CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are left out. A file that is
-    not ``tagged`` needs no column of tags, and none is looked at.
+    ``word`` and ``tag`` are column numbers that start at 0; negative ones count from the right. By default they are the
+    first and the last column, in ``.conllu`` files the form (1) and the universal tag (3). Lines ``# ...`` before a
+    sentence are comments. CoNLL-U's multi-word tokens and empty nodes and CoNLL-2003's ``-DOCSTART-`` are skipped. With
+    ``tagged=False`` no column of tags is needed or read.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -75,9 +74,9 @@ def read_sentences(
 
 
 def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[str] | None]]:
-    """The line and the columns of every word, and None where a sentence ends."""
-    lines = lines_of(source)
-    separator = "\t" if any("\t" in line for line in lines) else None  # None: blanks, however many
+    """The line number and the cells of every word; None instead of cells where a sentence ends."""
+    lines = read_lines(source)
+    separator = "\t" if any("\t" in line for line in lines) else None  # None: any number of blanks
     n_columns, within = 0, False
     for number, line in enumerate(lines, start=1):
         cells = line.split(separator) if line.strip() else []
@@ -85,11 +84,11 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[
             within = False
             yield number, None
         elif within or not _is_comment(cells, n_columns, separator):
-            if word != 0 and _NOT_A_WORD.fullmatch(cells[0]):
+            if word != 0 and NOT_A_WORD.fullmatch(cells[0]):
                 continue
             n_columns = n_columns or _checked_width(source, number, cells, word, tag)
             if len(cells) != n_columns or not (cells[word] and (tag is None or cells[tag])):
-                rule = f"every word must have {n_columns} columns, none of them empty"
+                rule = f"every word must have {n_columns} columns, and its word and tag must not be empty"
                 raise bad_line(source, number, rule, line, f"It has {len(cells)}")
             within = True
             yield number, cells
@@ -97,7 +96,7 @@ def _rows(source: Path, word: int, tag: int | None) -> Iterator[tuple[int, list[
 
 
 def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool:
-    """Whether a line before a sentence is a comment; a '#' with all columns behind it is a word."""
+    """Whether a line before a sentence is a comment; a '#' followed by all other columns is a word."""
     if not cells[0].startswith("#"):
         return False
     return len(cells) != n_columns if n_columns else separator is None or len(cells) == 1
@@ -106,35 +105,13 @@ def _is_comment(cells: list[str], n_columns: int, separator: str | None) -> bool
 def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: int | None) -> int:
     for name, column in (("word", word), ("tag", tag)):
         if column is not None and not -len(cells) <= column < len(cells):
-            rule = f"the column of {name}s must be one of its {len(cells)}, not {column}"
-            raise bad_line(source, number, rule, " ".join(cells), "Choose another")
+            rule = f"a line with {len(cells)} columns has no column {column} for {name}s"
+            raise bad_line(source, number, rule, " ".join(cells), "Choose another column")
     if tag is not None and word % len(cells) == tag % len(cells):
         raise InputError(
-            f"{source}: words and tags must be in different columns, both are column {word}. Choose another for one."
+            f"{source}: words and tags must be in different columns, got column {word} for both. Choose another column."
         )
     return len(cells)
-
-
-def lines_of(source: Path) -> list[str]:
-    """The lines of a plain or ``.gz`` file of UTF-8 text, without their ends."""
-    if not source.is_file():
-        raise FileFormatError(f"There is no file {source}. Check the path.")
-    raw = source.read_bytes()
-    try:
-        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
-        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
-    except (EOFError, OSError, zlib.error) as error:
-        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
-    return [line.removesuffix("\r") for line in text.split("\n")]
-
-
-def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
-    """One line that names the file, its line, the rule, the text found and the remedy."""
-    shown = got if len(got) <= 60 else got[:57] + "..."
-    return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
 
 
 def read_conll(
@@ -148,8 +125,8 @@ def read_conll(
 ) -> CostDataset:
     r"""Every word of a file as an example, its tag as the label, with 0/1 costs.
 
-    Features are those of ``hashed_tokens``, in 2**bits columns. Pass the ``classes`` of the training data to read test
-    data like it; by default the labels are the tags of this file in alphabetical order.
+    Features are those of ``hashed_tokens``, in 2**bits columns. By default the labels are the tags of this file in
+    alphabetical order. To read test data, pass the ``classes`` of the training data.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -161,7 +138,7 @@ def read_conll(
     sentences = read_sentences(source, word=word, tag=tag)
     known = _all_tags(sentences) if classes is None else label_array(classes)
     try:
-        return _examples_of(sentences, known, bits, source.name.split(".")[0] if name is None else name)
+        return examples_of_words(sentences, known, bits, source.name.split(".")[0] if name is None else name)
     except UnknownLabelError as error:
         raise FileFormatError(f"{source}: {error}") from None
 
@@ -186,14 +163,15 @@ def read_conll_parts(
     """
     parts = [read_sentences(path, word=word, tag=tag) for path in (train, test)]
     known = _all_tags([sentence for sentences in parts for sentence in sentences])
-    return TrainTest(*(_examples_of(sentences, known, bits, name) for sentences in parts))
+    return TrainTest(*(examples_of_words(sentences, known, bits, name) for sentences in parts))
 
 
 def _all_tags(sentences: Sequence[Sentence]) -> NDArray[Any]:
     return np.unique([tag for sentence in sentences for tag in sentence.tags])
 
 
-def _examples_of(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:
+def examples_of_words(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:
+    """Every word as an example with 0/1 costs, and every sentence as a sequence."""
     return CostDataset(
         hashed_tokens([sentence.words for sentence in sentences], bits),
         classes=classes,

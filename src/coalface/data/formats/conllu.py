@@ -1,21 +1,20 @@
-"""Dependency trees in CoNLL-U files, the format of Universal Dependencies: ten columns, one word a line."""
+"""Dependency trees in CoNLL-U files, the format of Universal Dependencies: ten columns, one word per line."""
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coalface.data.formats.conll import bad_line, lines_of
+from coalface.data.formats.conll import NOT_A_WORD
+from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.errors import FileFormatError
 
 _ID, _FORM, _TAG, _HEAD, _LABEL, _N_COLUMNS = 0, 1, 3, 6, 7, 10
-_NOT_A_WORD = re.compile(r"\d+[-.]\d+")  # a multi-word token 1-2, an empty node 1.1
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A sentence with the head of each word, counted from 1, 0 for the root; without heads, one to be parsed.
+    """A sentence with the head of each word: 1 is the first word, 0 the root. Sentences to be parsed have no heads.
 
     >>> Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root")).heads[0]
     2
@@ -33,8 +32,8 @@ class Tree:
 def read_trees(path: str | os.PathLike[str], *, subtypes: bool = False) -> list[Tree]:
     r"""The trees of a plain or ``.gz`` file, with universal tags.
 
-    Multi-word tokens and empty nodes are left out. Labels are read up to their colon, as they are usually compared,
-    unless ``subtypes`` are wanted.
+    Multi-word tokens and empty nodes are skipped. Labels are cut at their colon, as is usual for evaluation, unless
+    ``subtypes`` is true.
 
     >>> from tempfile import TemporaryDirectory
     >>> rows = ["1 cats _ NOUN _ _ 2 nsubj:pass _ _", "2 sleep _ VERB _ _ 0 root _ _"]
@@ -55,18 +54,18 @@ _Row = tuple[int, list[str]]  # the number of a line and its columns
 
 def _sentences(source: Path) -> Iterator[list[_Row]]:
     rows: list[_Row] = []
-    for number, line in enumerate([*lines_of(source), ""], start=1):
+    for number, line in enumerate([*read_lines(source), ""], start=1):
         cells = line.split("\t")
         if not line.strip():
             if rows:
                 yield rows
             rows = []
-        elif line.startswith("#") or _NOT_A_WORD.fullmatch(cells[_ID]):
+        elif line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
             continue
         elif len(cells) != _N_COLUMNS or not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
             raise bad_line(source, number, f"every word must have {_N_COLUMNS} columns", line, f"It has {len(cells)}")
         elif cells[_ID] != str(len(rows) + 1):
-            raise bad_line(source, number, f"word {len(rows) + 1} must come next", cells[_ID], "Number the words anew")
+            raise bad_line(source, number, f"word {len(rows) + 1} must come next", cells[_ID], "Number the words again")
         else:
             rows.append((number, cells))
 
@@ -75,9 +74,7 @@ def _tree(source: Path, rows: list[_Row], subtypes: bool) -> Tree:
     heads = [_head(source, number, cells[_HEAD], len(rows)) for number, cells in rows]
     for word, (number, cells) in enumerate(rows, start=1):
         if not reaches_root(heads, word):
-            raise bad_line(
-                source, number, "every word must hang on the root", cells[_HEAD], "Its heads run in a circle"
-            )
+            raise bad_line(source, number, "the heads of a word must lead to the root", cells[_HEAD], "Break the cycle")
     return Tree(
         words=tuple(cells[_FORM] for _, cells in rows),
         tags=tuple(cells[_TAG] for _, cells in rows),
@@ -88,12 +85,12 @@ def _tree(source: Path, rows: list[_Row], subtypes: bool) -> Tree:
 
 def _head(source: Path, number: int, text: str, n_words: int) -> int:
     if not text.isdecimal() or int(text) > n_words:
-        raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Repair the column HEAD")
+        raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Correct the column HEAD")
     return int(text)
 
 
 def reaches_root(heads: list[int] | tuple[int, ...], word: int) -> bool:
-    """Whether a word hangs on the root, directly or not.
+    """Whether the heads of a word lead to the root.
 
     >>> reaches_root([2, 0], word=1), reaches_root([2, 1], word=1)
     (True, False)

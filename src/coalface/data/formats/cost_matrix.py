@@ -1,7 +1,7 @@
-"""Cost matrices in files, row = truth: ``.npy`` as NumPy writes it, or ``.csv`` of numbers, with or without names.
+"""Cost matrices in files (row = truth): ``.npy``, or ``.csv`` with or without label names.
 
-Names stand in the first line and in the first column of a ``.csv``, in any order; what stands in the corner is of no
-interest. A matrix without names has its rows and columns in the order of the labels.
+In a ``.csv``, names are in the first line and the first column, in any order; the corner cell is ignored. Without
+names, the rows and columns are in the order of the labels.
 """
 
 import csv
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
+from coalface.data.formats.text_lines import is_number
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError
 
@@ -27,7 +28,7 @@ class _Line(NamedTuple):
 
 
 def read_cost_matrix(source: ArrayLike | str | os.PathLike[str], classes: NDArray[Any]) -> NDArray[np.float64]:
-    r"""The (K, K) costs of these labels, in their order, given as an array or as the name of a file.
+    r"""The (K, K) costs of these labels, in their order, from an array or a file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -57,13 +58,13 @@ def _read_file(path: Path, labels: list[str]) -> NDArray[np.float64]:
     if path.suffix != ".csv":
         raise InputError(f"A cost matrix must be in a .npy or .csv file, got {path}. Rename or convert it.")
     lines = _lines(path)
-    if _is_number(lines[0].cells[0]):
+    if is_number(lines[0].cells[0]):
         return _numbers(path, lines)
     return _by_name(path, lines, labels)
 
 
 def _lines(path: Path) -> list[_Line]:
-    """The lines that hold something, all of one length."""
+    """The non-empty lines, which must all have the same number of cells."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         reader = csv.reader(file)
         try:
@@ -75,19 +76,19 @@ def _lines(path: Path) -> list[_Line]:
     for line in lines:
         if len(line.cells) != len(lines[0].cells):
             raise FileFormatError(
-                f"{path}, line {line.number}: every line must have {len(lines[0].cells)} cells as the first one has, "
-                f"got {len(line.cells)}. Look for a missing comma, also before the names in the first line."
+                f"{path}, line {line.number}: every line must have {len(lines[0].cells)} cells like the first one, "
+                f"got {len(line.cells)}. Look for a missing comma, for example before the names in the first line."
             )
     return lines
 
 
 def _by_name(path: Path, lines: list[_Line], labels: list[str]) -> NDArray[np.float64]:
-    """The costs in the order of the labels; a file that names one side only leaves open what the other one is."""
+    """The costs in the order of the labels; a file with names on one side only is ambiguous and refused."""
     corner, *columns = lines[0].cells
     if _as_label(corner, labels) in labels and corner not in columns:
         raise FileFormatError(
-            f"{path}, line 1: a cost matrix must have names both in its first line, behind an empty cell, and in its "
-            f"first column, or none at all, got {_shown(lines[0])}. Add the other names."
+            f"{path}, line 1: a cost matrix must have names in its first line, after an empty cell, and in its first "
+            f"column, or no names at all, got {_shown(lines[0])}. Add the other names."
         )
     order = np.ix_(
         _order(path, "row", [line.cells[0] for line in lines[1:]], labels),
@@ -97,7 +98,7 @@ def _by_name(path: Path, lines: list[_Line], labels: list[str]) -> NDArray[np.fl
 
 
 def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> list[int]:
-    """Which row or column belongs to each label."""
+    """The row or column of each label."""
     place: dict[str, int] = {}
     for name in (_as_label(name, labels) for name in names):
         if name not in labels:
@@ -105,7 +106,8 @@ def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> li
             hint = f"Did you mean {close[0]!r}? " if close else ""
             raise FileFormatError(
                 f"{path} has a {side} named {name!r}, which is not a label. {hint}The labels are {_listed(labels)}; "
-                "pass classes=[...] if there are others."
+                "pass classes=[...] if there are other labels.",
+                remedy={"classes": None},
             )
         if name in place:
             raise FileFormatError(f"{path} must have one {side} for each label, got {name!r} twice. Remove one.")
@@ -117,27 +119,19 @@ def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> li
 
 
 def _as_label(name: str, labels: list[str]) -> str:
-    """A name without the blanks around it, unless a label has them too."""
+    """A name without surrounding blanks, unless a label has them too."""
     return name if name in labels else name.strip()
 
 
 def _numbers(path: Path, lines: list[_Line]) -> NDArray[np.float64]:
     for line in lines:
-        if not all(map(_is_number, line.cells)):
+        if not all(map(is_number, line.cells)):
             raise FileFormatError(
-                f"{path}, line {line.number}: a cost must be a number, got {_shown(line)}. Correct it; names may stand "
-                "in the first line, behind an empty cell, and in the first column."
+                f"{path}, line {line.number}: a cost must be a number, got {_shown(line)}. Correct it; names go into "
+                "the first line, after an empty cell, and into the first column."
             )
     rows = [[float(cell) for cell in line.cells] for line in lines]
     return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _shown(line: _Line) -> str:

@@ -1,7 +1,7 @@
-"""CSV tables with a header: features are columns of numbers, costs are columns ``cost:LABEL``.
+"""CSV tables with a header: features are columns of numbers, costs are columns named ``cost:LABEL``.
 
-Instead of cost columns there may be one column with the true label, named by ``label=``. An empty cell in
-a cost column is an unknown cost; an empty cell elsewhere is an error.
+Instead of cost columns there may be one column with the true label, named by ``label=``. An empty cell in a cost column
+is an unknown cost; an empty cell in any other column is an error.
 """
 
 import csv
@@ -21,13 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.formats.text_lines import is_number
 from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 from coalface.kernels.words import LARGEST
 
 COST_PREFIX = "cost:"
-_BLOCK = 1024  # rows turned into arrays at a time
+_BLOCK = 1024  # rows converted to arrays at a time
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ def read_csv(
 ) -> CostDataset:
     r"""The dataset of a CSV file, plain or ``.gz``.
 
-    With ``label``, costs are 0/1 or those of ``cost_matrix``, whose rows and columns are the labels in ascending order
-    (or ``classes``), unless it is a ``.csv`` file with names. Columns in ``ignore`` are skipped. With ``classes`` a
-    table may have features only: all costs are unknown then.
+    With ``label``, costs are 0/1 or come from ``cost_matrix``. Its rows and columns are the labels in ascending order
+    (or in the order of ``classes``), unless it is a ``.csv`` file with names. Columns in ``ignore`` are skipped. With
+    ``classes``, a table may consist of features only; then all costs are unknown.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -119,7 +120,7 @@ def _open_text(source: Path) -> IO[str]:
 
 
 def _rows(source: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """The lines of the file with their numbers; empty ones are skipped."""
+    """The cells of every non-empty line, with its line number."""
     reader = csv.reader(file)
     try:
         for cells in reader:
@@ -151,7 +152,8 @@ def _layout(
         both = f"both {header[costs[0]]!r} and label={label!r}. Leave one of them out" if costs else ""
         neither = f"{shown}. Pass label= to name the column of the true label"
         raise FileFormatError(
-            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}."
+            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}.",
+            remedy={} if costs else {"label": None},
         )
     others = {*ignored, label, *(header[place] for place in costs)}
     features = [place for place, title in enumerate(header) if title not in others]
@@ -162,8 +164,8 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
     """The features, then the costs, of one line."""
     if len(cells) != len(layout.header):
         raise FileFormatError(
-            f"{source}, line {line}: every line must have {len(layout.header)} cells as the header has, "
-            f"got {len(cells)}. Look for a missing comma or a line cut in two."
+            f"{source}, line {line}: every line must have {len(layout.header)} cells like the header, "
+            f"got {len(cells)}. Look for a missing comma or a broken line."
         )
     numbers = []
     for rank, place in enumerate([*layout.features, *layout.costs]):
@@ -178,33 +180,32 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
             number = np.nan
         if not abs(number) <= LARGEST:
             title = layout.header[place]
-            remedy = "Leave it empty if it is unknown" if is_cost else _remedy(title, cell, layout)
+            remedy = {} if is_cost else _remedy(title, layout)
+            advice = "Leave it empty if it is unknown" if is_cost else _advice(title, cell, remedy)
+            where = f"{source}, line {line}, column {title!r}"
             raise FileFormatError(
-                f"{source}, line {line}, column {title!r}: a cell must be a finite number, got {cell[:40]!r}. {remedy}."
+                f"{where}: a cell must be a finite number, got {cell[:40]!r}. {advice}.",
+                remedy=remedy,
             )
         numbers.append(number)
     return numbers
 
 
-def _remedy(title: str, cell: str, layout: _Layout) -> str:
-    """What to do about a feature that is no number; it may well be the label, if no other column is."""
+def _remedy(title: str, layout: _Layout) -> dict[str, str]:
+    """The options that a column of text needs: it may be the label if no other column is."""
+    return {"ignore": title} if layout.label is not None or layout.costs else {"label": title, "ignore": title}
+
+
+def _advice(title: str, cell: str, remedy: dict[str, str]) -> str:
     words = ", write words as VW text or turn them into numbers in Python"
-    first = f"Correct it{words if _is_text(cell) else ''}"
-    if layout.label is not None or layout.costs:
+    first = f"Correct it{'' if is_number(cell or '0') else words}"
+    if "label" not in remedy:
         return f"{first}, or pass ignore=[{title!r}] to leave the column out"
     return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
 
 
-def _is_text(cell: str) -> bool:
-    try:
-        float(cell or "0")
-    except ValueError:
-        return True
-    return False
-
-
 def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:
-    """Which cost column belongs to each label."""
+    """The position of each label's cost column."""
     if classes is None:
         return list(range(len(found)))
     wanted = label_texts(label_array(classes))
@@ -217,7 +218,7 @@ def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> li
 
 
 def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
-    """Write features and costs as a table, packed if the name ends in ``.gz``; unknown costs are empty cells.
+    """Write features and costs as a table, compressed if the name ends in ``.gz``; unknown costs are empty cells.
 
     >>> from tempfile import TemporaryDirectory
     >>> dataset = CostDataset([[1.0, 0.5]], [[0.0, np.nan]], ["cat", "dog"])
@@ -231,7 +232,7 @@ def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
     names = dataset.feature_names or [f"x{column}" for column in range(dataset.X.shape[1])]
     for feature in names:
         if feature.startswith(COST_PREFIX):
-            raise InputError(f"A feature must not be called {COST_PREFIX}..., got {feature!r}. Rename it.")
+            raise InputError(f"The name of a feature must not start with {COST_PREFIX!r}, got {feature!r}. Rename it.")
     with atomic_write(path) as file, ExitStack() as stack:
         packed = str(path).endswith(".gz")
         target = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0)) if packed else file
@@ -244,4 +245,4 @@ def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
             cells[:, len(names) :][np.isnan(block.cost)] = ""
             writer.writerows(cells.tolist())
         text.flush()
-        text.detach()  # the file is closed by its owner
+        text.detach()  # atomic_write closes the file

@@ -1,4 +1,4 @@
-"""NumPy archives (``.npz``), never pickled.
+"""NumPy archives (``.npz``) of plain arrays; pickled objects are refused.
 
 Keys: ``X`` (dense), or ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` (CSR); ``cost`` (n, K), or ``y``
 (labels) with or without ``cost_matrix`` (K, K); optional ``classes``, ``candidates``, ``feature_names``.
@@ -22,7 +22,7 @@ _SPARSE = ("X_data", "X_indices", "X_indptr", "X_shape")
 
 
 def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> CostDataset:
-    """The dataset of an archive.
+    """The dataset of a ``.npz`` file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -86,7 +86,7 @@ def _examples(source: Path, arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def write_npz(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
-    """Write a dataset as a packed archive; the file appears whole or not at all.
+    """Write a dataset as a compressed archive, atomically.
 
     >>> from tempfile import TemporaryDirectory
     >>> dataset = CostDataset([[1.0, 0.5]], [[0.0, np.nan]], ["cat", "dog"])

@@ -1,4 +1,4 @@
-"""Any readable file or folder as a dataset, and back; the suffix says which format it is."""
+"""Reading and writing datasets in any format; the suffix of the path selects the format."""
 
 import os
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.conll import read_conll
 from coalface.data.formats.csv_table import read_csv, write_csv
 from coalface.data.formats.npz import read_npz, write_npz
-from coalface.data.formats.splits import holds_train_test
 from coalface.data.formats.svmlight import read_svmlight
+from coalface.data.formats.train_test import holds_train_test
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import FileFormatError, InputError
@@ -50,8 +50,8 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
     r"""The dataset of a file or folder; ``options`` go to the reader of its format.
 
     Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.conll``,
-    ``.conllu``, ``.npz``; all but the last also with ``.gz`` behind it. A folder is one written by
-    ``CostDataset.save``. What holds training and test data at once is read by ``read_train_test``.
+    ``.conllu``, ``.npz``; all but ``.npz`` may be followed by ``.gz``. A folder must be one that ``CostDataset.save``
+    wrote. Use ``read_train_test`` for paths that hold both training and test data.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -64,12 +64,21 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
         raise FileFormatError(f"There is no file or folder {source}. Check the path.")
     if format == "auto" and holds_train_test(source):
         raise InputError(
-            f"{source} holds training and test data, but one dataset is wanted. Read it with read_train_test, or "
+            f"{source} holds training and test data instead of one dataset. Read it with read_train_test, or "
             "write both with `coalface data convert`."
         )
     chosen = _format(source, _READERS, format)
     _check_options(chosen, options)
     return _READERS[chosen](source, **options)
+
+
+def format_of(path: str | os.PathLike[str], format: str = "auto") -> str:
+    """The format in which ``read_dataset`` reads a path.
+
+    >>> format_of("calls.csv.gz"), format_of("calls")
+    ('csv', 'folder')
+    """
+    return _format(Path(path), _READERS, format)
 
 
 def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: str = "auto") -> None:
@@ -86,13 +95,15 @@ def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: st
 
 
 def _check_options(chosen: str, options: dict[str, Any]) -> None:
-    """Refuse options that the reader does not have, and texts where it would take a list letter by letter."""
-    possible = list(signature(_READERS[chosen]).parameters)[1:]  # the first one is the path
+    """Refuse unknown options, and a text where the reader expects a list (it would split it into letters)."""
+    possible = list(signature(_READERS[chosen]).parameters)[1:]  # the first parameter is the path
     for option, value in options.items():
         if option not in possible:
             close = get_close_matches(option, possible, n=1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
-            raise InputError(f"The {chosen} format has no option {option!r}. {hint}Possible are {', '.join(possible)}.")
+            raise InputError(
+                f"The {chosen} format has no option {option!r}. {hint}The options are {', '.join(possible)}."
+            )
         if option in _LISTS and isinstance(value, str):
             items = [item.strip() for item in value.split(",")]
             raise InputError(f"The option {option} must be a list, got the text {value!r}. Pass {option}={items!r}.")
@@ -108,6 +119,7 @@ def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
         listed = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in known)
         raise InputError(
             f"The format of {path} must be one of {', '.join(known)} (suffixes {listed}), got {wanted!r}. "
-            "Pass format= or rename the file."
+            "Pass format= or rename the file.",
+            remedy={"format": None},
         )
     return wanted

@@ -1,4 +1,4 @@
-"""Named arrays out of ``.npz`` archives that somebody else laid out; only what is asked for is read."""
+"""Reading single named arrays from ``.npz`` archives of other layouts."""
 
 import zipfile
 import zlib
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import FileFormatError
 
 _DAMAGE = (ValueError, EOFError, OSError, AttributeError, zipfile.BadZipFile, zlib.error)
@@ -33,7 +33,7 @@ def read_arrays(path: Path, *names: str) -> list[NDArray[Any]]:
                 return [archive[name] for name in names]
             found = sorted(archive.files)
     except _DAMAGE as error:
-        raise FileFormatError(f"{path} must be a NumPy archive of plain arrays ({error}). Get it again.") from None
+        raise FileFormatError(f"{path} must be a NumPy archive of plain arrays ({error}). Restore the file.") from None
     raise FileFormatError(f"{path} must hold {', '.join(missing)}, got {', '.join(found)}. Check the file.")
 
 

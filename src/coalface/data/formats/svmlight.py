@@ -1,4 +1,4 @@
-"""svmlight files (``label column:value ...``) together with a cost matrix."""
+"""svmlight files (``label column:value ...``), with an optional cost matrix."""
 
 import os
 from pathlib import Path
@@ -22,9 +22,9 @@ def read_svmlight(
     zero_based: bool | str = "auto",
     name: str | None = None,
 ) -> CostDataset:
-    r"""The dataset of a file, plain or packed: the labels with 0/1 costs or with those of ``cost_matrix``.
+    r"""The dataset of an svmlight file, plain or compressed; costs are 0/1 or come from ``cost_matrix``.
 
-    The labels in ascending order are the rows and columns of the matrix (an array, or a ``.npy`` or ``.csv`` file),
+    The matrix is an array, or a ``.npy`` or ``.csv`` file. Its rows and columns are the labels in ascending order,
     unless ``classes`` gives another order or the ``.csv`` file has names.
 
     >>> from tempfile import TemporaryDirectory
@@ -67,12 +67,12 @@ def _whole_if_all_are(numbers: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _numbers(classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels that are spelled out, as on the command line, as the numbers that they are in the file."""
+    """Labels given as text, for example on the command line, as the numbers that the file uses."""
     if classes.dtype.kind != "U":
         return classes
     try:
         return _whole_if_all_are(classes.astype(np.float64))
     except ValueError:
         raise InputError(
-            f"The classes of an svmlight file must be numbers, got {classes.tolist()[:20]}. Name them as the file does."
+            f"The classes of an svmlight file must be numbers, got {classes.tolist()[:20]}. Write them as in the file."
         ) from None

@@ -1,4 +1,4 @@
-"""A text file as one array of bytes with the places of its lines, for compiled readers."""
+"""Text files as lines: lists of texts, or one array of bytes with line positions for compiled readers."""
 
 import gzip
 import os
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from coalface.errors import FileFormatError
 
-_CHUNK = 1 << 22  # bytes looked at in one go
+_CHUNK = 1 << 22  # bytes searched for line ends at a time
 
 
 @dataclass(frozen=True, eq=False)
 class TextLines:
-    r"""The bytes of a file and where its lines start and end; lines without text are left out.
+    r"""The bytes of a file and where its lines start and end; blank lines are skipped.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -34,7 +34,7 @@ class TextLines:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "TextLines":
-        """The lines of a plain or gzip file; a plain file is mapped into memory."""
+        """The lines of a plain or gzip file; a plain file is memory-mapped."""
         source = Path(path)
         buffer = _read_bytes(source)
         skip = 3 if buffer[:3].tobytes() == b"\xef\xbb\xbf" else 0  # a byte-order mark
@@ -44,7 +44,7 @@ class TextLines:
             newlines.append(np.flatnonzero(chunk == ord("\n")) + start)
             n_blanks += int(np.count_nonzero(chunk == ord(" ")) + np.count_nonzero(chunk == ord("\t")))
         if newlines and not (len(newlines[-1]) and newlines[-1][-1] == len(buffer) - 1):
-            newlines.append(np.array([len(buffer)]))  # the last line has no end of its own
+            newlines.append(np.array([len(buffer)]))  # the last line has no line end
         ends = np.concatenate([*newlines, np.empty(0, np.int64)]).astype(np.int64)
         starts = np.concatenate([[skip], ends[:-1] + 1]).astype(np.int64)[: len(ends)]
         ends = ends - ((ends > starts) & (buffer[ends - 1] == ord("\r")))
@@ -57,7 +57,7 @@ class TextLines:
         return cls(source, buffer, starts[kept], ends[kept], n_blanks)
 
     def text(self, start: int, end: int, *, strict: bool = True) -> str:
-        """A span as text; if it is not UTF-8, an error, or the nearest text that can be shown."""
+        """A span as text; where it is not UTF-8, an error or, unless ``strict``, a printable form."""
         raw = self.buffer.data[start:end]
         try:
             return str(raw, "utf-8")
@@ -68,10 +68,9 @@ class TextLines:
             return shown
 
     def error(self, place: int, text: str, rule: str, remedy: str) -> FileFormatError:
-        """One line that names the file, the line at this place, the rule, the text and the remedy."""
+        """The error for the line at this position: file, line number, rule, text and remedy."""
         number = 1 + int(np.count_nonzero(self.buffer[:place] == ord("\n")))
-        shown = text if len(text) <= 60 else text[:57] + "..."
-        return FileFormatError(f"{self.path}, line {number}: {rule}, got {shown!r}. {remedy}.")
+        return bad_line(self.path, number, rule, text, remedy)
 
 
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
@@ -87,4 +86,39 @@ def _read_bytes(path: Path) -> NDArray[np.uint8]:
         with gzip.open(path) as unpacked:
             return np.frombuffer(unpacked.read(), np.uint8)
     except (EOFError, OSError, zlib.error) as error:
-        raise FileFormatError(f"{path} is truncated or damaged ({error}). Get the file again.") from None
+        raise FileFormatError(f"{path} is truncated or damaged ({error}). Restore the file.") from None
+
+
+def read_lines(source: Path) -> list[str]:
+    """The lines of a plain or ``.gz`` file of UTF-8 text, without line ends."""
+    if not source.is_file():
+        raise FileFormatError(f"There is no file {source}. Check the path.")
+    raw = source.read_bytes()
+    try:
+        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:
+    """The error for a bad line: file, line number, rule, text found and remedy."""
+    shown = got if len(got) <= 60 else got[:57] + "..."
+    return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
+
+
+def is_number(text: str) -> bool:
+    """Whether Python reads a text as a number.
+
+    >>> is_number("1e-3"), is_number("one")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

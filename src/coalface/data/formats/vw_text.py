@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's text for cost-sensitive labels.
+"""Reading Vowpal Wabbit's text format with cost-sensitive labels.
 
 ::
 
@@ -6,14 +6,17 @@
     ^ label:cost  ^     ^ features of the unnamed namespace
       unknown cost      a namespace called "words", its values doubled
 
-What is listed is what may be predicted: a label without a cost is a candidate of unknown cost, a label
-that is not listed is no candidate, and a line that lists nothing allows every label.
+Only listed labels can be predicted for a line. A listed label without a cost has an unknown cost. A line that lists no
+label allows every label.
 
-Labels are numbers 1..K (0..K-1 as soon as a label 0 occurs) or names. Features become columns in one of
-three ways: ``numbered`` (names are integers in the unnamed namespace: the column itself), ``named`` (a column
-per distinct name, in order of first appearance, called ``name`` or ``namespace^name``), ``hashed`` (VW's own
-hash of 32 bits, of which ``bits`` are kept; VW's default of 18 counts all labels together, here it is per
-feature). ``auto`` is numbered where the file allows it, else named.
+Labels are numbers 1..K (0..K-1 if a label 0 occurs) or names. Features become columns in one of three ways:
+
+- ``numbered``: names are integers in the unnamed namespace, and the integer is the column;
+- ``named``: a column per distinct name, in order of first appearance, called ``name`` or ``namespace^name``;
+- ``hashed``: VW's own 32-bit hash, of which ``bits`` bits are kept. VW's default of 18 bits covers features and labels
+  together; here the bits cover the features only.
+
+``auto`` is numbered where the file allows it, otherwise named.
 """
 
 import os
@@ -26,20 +29,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.fields import Examples
-from coalface.data.formats.text_lines import TextLines
+from coalface.data.dataset_fields import Examples
+from coalface.data.formats.text_lines import TextLines, is_number
 from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels import vw_text as kernels
 
 _MODES = {"numbered": kernels.NUMBERED, "named": kernels.NAMED, "hashed": kernels.HASHED}
-_MOST_NUMBERED = 1_000_000  # labels; a larger number is an identifier, not a count
+_MOST_NUMBERED = 1_000_000  # labels; larger numbers are probably identifiers
 _RULES = {
-    kernels.NO_BAR: ("a line must have a '|' before its features", "Add it, or look for a line cut in two"),
-    kernels.BAD_NUMBER: ("what follows ':' must be one number", "Write it like 0.5, -2 or 1e-3"),
+    kernels.NO_BAR: ("a line must have a '|' before its features", "Add it, or look for a broken line"),
+    kernels.BAD_NUMBER: ("':' must be followed by one number", "Write it like 0.5, -2 or 1e-3"),
     kernels.NOT_FINITE: ("costs, values and weights must be finite in float32", "Remove or clip it"),
-    kernels.EMPTY_NAME: ("a name must stand before ':'", "Give the label or feature a name"),
-    kernels.GLUED_LABEL: ("a blank must stand between a label and '|'", "Add it, or write a tag as 'tag"),
+    kernels.EMPTY_NAME: ("':' must follow a name", "Give the label or feature a name"),
+    kernels.GLUED_LABEL: ("a blank must separate a label from '|'", "Add it, or write a tag as 'tag"),
     kernels.STRAY_TAG: ("a tag must be the last word before '|'", "Move it there"),
     kernels.NOT_NUMBERED: (
         'with features="numbered" names must be integers without a namespace',
@@ -63,9 +66,9 @@ def read_vw_text(
 ) -> CostDataset:
     r"""The dataset of a VW text file, plain or ``.gz``.
 
-    To read test data like the training data, pass the latter's ``n_features`` (numbered) or
-    ``feature_names`` (named; unseen names are added behind them), and its ``classes``, which fix the
-    columns and accept any spelling of a label. ``first_label`` 0 or 1 forces the numbering.
+    To read test data, pass the ``classes`` of the training data, which fix the order of the columns, and its
+    ``n_features`` (numbered) or ``feature_names`` (named; new names are added after them). ``first_label`` 0 or 1
+    forces the numbering of labels.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -134,7 +137,7 @@ def _label_columns(
     first_label: int | None,
     classes: ArrayLike | None,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The labels, and the column of each name found."""
+    """The labels, and the column of each name in the file."""
     if classes is not None:
         known = label_array(classes)
         column = {text: place for place, text in enumerate(label_texts(known))}
@@ -163,18 +166,10 @@ def _named(source: TextLines, names: list[str], spans: NDArray[np.int64]) -> NDA
     for text, span in zip(names, spans, strict=True):
         after = int(span[3] + span[2])
         lonely = after == len(source.buffer) or source.buffer[after] != ord(":")
-        if lonely and "." in text and _is_number(text):
+        if lonely and "." in text and is_number(text):
             rule = "example weights are not part of the cost-sensitive format"
             raise source.error(int(span[3]), text, rule, "Remove the weight")
     return np.array(names, dtype=str)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _cost_table(
@@ -184,7 +179,7 @@ def _cost_table(
     costs: NDArray[np.float32],
     known: NDArray[Any],
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Costs (n, K), and the candidates where lines list some labels only."""
+    """Costs (n, K), and the candidates if some lines list only some of the labels."""
     cost = np.full((len(indptr) - 1, len(known)), np.nan, dtype=np.float32)
     n_listed = np.diff(indptr)
     partly = bool(((n_listed > 0) & (n_listed < len(known))).any())
@@ -237,7 +232,7 @@ def _name_texts(source: TextLines, spans: NDArray[np.int64]) -> list[str]:
 def _feature_places(
     source: TextLines, spans: NDArray[np.int64], spaces: list[str], feature_names: Sequence[str] | None
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """The column of each name found, behind the given ones if it is new."""
+    """The column of each name in the file; new names come after the given ones."""
     column = {name: place for place, name in enumerate(feature_names or ())}
     places = np.empty(len(spans), dtype=np.int32)
     texts = zip(_name_texts(source, spans), (spans[:, 2] >> 32).tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Datasets written as Vowpal Wabbit's text; ``vw_text`` describes the format."""
+"""Writing datasets in Vowpal Wabbit's text format; ``vw_text`` describes the format."""
 
 import gzip
 import os
@@ -20,9 +20,9 @@ _WORD = re.compile(r"[^\s:|']?[^\s:|]*")
 
 
 def write_vw_text(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
-    r"""Write a dataset as VW text, packed if the name ends in ``.gz``; the file appears whole or not at all.
+    r"""Write a dataset as VW text, atomically; compressed if the name ends in ``.gz``.
 
-    Features without names are numbered by their column. An example without any known cost lists no label.
+    Features without names are numbered by their column. The line of an example without known costs lists no label.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -49,7 +49,7 @@ def _checked_words(words: list[str], what: str) -> list[str]:
     for word in words:
         if not word or word == "shared" or not _WORD.fullmatch(word):
             raise InputError(
-                f"A {what} of VW text must be one word without blanks, ':', '|' and a leading ', "
+                f"In VW text, a {what} must be one word without blanks, ':', '|' and a leading ', "
                 f"got {word!r}. Rename it, or write a dataset folder."
             )
     return words
@@ -62,7 +62,7 @@ def _feature_words(dataset: CostDataset) -> tuple[list[str], list[str]]:
     pairs = [name.split("^", 1) if "^" in name else ["", name] for name in dataset.feature_names]
     for full, (space, name) in zip(dataset.feature_names, pairs, strict=True):
         if "^" in full and not space and "^" not in name:
-            raise InputError(f"A feature of VW text must not begin with '^', got {full!r}. Write {name!r} instead.")
+            raise InputError(f"In VW text, a feature must not begin with '^', got {full!r}. Write {name!r} instead.")
         _checked_words([name, space or "x"], "feature")
     return [space for space, _ in pairs], [name for _, name in pairs]
 
@@ -78,8 +78,8 @@ def _label_parts(block: CostDataset, labels: list[str], first_row: int) -> Itera
     may = np.ones_like(known) if block.candidates is None else block.candidates
     for row in np.flatnonzero((known & ~may).any(axis=1) | ~may.any(axis=1))[:1]:
         raise InputError(
-            f"In VW text the labels with a known cost are candidates, and there is at least one; "
-            f"example {first_row + row} breaks that. Write a dataset folder instead."
+            f"In VW text, every example has at least one candidate, and only candidates have a known cost; "
+            f"example {first_row + row} breaks that rule. Write a dataset folder instead."
         )
     for row in range(len(block)):
         if may[row].all() and not known[row].any():

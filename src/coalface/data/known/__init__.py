@@ -1,1 +1,1 @@
-"""Datasets known by name: bundled, local or fetched."""
+"""Datasets with a name: bundled with scikit-learn, stored under $COALFACE_DATA, or downloaded."""

@@ -1,10 +1,12 @@
-"""Algorithm selection: which solver to run on an instance, where every cost is the run time of a solver.
+"""ASlib scenarios: choosing a solver for an instance, where the cost of a label is the run time of a solver.
 
-A scenario of ASlib (Bischl et al., Artificial Intelligence, 2016) holds features of instances and the runs of
-several solvers on them. A label is a solver. For run times the cost is run time / cut-off (a failed run: 1) and the
-price of asking is the run time itself, since asking means running. GRAPHS-2015, whose run times span eight orders of
-magnitude, uses log(1 + run time) / log(1 + cut-off). For solution quality every instance has its own scale: its best
-solver costs 0, its worst and all failures 1, and nothing has a price.
+A scenario of ASlib (Bischl et al., Artificial Intelligence, 2016) holds features of instances and the runs of several
+solvers on them. Each solver is a label.
+
+For run times, the cost is run time / cut-off, and 1 for a failed run. The price of asking is the run time, because
+asking means running the solver. GRAPHS-2015, whose run times span eight orders of magnitude, uses
+log(1 + run time) / log(1 + cut-off). For solution quality, every instance has its own scale: its best solver costs 0,
+its worst solver and all failures cost 1, and there are no prices.
 """
 
 import json
@@ -21,14 +23,14 @@ from coalface.data.encoders.scaling import standardised
 from coalface.data.formats.stored_arrays import read_arrays
 from coalface.errors import FileFormatError, InputError
 
-TEST_FOLDS = (9, 10)  # of the ten official ones
+TEST_FOLDS = (9, 10)  # of the ten official folds
 LOG_COSTS = ("GRAPHS-2015",)
 SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """Features (n, d) with NaN where missing, costs (n, K) with NaN where nobody ran the solver, and folds from 1."""
+    """Features (n, d), NaN where missing; costs (n, K), NaN where the solver was not run; folds numbered from 1."""
 
     name: str
     features: NDArray[Any]
@@ -39,14 +41,14 @@ class Scenario:
     fold: NDArray[Any]
 
     def train_test(self) -> TrainTest:
-        """Test rows are the folds 9 and 10 as far as all their costs are known; features are standardised."""
+        """Training and test data, standardised; the test rows are those of folds 9 and 10 with all costs known."""
         is_test = np.isin(self.fold, TEST_FOLDS)
         train = np.flatnonzero(~is_test)
         test = np.flatnonzero(is_test & ~np.isnan(self.cost).any(axis=1))
         if not (len(train) and len(test)):
             raise InputError(
-                f"The scenario {self.name} must have instances in the folds 1 to 8 and, with all costs known, in 9 "
-                f"and 10, got {len(train)} and {len(test)}. Check its folds."
+                f"The scenario {self.name} must have instances in folds 1 to 8 and, with all costs known, in 9 and 10, "
+                f"got {len(train)} and {len(test)}. Check its folds."
             )
         whole = CostDataset(
             standardised(self.features, train),
@@ -60,7 +62,7 @@ class Scenario:
 
 
 def read_aslib_npz(path: str | os.PathLike[str], *, name: str | None = None) -> TrainTest:
-    """A scenario as one archive, beside a ``summary.json`` that says what its numbers measure.
+    """A scenario stored as one archive; a ``summary.json`` beside it says what its numbers measure.
 
     Keys: ``X``, ``perf``, ``ok``, ``cost01``, ``cost01_alt`` (logarithmic, or scaled by instance), ``fold``,
     ``algorithms``, ``features``.
@@ -87,14 +89,14 @@ def read_aslib_npz(path: str | os.PathLike[str], *, name: str | None = None) -> 
 
 
 def aslib_sizes(path: Path) -> tuple[int, int, int]:
-    """Training rows, test rows and solvers, without reading features or runs."""
+    """The numbers of training rows, test rows and solvers, without reading features or runs."""
     fold, solvers = read_arrays(path, "fold", "algorithms")
     n_test = int(np.isin(fold, TEST_FOLDS).sum())
     return len(fold) - n_test, n_test, len(solvers)
 
 
 def _kind(source: Path) -> str:
-    """What the runs measure, "runtime" or "solution_quality"; the archive itself does not say."""
+    """What the runs measure, "runtime" or "solution_quality"; only ``summary.json`` says so."""
     summary = source.parent / SUMMARY
     try:
         listed = {entry["scenario"]: entry["ptype"] for entry in json.loads(summary.read_text(encoding="utf-8"))}

@@ -1,7 +1,7 @@
-"""A scenario of ASlib as it is published: a folder of ``description.txt`` and tables in ARFF.
+"""Reading a published ASlib scenario: a folder with ``description.txt`` and ARFF tables.
 
-A run that did not end ``ok`` took as long as the cut-off; of several repetitions the median counts. A solver that was
-never run on an instance leaves that cost unknown.
+A run whose status is not ``ok`` counts as the cut-off time, and repeated runs as their median. If a solver was never
+run on an instance, that cost is unknown.
 """
 
 import os
@@ -26,7 +26,7 @@ RUNS = "algorithm_runs.arff"
 class _Runs:
     """The measure of every solver (column) on every instance (row), NaN where it was not run.
 
-    ``failed`` says where half of the repetitions or more did not end well.
+    ``failed`` marks where at least half of the repetitions failed.
     """
 
     instances: list[str]
@@ -36,7 +36,7 @@ class _Runs:
 
 
 def is_aslib_folder(folder: Path) -> bool:
-    """Whether a folder looks like a scenario.
+    """Whether a folder looks like an ASlib scenario.
 
     >>> is_aslib_folder(Path("no such folder"))
     False
@@ -45,7 +45,7 @@ def is_aslib_folder(folder: Path) -> bool:
 
 
 def read_aslib_folder(folder: str | os.PathLike[str], *, name: str | None = None) -> TrainTest:
-    """Training data, and the test data of the official folds 9 and 10."""
+    """Training and test data; the test data are the official folds 9 and 10."""
     source = Path(folder)
     description = read_description(source / DESCRIPTION)
     runs = _read_runs(read_arff(source / RUNS), description)
@@ -90,7 +90,7 @@ def _codes(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _medians(values: NDArray[np.float64], group: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
-    """The median of each group's known values, NaN where it has none."""
+    """The median of each group's known values, NaN for a group without any."""
     known = ~np.isnan(values)
     order = np.lexsort((values[known], group[known]))
     ordered, counts = values[known][order], np.bincount(group[known], minlength=n_groups)
@@ -114,7 +114,7 @@ def _costs(runs: _Runs, description: Description) -> NDArray[np.float32]:
 
 
 def _scaled_by_instance(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From 0 for the best solver of an instance to 1 for its worst; 0 where all are equal."""
+    """Values scaled per instance: 0 for its best solver, 1 for its worst; 0 where all are equal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # an instance may have no known value
         best, worst = np.nanmin(value, axis=1, keepdims=True), np.nanmax(value, axis=1, keepdims=True)
@@ -137,5 +137,5 @@ def _read_folds(table: ArffTable, instances: list[str]) -> NDArray[np.int64]:
     fold = dict(zip(np.array(table.texts("instance_id"))[first].tolist(), table.numbers("fold")[first], strict=True))
     missing = next((instance for instance in instances if instance not in fold), None)
     if missing is not None:
-        raise FileFormatError(f"{table.path} must have a fold for every instance, {missing!r} has none. Add it.")
+        raise FileFormatError(f"{table.path} must have a fold for every instance, but {missing!r} has none. Add it.")
     return np.array([fold[instance] for instance in instances], dtype=np.int64)

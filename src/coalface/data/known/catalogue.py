@@ -1,22 +1,23 @@
-"""Data known by name: bundled with scikit-learn, under the folder $COALFACE_DATA, or fetched into it."""
+"""The catalogue of named datasets: ``load_known`` loads one by its name, ``known_data`` lists them all."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from coalface.data.dataset import TrainTest
 from coalface.data.encoders.reduction import reduced
 from coalface.data.formats.conll import read_conll_parts
-from coalface.data.formats.splits import read_train_test
+from coalface.data.formats.train_test import holds_train_test, read_train_test
 from coalface.data.known.aslib import aslib_sizes
 from coalface.data.known.aslib_folder import is_aslib_folder
-from coalface.data.known.bundled import load_digits, load_table
-from coalface.data.known.fetchers import FETCHERS
 from coalface.data.known.fetching import is_fetched, open_fetched
-from coalface.data.known.hierarchies import read_hierarchy_folder
+from coalface.data.known.hierarchy_folder import read_hierarchy_folder
 from coalface.data.known.images import read_mnist, read_tiny_images
+from coalface.data.known.sklearn_bundled import load_digits, load_table
+from coalface.data.known.sklearn_downloads import FETCHERS
 from coalface.errors import InputError
 
 VARIABLE = "COALFACE_DATA"
@@ -26,9 +27,9 @@ _SET = f"set {VARIABLE} to a folder that holds it"
 
 @dataclass(frozen=True)
 class KnownData:
-    """One line of the catalogue; sizes are None where only reading all of it could tell them.
+    """One line of the catalogue; sizes are None if they are unknown without reading the data.
 
-    ``origin`` is "bundled", "$COALFACE_DATA" or "fetched"; ``remedy`` says how to get what is not there.
+    ``origin`` is "bundled", "$COALFACE_DATA" or "fetched"; ``remedy`` says how to get missing data.
     """
 
     name: str
@@ -43,7 +44,7 @@ class KnownData:
 
 @dataclass(frozen=True)
 class _Stored:
-    """What a name stands for under $COALFACE_DATA: a folder there, and who reads it."""
+    """Data under $COALFACE_DATA: its folder, its size (training rows, test rows, labels) and its reader."""
 
     title: str
     folder: str
@@ -135,7 +136,7 @@ _STORED = {
         lambda folder: read_conll_parts(
             folder / "ewt-train.conll.gz",
             folder / "ewt-test.conll.gz",
-            tag=1,  # the Penn treebank's tags; the universal ones come last
+            tag=1,  # Penn treebank tags; the universal tags are in the last column
             name="ud-ewt",
         ),
     ),
@@ -143,9 +144,9 @@ _STORED = {
 
 
 def load_known(name: str) -> TrainTest:
-    """The training and test data of a name in the catalogue; unknown and absent names are one clear line.
+    """The training and test data of a name in the catalogue.
 
-    Data that was fetched comes before data of the same name that somebody laid into $COALFACE_DATA.
+    Fetched data takes precedence over other data of the same name in $COALFACE_DATA.
 
     >>> load_known("iris").train
     CostDataset('iris', 105 examples, 4 features, 3 labels)
@@ -167,8 +168,24 @@ def load_known(name: str) -> TrainTest:
     return _STORED[name].read(place) if name in _STORED else read_train_test(place)
 
 
+def find_train_test(source: Path, format: str = "auto", options: Mapping[str, Any] | None = None) -> TrainTest | None:
+    """The training and test data of a known name, or of a path that holds both; None where there is one dataset.
+
+    A path that exists comes before a known name. ``options`` are those of a reader, which neither takes.
+
+    >>> find_train_test(Path("iris")).test
+    CostDataset('iris', 45 examples, 4 features, 3 labels)
+    """
+    known = not source.exists() and (is_known(source.as_posix()) or not source.suffix)
+    if format != "auto" or not (known or holds_train_test(source)):
+        return None
+    if options:
+        raise InputError(f"{source} has a format of its own and takes no reader options, got {next(iter(options))}.")
+    return load_known(source.as_posix()) if known else read_train_test(source)
+
+
 def known_data() -> list[KnownData]:
-    """All data with a name, whether it is here or not.
+    """All data with a name, whether it is available or not.
 
     >>> [known.name for known in known_data() if known.origin == "bundled"]
     ['digits', 'digits-distance', 'wine', 'breast-cancer', 'iris']
@@ -179,7 +196,7 @@ def known_data() -> list[KnownData]:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name is in the catalogue; any name is that begins with ``aslib/``.
+    """Whether a name is in the catalogue; every name that begins with ``aslib/`` is.
 
     >>> is_known("rcv1"), is_known("calls.csv")
     (True, False)
@@ -188,13 +205,13 @@ def is_known(name: str) -> bool:
 
 
 def check_known(name: str) -> None:
-    """Raise an InputError with the nearest names unless the name is in the catalogue."""
+    """Raise an InputError that suggests similar names unless the name is in the catalogue."""
     if not is_known(name):
         raise _unknown(name)
 
 
 def check_fetchable(name: str) -> None:
-    """Raise an InputError that says what to do instead unless the name is one that can be fetched.
+    """Raise an InputError that says what to do instead unless the data can be fetched.
 
     >>> check_fetchable("digits")
     Traceback (most recent call last):
@@ -216,8 +233,8 @@ def data_root() -> Path | None:
 
 def _absent(root: Path, name: str) -> InputError:
     if name.startswith(f"{_ASLIB}/") and (root / _ASLIB).is_dir():
-        return _unknown(name)  # there are scenarios, and this is none of them
-    return InputError(f"The data {name!r} is not in the folder {root}, where ${VARIABLE} points to. {_remedy(name)}")
+        return _unknown(name)  # other scenarios are there, so the name is probably misspelled
+    return InputError(f"The data {name!r} is not in the folder {root} that ${VARIABLE} names. {_remedy(name)}")
 
 
 def _unknown(name: str) -> InputError:
@@ -227,7 +244,7 @@ def _unknown(name: str) -> InputError:
 
 
 def _place(root: Path, name: str) -> Path | None:
-    """Where the data lies that nobody fetched; None if it is not there."""
+    """Where data lies that was not fetched; None if it is missing."""
     if name in _STORED:
         places = [root / _STORED[name].folder]
     else:
@@ -241,12 +258,12 @@ def _remedy(name: str) -> str:
 
 
 def _fetch_command(root: Path | None, name: str) -> str:
-    """What downloads this data; without $COALFACE_DATA the user has to say where to."""
+    """The command that downloads this data; without $COALFACE_DATA it needs a folder."""
     return f"coalface data fetch {name}" + (" --into DIR" if root is None else "")
 
 
 def _line(root: Path | None, name: str) -> KnownData:
-    """The line of data that is stored or fetched or neither."""
+    """The line of data that is stored, fetched or missing."""
     if root is not None and is_fetched(root / name):
         train, test = open_fetched(root / name)
         return KnownData(name, FETCHERS[name].title, "fetched", True, len(train), len(test), len(train.classes))
@@ -259,7 +276,7 @@ def _line(root: Path | None, name: str) -> KnownData:
 
 
 def _scenarios(root: Path | None) -> Iterator[KnownData]:
-    """The scenarios that are there, or one line that stands for them."""
+    """One line per ASlib scenario found, or one line for all of them if there is none."""
     title, origin = "which solver to run", f"${VARIABLE}"
     folder = None if root is None else root / _ASLIB
     found = {} if folder is None else {path.stem: path for path in folder.glob("*.npz")}

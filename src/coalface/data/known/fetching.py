@@ -1,4 +1,4 @@
-"""Downloading data that the user asked for, into two dataset folders that ``load_known`` finds."""
+"""Downloading a named dataset into two dataset folders, where ``load_known`` finds it."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.array_folder import is_dataset_folder
-from coalface.data.known.fetchers import FETCHERS
+from coalface.data.known.sklearn_downloads import FETCHERS
 from coalface.errors import CoalfaceError, InputError, in_one_line
 
 PARTS = ("train", "test")
@@ -21,7 +21,7 @@ class FetchError(CoalfaceError, OSError):
 
 
 def fetch(name: str, into: str | os.PathLike[str]) -> TrainTest:
-    """Download data and write it as the dataset folders ``into/name/train`` and ``into/name/test``, both or none.
+    """Download data and write the dataset folders ``into/name/train`` and ``into/name/test``, or neither.
 
     >>> fetch("iris", "data")
     Traceback (most recent call last):
@@ -46,31 +46,31 @@ def is_fetched(home: Path) -> bool:
 
 
 def open_fetched(home: Path) -> TrainTest:
-    """Both parts, mapped into memory."""
+    """Training and test data, memory-mapped."""
     return TrainTest(*(CostDataset.open(home / part) for part in PARTS))
 
 
 def check_fetch(name: str, into: str | os.PathLike[str]) -> None:
-    """Refuse a name that cannot be fetched and a place that cannot be written to, before anything is downloaded."""
+    """Raise an InputError before the download if the name cannot be fetched or the folder cannot be written."""
     if name not in FETCHERS:
         raise InputError(
-            f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. `coalface data list` shows where the others are."
+            f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. `coalface data list` shows how to get others."
         )
     home = Path(into) / name
     if is_fetched(home):
-        raise InputError(f"{home} holds the data already. Remove that folder to fetch it again.")
+        raise InputError(f"{home} already holds the data. Remove that folder to fetch it again.")
     for part in PARTS:
         if (home / part).exists() and not is_dataset_folder(home / part):
-            raise InputError(f"{home / part} exists and is not a dataset, so it is kept. Choose another folder.")
+            raise InputError(f"{home / part} is not a dataset, so it was not replaced. Choose another folder.")
     nearest = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
     if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
-        raise InputError(f"{home} cannot be made: {nearest} is no folder that can be written to. Choose another one.")
+        raise InputError(f"{home} cannot be created: {nearest} is not a writable folder. Choose another folder.")
 
 
 def _downloaded(name: str) -> TrainTest:
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()):  # scikit-learn prints where it downloads from
-            warnings.simplefilter("ignore", UserWarning)  # and that it tries again
+            warnings.simplefilter("ignore", UserWarning)  # and warns when it tries again
             return FETCHERS[name].load()
     except (OSError, HTTPException, EOFError) as error:
         reason = in_one_line(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Images under $COALFACE_DATA as rows of numbers: network activations with WordNet costs, and MNIST's pixels."""
+"""Image datasets under $COALFACE_DATA: network activations with WordNet costs, and the pixels of MNIST."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,16 @@ from coalface.data.formats.stored_arrays import read_arrays
 from coalface.errors import FileFormatError
 
 _SUBSETS = ("in20", "in40", "all200")
-_FILES = {"in40": "in40_sp5120_q4.npz", "all200": "all200_gap1280_q4.npz"}  # by whose classes their numbers mean
+_FILES = {
+    "in40": "in40_sp5120_q4.npz",
+    "all200": "all200_gap1280_q4.npz",
+}  # classes are numbered by subset
 
 
 def read_tiny_images(folder: Path, subset: str, name: str, *, held: str) -> TrainTest:
-    """The classes of a subset; a wrong one costs its distance in the WordNet tree, divided by the largest.
+    """The images of a subset of classes; costs are WordNet tree distances divided by the largest one.
 
-    ``held`` says whose images are read: those of "in40" have 5,120 features, those of "all200" 1,280.
+    ``held`` names the file to read: images of "in40" have 5,120 features, images of "all200" 1,280.
     """
     trees = _read_subsets(folder / "subsets.json")
     X, y, is_test, scale = read_arrays(folder / _FILES[held], "X", "y", "test", "scale")
@@ -44,12 +47,12 @@ def _read_subsets(path: Path) -> dict[str, Any]:
         return {subset: trees[subset] for subset in _SUBSETS}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FileFormatError(
-            f"{path} must name the classes of {', '.join(_SUBSETS)} ({error!r}). Get it again."
+            f"{path} must name the classes of {', '.join(_SUBSETS)} ({error!r}). Restore the file."
         ) from None
 
 
 def read_mnist(folder: Path) -> TrainTest:
-    """28 x 28 handwritten digits, brightness from 0 to 1, with 0/1 costs."""
+    """28 x 28 handwritten digits, brightness between 0 and 1, with 0/1 costs."""
     parts = read_arrays(folder / "mnist.npz", "X_train", "y_train", "X_test", "y_test")
     return TrainTest(_digits(*parts[:2]), _digits(*parts[2:]))
 

@@ -1,1 +1,1 @@
-"""Oracles, version spaces and range engines: Algorithm 1 of the paper."""
+"""The exact engine (Algorithm 1 of the paper): oracles, version spaces and range engines."""

@@ -1,9 +1,9 @@
-"""Ranges by an imaginary example: ``bisection``, the method of the 2017 paper.
+"""The range engine ``bisection``: bisection on the weight of an imaginary example, as in the 2017 paper.
 
-One example more, at the row in question with an end of the scale for its cost: the larger its weight, the nearer the
-best regressor comes to that end and the larger its loss on the true examples. The range ends where the loss in excess
-reaches the slack. The weight is the inverse of the one multiplier that a single constraint has, so the regressors met
-on the way certify both sides, as with ``dual``; but past constraints do not count.
+The imaginary example is the row in question with an end of the scale as its cost. The larger its weight, the nearer the
+best regressor comes to that end, and the larger its loss on the real examples. The range ends where the excess loss
+reaches the slack. The weight is the inverse of the multiplier of the single constraint, so the regressors found on the
+way certify both sides, as with ``dual``. Earlier constraints are ignored.
 """
 
 from typing import ClassVar
@@ -15,11 +15,11 @@ from coalface.models.exact.program import Bracket, Program, Reach
 from coalface.models.exact.version_space import VersionSpace
 
 _MOST_CALLS = 100
-_FAR_ENOUGH = 1e12  # as an imaginary example's weight, and its inverse
+_FAR_ENOUGH = 1e12  # the largest weight of the imaginary example; the smallest is its inverse
 
 
 class Bisection:
-    """Ranges of the latest constraint alone, for any class; where it is convex, certified to ``tol``.
+    """Ranges under the latest constraint alone, for any class; certified to ``tol`` if the class is convex.
 
     >>> from coalface.models.exact.version_space import Answers
     >>> from coalface.models.exact.oracles import BallOracle
@@ -37,7 +37,7 @@ class Bisection:
         self.space = space.latest_alone()
 
     @classmethod
-    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - all the same here
+    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - every class is suitable
         """Any class."""
         return True
 

@@ -1,4 +1,4 @@
-"""Linear functions that stay within the scale of costs on the rows at hand."""
+"""An oracle for linear functions whose values stay in [0, 1] on the rows given."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,16 +8,16 @@ import numpy as np
 from coalface.models.exact.least_distance import least_distance
 from coalface.models.exact.oracles import Floats, Linear, no_prior
 
-_TOUCHING = 1e-9  # of the scale: so far a prediction may lie outside
-_FLAT = 1e-11  # of the largest curvature: the least one, so that the solution is unique
+_TOUCHING = 1e-9  # how far outside the scale a prediction may lie
+_FLAT = 1e-11  # the least curvature relative to the largest, which makes the solution unique
 
 
 @dataclass(frozen=True)
 class BoundedLinearOracle:
-    """Linear functions with values in [0, 1] on every row given to ``solve``, weight 0 or not.
+    """Linear functions with values in [0, 1] on every row passed to ``solve``, whatever its weight.
 
-    The exact engine gives it the rows asked about so far and the row in question: these are where values matter. The
-    class shrinks as rows come in, which suits a version space that only ever shrinks.
+    The exact engine passes the rows asked about so far and the row in question; only there do values matter. The class
+    shrinks as rows are added, which fits a version space that only shrinks.
 
     >>> X, targets = np.array([[1.0], [2.0]]), np.array([1.0, 1.0])
     >>> BoundedLinearOracle().solve(X, targets, np.array([1.0, 0.0])).coefficients.round(6)
@@ -29,15 +29,15 @@ class BoundedLinearOracle:
     linear = True
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
-        """The function with the least weighted squared error, found by adding the bounds that matter."""
+        """The function with the least weighted squared error; violated bounds are added until none is left."""
         units = np.abs(X).max(axis=0, initial=0.0)
-        units[units == 0.0] = 1.0  # the class is the same in any unit of the features, arithmetic is not
+        units[units == 0.0] = 1.0  # the class does not depend on the units of the features, but rounding does
         X = X / units
         weighted = X * weights[:, None]
         curvatures, axes = np.linalg.eigh(weighted.T @ X)
         if not curvatures.any():
             return Linear(np.zeros(X.shape[1]))
-        # in coordinates where the error is a squared distance from its least value, bounds are half-spaces
+        # in coordinates where the error is a squared distance from its minimum, bounds are half-spaces
         stretch = np.sqrt(np.maximum(curvatures, _FLAT * curvatures[-1]))
         to_coefficients = axes / stretch
         sides = X @ to_coefficients
@@ -52,12 +52,12 @@ class BoundedLinearOracle:
             start = sides @ least
             normals = np.vstack([sides[chosen[0]], -sides[chosen[1]]])
             nearest = least_distance(normals, np.concatenate([-start[chosen[0]], start[chosen[1]] - 1.0]))
-            if nearest.point is None:  # cannot be, as the constant 0 meets every bound, were it not for rounding
+            if nearest.point is None:  # only by rounding: the constant 0 meets every bound
                 return Linear(np.zeros(X.shape[1]))
             position = least + nearest.point
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
-        """None."""
+        """No prior examples."""
         return no_prior(width)
 
     def plain(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Ranges in closed form for ridge regression: ``ellipsoid``.
+"""The range engine ``ellipsoid``: ranges in closed form for ridge regression.
 
-With the penalty counted as loss, the loss is quadratic around the best regressor, the plausible ones fill an ellipsoid,
-and on a row x their predictions lie within sqrt(slack x' A^-1 x) of the best one's, where A = penalty I + sum of x x'.
+With the penalty counted as loss, the loss is quadratic around the best regressor. The plausible regressors fill an
+ellipsoid. On a row x their predictions lie within sqrt(slack x' A^-1 x) of the best one's, where A = penalty I + sum of
+x x'.
 """
 
 import math
@@ -18,7 +19,7 @@ from coalface.models.exact.version_space import VersionSpace, widened
 
 
 class Ellipsoid:
-    """Ranges of the latest constraint alone for ``RidgeOracle``, exactly and without an oracle call.
+    """Exact ranges under the latest constraint alone for ``RidgeOracle``, without oracle calls.
 
     >>> from coalface.models.exact.version_space import Answers
     >>> space = VersionSpace(Answers(RidgeOracle(penalty=1.0))).with_answer(np.array([1.0]), 1.0)
@@ -41,18 +42,19 @@ class Ellipsoid:
     @cached_property
     def _factor(self) -> Floats:
         X, _ = self.space.answers.examples(self.space.answers.rows.shape[1])
-        return np.asarray(np.linalg.qr(X, mode="r"))  # its square is X'X, which rounding could make indefinite
+        # R'R = X'X; with rounding, X'X itself could be indefinite
+        return np.asarray(np.linalg.qr(X, mode="r"))
 
     def at(self, round_number: int, slack: float) -> "Ellipsoid":
         """The ranges at a later round, with this slack."""
         return Ellipsoid(self.space.alone(round_number, slack))
 
-    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - nothing is left open
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - the result is exact
         """One end of one range."""
         answers = self.space.answers
         known = widened(row[None, :], max(len(row), answers.rows.shape[1]))[0]
         seen, unseen = np.split(known, [answers.rows.shape[1]])
-        first, _ = answers.oracle.prior(1)  # an unseen feature has but its penalty
+        first, _ = answers.oracle.prior(1)  # an unseen feature has only its penalty
         known_part = solve_triangular(self._factor, seen, trans="T")
         spread = float(known_part @ known_part) + float(unseen @ unseen) / float(first[0, 0] ** 2)
         half = math.sqrt(float(self.space.constraints.slacks[-1]) * spread)

@@ -1,4 +1,4 @@
-"""What every range engine offers: for one version space, how far the cost of a row may reach in either direction."""
+"""The interface of range engines: how low and how high the cost of a row may be, given a version space."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +13,12 @@ from coalface.models.exact.version_space import VersionSpace
 class RangeEngine(Protocol):
     """The ranges that one version space allows.
 
-    A range is on the safe side: its ``limit`` lies no nearer than the true end, and beyond it by at most ``tol`` where
-    the engine certifies that.
+    A range is conservative: its ``limit`` is never short of the true end. Certifying engines go beyond the true end by
+    at most ``tol``.
     """
 
-    monotone: ClassVar[bool]  # earlier constraints count
-    needs: ClassVar[str]  # of the class of regressors, in words
+    monotone: ClassVar[bool]  # whether earlier constraints count
+    needs: ClassVar[str]  # the class of regressors that the engine needs, in words
 
     def __init__(self, space: VersionSpace) -> None: ...
 
@@ -33,7 +33,7 @@ class RangeEngine(Protocol):
         ...
 
     def at(self, round_number: int, slack: float) -> "RangeEngine":
-        """The ranges at a later round, with this slack and no answer more."""
+        """The ranges at a later round, with this slack and no new answer."""
         ...
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
@@ -43,7 +43,7 @@ class RangeEngine(Protocol):
 
 @dataclass(frozen=True)
 class CertifiedRange:
-    """What a cost may still be, and how sure that is.
+    """The range of a cost, and how exactly each end is known.
 
     The lowest plausible cost lies between ``low.limit`` and ``low.reached``, the highest between ``high.reached`` and
     ``high.limit``.
@@ -54,27 +54,27 @@ class CertifiedRange:
 
     @property
     def lowest(self) -> float:
-        """The lowest cost, on the safe side."""
+        """The lowest cost, conservatively."""
         return self.low.limit
 
     @property
     def highest(self) -> float:
-        """The highest cost, on the safe side."""
+        """The highest cost, conservatively."""
         return self.high.limit
 
     @property
     def oracle_calls(self) -> int:
-        """What it took."""
+        """The oracle calls for both ends."""
         return self.low.oracle_calls + self.high.oracle_calls
 
 
 def certified_range(engine: RangeEngine, row: Floats, tol: float) -> CertifiedRange:
-    """Both ends.
+    """Both ends of the range of a row.
 
     >>> import numpy as np
     >>> from coalface.models.exact.enumeration import Enumeration
     >>> from coalface.models.exact.version_space import Answers
-    >>> from coalface.models.exact.foreign_oracles import FiniteOracle
+    >>> from coalface.models.exact.user_oracles import FiniteOracle
     >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> found = certified_range(Enumeration(space.with_constraint(2, slack=0.1)), np.zeros(1), tol=0.0)
     >>> found.lowest, found.highest
@@ -84,13 +84,13 @@ def certified_range(engine: RangeEngine, row: Floats, tol: float) -> CertifiedRa
 
 
 def known_exactly(predicted: float, calls: int = 0) -> Reach:
-    """An end of a range without a doubt about it."""
+    """An end of a range that is known exactly."""
     inside = min(max(predicted, 0.0), 1.0)
     return Reach(inside, inside, calls)
 
 
 class ConvexRanges:
-    """What the engines for convex classes and all constraints share."""
+    """The common part of the engines for convex classes, which use all constraints."""
 
     monotone: ClassVar[bool] = True
     needs: ClassVar[str] = "a convex class"
@@ -105,7 +105,7 @@ class ConvexRanges:
 
     @cached_property
     def middle(self) -> Regressor | None:
-        """A regressor well inside, from which ranges are explored."""
+        """A regressor well inside the version space, from which the search starts."""
         return middle_of(self.space)
 
     @property
@@ -114,15 +114,15 @@ class ConvexRanges:
         return self.middle is None
 
     def at(self, round_number: int, slack: float) -> Self:  # noqa: ARG002 - see below
-        """The same: slack only grows, so that a later constraint on the same answers excludes nothing more."""
+        """The same ranges: slack only grows, so a later constraint on the same answers excludes nothing more."""
         return self
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
         """One end of one range."""
         if self.middle is None:
-            raise ValueError("An empty version space has no ranges.")
+            raise ValueError("an empty version space has no ranges")
         return self.search(self.middle, row, end, tol)
 
     def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
-        """What the engines do each in their way."""
+        """One end of one range; each engine implements its own search."""
         raise NotImplementedError

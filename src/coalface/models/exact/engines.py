@@ -1,4 +1,4 @@
-"""The range engines by name."""
+"""The range engines by name, and the check that an engine suits an oracle."""
 
 from coalface.errors import InputError
 from coalface.models.exact.bisection import Bisection
@@ -21,7 +21,7 @@ ENGINES: dict[str, type[RangeEngine]] = {
 
 
 def engine_for(name: str, oracle: Oracle) -> type[RangeEngine]:
-    """The engine of this name, which must suit the class.
+    """The engine of this name; an InputError if it does not suit the oracle's class.
 
     >>> from coalface.models.exact.oracles import BallOracle
     >>> engine_for("dual", BallOracle()).__name__

@@ -1,4 +1,4 @@
-"""Ranges without a guarantee: ``ensemble``, what regressors fitted to resampled answers disagree about."""
+"""The range engine ``ensemble``: how far regressors fitted to resampled answers disagree; no guarantee."""
 
 from functools import cached_property
 from typing import ClassVar
@@ -10,13 +10,13 @@ from coalface.models.exact.program import Reach
 from coalface.models.exact.version_space import VersionSpace
 
 N_MEMBERS = 10
-_CHANCES = np.cumsum([0.36788, 0.36788, 0.18394, 0.06131, 0.01533, 0.00307])  # of a weight of 0, 1, ... (Poisson)
+_CHANCES = np.cumsum([0.36788, 0.36788, 0.18394, 0.06131, 0.01533, 0.00307])  # of the weights 0, 1, ... (Poisson)
 
 
 class Ensemble:
     """The least and the largest prediction of bootstrap members and of the best regressor, for any class.
 
-    Nothing is certified: the ``limit`` of a range is what the members reach, and the true end may lie beyond it.
+    Nothing is certified: the ``limit`` of a range is what the members reach; the true end may lie beyond it.
 
     >>> from coalface.models.exact.version_space import Answers
     >>> from coalface.models.exact.oracles import RidgeOracle
@@ -36,18 +36,18 @@ class Ensemble:
         self.space = space
 
     @classmethod
-    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - all the same here
+    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - every class is suitable
         """Any class."""
         return True
 
     @cached_property
     def members(self) -> list[Regressor]:
-        """The best regressor, and one for each resampling of the answers."""
+        """The best regressor, and one regressor per resampling of the answers."""
         answers = self.space.answers
         X, targets = answers.examples(answers.rows.shape[1])
         found = [answers.best]
         for member in range(N_MEMBERS):
-            # a draw per answer, the same ones whatever comes later: members change as little as the data do
+            # one draw per answer that later answers do not change: members change only as much as the data
             draws = np.random.Generator(np.random.Philox(key=member)).random(len(answers))
             weights = np.ones(len(X))
             weights[len(X) - len(answers) :] = np.searchsorted(_CHANCES, draws, side="right")
@@ -55,11 +55,11 @@ class Ensemble:
         return found
 
     def at(self, round_number: int, slack: float) -> "Ensemble":  # noqa: ARG002 - see below
-        """The same: members know of no slack."""
+        """The same ranges: members do not depend on the slack."""
         return self
 
-    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - there is nothing to refine
-        """One end of one range, as far as the members go."""
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - there is no tolerance
+        """One end of one range: the most extreme prediction of a member."""
         predicted = np.clip([member.predict(row[None, :])[0] for member in self.members], 0.0, 1.0)
         reached = float(predicted.max() if end else predicted.min())
         return Reach(reached, reached, 0)

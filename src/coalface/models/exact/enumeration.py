@@ -1,4 +1,4 @@
-"""Ranges by looking at every function of a finite class: ``enumeration``."""
+"""The range engine ``enumeration``: exact ranges by checking every function of a finite class."""
 
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,10 +13,10 @@ from coalface.models.exact.version_space import VersionSpace
 
 
 class Enumeration:
-    """Ranges over a finite class, exactly; no other engine knows which functions are still plausible.
+    """Exact ranges over a finite class; ``plausible`` marks the functions that meet every constraint.
 
     >>> from coalface.models.exact.version_space import Answers
-    >>> from coalface.models.exact.foreign_oracles import FiniteOracle
+    >>> from coalface.models.exact.user_oracles import FiniteOracle
     >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> Enumeration(space.with_constraint(2, slack=0.1)).plausible
     array([ True,  True, False])
@@ -27,29 +27,29 @@ class Enumeration:
 
     def __init__(self, space: VersionSpace) -> None:
         self.space = space
-        self.oracle: Any = space.answers.oracle  # one with ``predictions``: it is finite
+        self.oracle: Any = space.answers.oracle  # a finite oracle, which has ``predictions``
 
     @classmethod
     def suits(cls, oracle: Oracle) -> bool:
-        """Classes that can be listed."""
+        """Finite classes only."""
         return oracle.finite
 
     @cached_property
     def plausible(self) -> NDArray[np.bool_]:
-        """Which functions meet every constraint."""
+        """A mask of the functions that meet every constraint."""
         losses = self.space.losses(self.oracle.predictions(self.space.answers.rows))
         return np.asarray((losses <= self.space.constraints.bounds).all(axis=1))
 
     @property
     def empty(self) -> bool:
-        """Whether none does."""
+        """Whether no function is plausible."""
         return not self.plausible.any()
 
     def at(self, round_number: int, slack: float) -> "Enumeration":  # noqa: ARG002 - see below
-        """The same: slack only grows, so that a later constraint on the same answers excludes nothing more."""
+        """The same ranges: slack only grows, so a later constraint on the same answers excludes nothing more."""
         return self
 
-    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - nothing is left open
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - the result is exact
         """One end of one range."""
         predicted = self.oracle.predictions(row[None, :])[self.plausible, 0]
         return known_exactly(float(predicted.max() if end else predicted.min()))

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 Floats = NDArray[np.float64]
-_EMPTY = 1e-10  # a residual below this, of at most 1, says that the inequalities contradict each other
+_EMPTY = 1e-10  # a residual below this (the largest is 1) means that the inequalities contradict each other
 
 
 class Nearest(NamedTuple):
-    """The nearest point, or None where there is none, and the share that each inequality has in that."""
+    """The nearest point, or None if there is no point, and the share of each inequality in the proof."""
 
     point: Floats | None
     shares: Floats
@@ -20,7 +20,7 @@ class Nearest(NamedTuple):
 def least_distance(normals: Floats, offsets: Floats) -> Nearest:
     """The shortest ``y`` with ``normals @ y >= offsets``.
 
-    Where there is none, the shares combine the inequalities into one that nothing can meet: ``0 >= a positive number``.
+    If there is no such ``y``, the shares combine the inequalities into a contradiction: ``0 >= a positive number``.
 
     >>> least_distance(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([2.0, 0.5])).point.round(6)
     array([1., 1.])
@@ -28,7 +28,7 @@ def least_distance(normals: Floats, offsets: Floats) -> Nearest:
     True
     """
     lengths = np.sqrt((normals**2).sum(axis=1) + offsets**2)
-    lengths[lengths == 0.0] = 1.0  # 0 >= 0 says nothing, and has no length
+    lengths[lengths == 0.0] = 1.0  # 0 >= 0 is always true and has no length
     table = np.vstack([normals.T, offsets]) / lengths
     goal = np.zeros(len(table))
     goal[-1] = 1.0

@@ -1,12 +1,9 @@
-"""Regressors behind an oracle: every answer is kept, and every label has a version space.
-
-They live among the ranges because what they learn, the constraints, is what ranges are made of.
-"""
+"""The exact model: every answer is kept, and every label has a version space (Algorithm 1 of the paper)."""
 
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,52 +11,88 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.kernels.state import NOISE_SCALED, Settings
-from coalface.models.contract import Costs, Mask
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, restored_counts
 from coalface.models.exact.engine import CertifiedRange, RangeEngine, certified_range
-from coalface.models.exact.oracles import Floats, Oracle
+from coalface.models.exact.engines import engine_for
+from coalface.models.exact.known_oracles import oracle_of
+from coalface.models.exact.oracles import BallOracle, Floats, Oracle
 from coalface.models.exact.schedule import TheorySchedule
 from coalface.models.exact.version_space import Answers, Constraints, VersionSpace, widened
-from coalface.models.online import OnlineRegressors
-from coalface.models.ranged import RangedRegressors
 
 _TOLERANCE = 0.25  # of the width threshold: the error that the theorems allow an end of a range
 _FINEST = 1e-6  # of the scale: a smaller tolerance takes many oracle calls and changes nothing
 
+SCHEDULES = ("practical", "theory")
 _OF_CONSTRAINTS = ("counts", "bounds", "slacks", "divisors")
 
 
-class OracleRegressors(RangedRegressors):
-    """The version spaces of all labels, over one class of regressors and with one range engine."""
+class ExactModel(CostModel):
+    """The version space of every label, over one class of regressors and with one range engine (Algorithm 1).
+
+    ``oracle`` searches the class, by default a ball of linear functions; ``range_engine`` finds the ends of
+    the ranges. The "theory"
+    schedule takes its constants from ``dimension``, ``horizon`` and ``failure_probability``.
+    """
+
+    learned_with = ("mellowness", "slack", "fit_intercept")
+    searching: Oracle
+    engine: type[RangeEngine]
+    theory: TheorySchedule | None
+    spaces: list[VersionSpace]
+    engines: list[RangeEngine | None]  # None: nothing was answered yet
+    _warned: bool
 
     def __init__(
         self,
-        n_labels: int,
-        oracle: Oracle,
-        engine: type[RangeEngine],
-        theory: TheorySchedule | None = None,
-        *,
-        intercept: bool = True,
+        oracle: Any = None,
+        range_engine: str = "dual",
+        schedule: str = "practical",
+        dimension: int | None = None,
+        horizon: int | None = None,
+        failure_probability: float = 0.05,
     ) -> None:
-        super().__init__(n_labels)
-        self.oracle, self.engine, self.theory = oracle, engine, theory
-        self.intercept = intercept
-        self.spaces = [VersionSpace(Answers(oracle)) for _ in range(n_labels)]
-        self.engines: list[RangeEngine | None] = [None] * n_labels  # None: nothing was answered yet
-        self._warned = False
+        self.oracle = oracle
+        self.range_engine = range_engine
+        self.schedule = schedule
+        self.dimension = dimension
+        self.horizon = horizon
+        self.failure_probability = failure_probability
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """A model that has learned nothing; parameters that do not fit together are refused."""
+        begun = super().begin(n_labels, settings)
+        begun.searching = oracle_of(BallOracle() if self.oracle is None else self.oracle)
+        begun.engine = engine_for(self.range_engine, begun.searching)
+        begun.theory = self._theory(n_labels, begun.searching)
+        begun.spaces = [VersionSpace(Answers(begun.searching)) for _ in range(n_labels)]
+        begun.engines = [None] * n_labels
+        begun._warned = False
+        return begun
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        return {**super().plain(), "oracle": None if self.oracle is None else oracle_of(self.oracle).plain()}
+
+    def _theory(self, n_labels: int, oracle: Oracle) -> TheorySchedule | None:
+        if self.schedule not in SCHEDULES:
+            raise InputError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
+        if self.schedule == "practical":
+            return None
+        return TheorySchedule.of(n_labels, oracle, self.dimension, self.horizon, self.failure_probability)
 
     def predict(self, rows: Rows) -> Costs:
         """The predictions of the best regressors; 0 where nothing is known."""
         return self._predict(self._dense(rows)).astype(np.float32)
 
-    def bound(self, rows: Rows, settings: Settings, first_round: int) -> tuple[Costs, Costs, Costs]:
-        """Predictions and ranges, on the safe side."""
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions and ranges, each at least as wide as the true one."""
         X = self._dense(rows)
         lowest, highest = np.zeros((2, len(X), self.n_labels), np.float32)
         for r, row in enumerate(X):
             found = self.certified(row, settings, first_round + r)
             lowest[r] = [0.0 if one is None else one.lowest for one in found]
             highest[r] = [1.0 if one is None else one.highest for one in found]
-        return self._predict(X).astype(np.float32), lowest, highest
+        return Ranged(self._predict(X).astype(np.float32), lowest, highest)
 
     def certified(self, row: Floats, settings: Settings, round_number: int) -> list[CertifiedRange | None]:
         """The range of each label at this round; None where nothing was answered yet, and any cost is possible."""
@@ -69,16 +102,16 @@ class OracleRegressors(RangedRegressors):
             if engine is None:
                 found.append(None)
             else:
-                noise = (self.model.squared_residuals[label], self.model.answered[label])
+                noise = (self.state.squared_residuals[label], self.state.answered[label])
                 now = engine.at(round_number, self._slack(settings, noise, round_number))
                 found.append(certified_range(now, row, tol))
         return found
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the functions of a finite class have no cost for the rows."""
-        if not self.oracle.finite:
+        if not self.searching.finite:
             return
-        oracle: Any = self.oracle  # one with ``predictions``
+        oracle: Any = self.searching  # one with ``predictions``
         width = max(space.answers.rows.shape[1] for space in self.spaces)
         if getattr(oracle, "table", None) is not None and 0 < width < rows.width:
             raise InputError(
@@ -86,39 +119,25 @@ class OracleRegressors(RangedRegressors):
             )
         oracle.predictions(self._dense(rows))
 
-    def learn(self, rows: Rows, costs: Costs, settings: Settings, first_round: int) -> None:
-        """Keep the answers; each is a constraint from the next round on."""
-        for r, row in enumerate(self._dense(rows)):
-            for label in np.flatnonzero(~np.isnan(costs[r])):
-                self._learn(int(label), row, float(costs[r, label]), settings, first_round + r)
-
-    def tell_rows(
-        self,
-        settings: Settings,
-        rows: Rows,
-        candidates: Mask,
-        costs: Costs,
-        asked: Mask,
-        outlook: NDArray[np.float64],
-        late: bool,
+    def learn(
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
-        """Late answers one by one: all belong to the round that is next, however many come together."""
-        if not late or len(rows) < 2:
-            return super().tell_rows(settings, rows, candidates, costs, asked, outlook, late)
-        for r in range(len(rows)):
-            one = slice(r, r + 1)
-            super().tell_rows(
-                settings, rows.take(np.array([r])), candidates[one], costs[one], asked[one], outlook[one], late
-            )
-        return None
+        """Keep the answers; each is a constraint in the next round and all later ones."""
+        for r, row in enumerate(self._dense(rows)):
+            for label in np.flatnonzero(~np.isnan(costs[r])).tolist():
+                weight = float(weights[r, label]) if len(weights) else 1.0
+                if weight > 0.0:
+                    self._learn(label, row, float(costs[r, label]), weight, settings, first_round + r)
 
-    def _learn(self, label: int, row: Floats, cost: float, settings: Settings, round_number: int) -> None:
+    def _learn(
+        self, label: int, row: Floats, cost: float, weight: float, settings: Settings, round_number: int
+    ) -> None:
         space = self.spaces[label]
         predicted = min(max(float(self._predict_label(label, row[None, :])[0]), 0.0), 1.0)
-        residuals, answered = self.model.squared_residuals, self.model.answered
+        residuals, answered = self.state.squared_residuals, self.state.answered
         noise = (residuals[label] + (predicted - cost) ** 2, answered[label] + 1)
         slack = self._slack(settings, noise, round_number + 1)
-        space = space.with_answer(row, cost)
+        space = space.with_answer(row, cost, weight)
         constrained = space.with_constraint if self.engine.monotone else space.alone
         space = constrained(round_number + 1, slack)
         engine = self.engine(space)
@@ -161,7 +180,7 @@ class OracleRegressors(RangedRegressors):
 
     def _dense(self, rows: Rows) -> Floats:
         """The rows as a table, with a constant feature in front where the class is linear."""
-        constant = int(self.oracle.linear and self.intercept)
+        constant = int(self.searching.linear and self.settings.intercept)
         width = max(rows.width + constant, *(space.answers.rows.shape[1] for space in self.spaces))
         X = np.zeros((len(rows), width))
         X[:, :constant] = 1.0
@@ -170,13 +189,13 @@ class OracleRegressors(RangedRegressors):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Counts, answers and constraints as named arrays, label after label."""
-        tally = {name: array for name, array in self.model._asdict().items() if name != "table"}
         width = max(space.answers.rows.shape[1] for space in self.spaces)
-        return tally | {
+        return self.state._asdict() | {
             "n_answers": np.array([len(space.answers) for space in self.spaces]),
             "answer_widths": np.array([space.answers.rows.shape[1] for space in self.spaces]),
             "answer_rows": np.vstack([widened(space.answers.rows, width) for space in self.spaces]),
             "answer_costs": np.concatenate([space.answers.costs for space in self.spaces]),
+            "answer_weights": np.concatenate([space.answers.weights for space in self.spaces]),
             "n_constraints": np.array([len(space.constraints) for space in self.spaces]),
             **{
                 f"constraint_{name}": np.concatenate([getattr(space.constraints, name) for space in self.spaces])
@@ -184,9 +203,9 @@ class OracleRegressors(RangedRegressors):
             },
         }
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> "OracleRegressors":
-        """Go on from saved ``arrays``."""
-        self.model = OnlineRegressors.from_arrays(self.n_labels, arrays).model
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``arrays`` gave."""
+        self.state = restored_counts(self.n_labels, arrays)
         try:
             self.spaces = self._restored(arrays)
         except (KeyError, ValueError, IndexError) as problem:
@@ -194,28 +213,16 @@ class OracleRegressors(RangedRegressors):
                 f"The model has no usable answers: {problem}; it was not saved by coalface."
             ) from None
         self.engines = [self.engine(space) if len(space.answers) else None for space in self.spaces]
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.lock:  # copies, without the lock
-            arrays = {name: array.copy() for name, array in self.arrays().items()}
-        made_with = (self.n_labels, self.oracle, self.engine, self.theory)
-        return {"made_with": made_with, "intercept": self.intercept, "arrays": arrays}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(*state["made_with"], intercept=state["intercept"])  # type: ignore[misc]
-        self.restore(state["arrays"])
 
     def _restored(self, arrays: Mapping[str, NDArray[Any]]) -> list[VersionSpace]:
         answers_end, constraints_end = np.cumsum(arrays["n_answers"]), np.cumsum(arrays["n_constraints"])
-        rows, costs = (
-            np.split(arrays["answer_rows"], answers_end[:-1]),
-            np.split(arrays["answer_costs"], answers_end[:-1]),
-        )
+        weights = arrays.get("answer_weights", np.ones(len(arrays["answer_costs"])))  # version 0.1 had none
+        told = (arrays["answer_rows"], arrays["answer_costs"], weights)
+        rows, costs, weights_of = (np.split(array, answers_end[:-1]) for array in told)
         parts = [np.split(arrays[f"constraint_{name}"], constraints_end[:-1]) for name in _OF_CONSTRAINTS]
         return [
             VersionSpace(
-                Answers(self.oracle, rows[k][:, : arrays["answer_widths"][k]], costs[k]),
+                Answers(self.searching, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights_of[k]),
                 Constraints(*(part[k] for part in parts)),
             )
             for k in range(self.n_labels)

@@ -1,13 +1,13 @@
-"""Ranges by multiplicative weights: Algorithm 2 of the paper, ``multiplicative-weights``.
+"""The range engine ``multiplicative-weights``: Algorithm 2 of the paper.
 
-Bisection on the squared distance c between the end of the scale and the nearest plausible cost. Whether c can be had is
-a question of feasibility: each constraint, and (g(row) - end)^2 <= c among them, has a weight; the oracle finds the
-regressor that is best for the weighted sum; weights of broken constraints grow. If even that regressor breaks the
-weighted sum, c is too small; if the average of the regressors met so far is plausible, c is large enough.
+It bisects on the squared distance c between the end of the scale and the nearest plausible cost. Whether c is feasible
+is decided with weights: each constraint has one, and (g(row) - end)^2 <= c is one of the constraints. The oracle finds
+the best regressor for the weighted sum, and the weights of broken constraints grow. If even that regressor violates the
+weighted sum, c is too small. If the average of the regressors so far is plausible, c is large enough.
 
-The paper lets it run for T = ln(i + 1) (8 kappa^2 / Delta)^2 / tol^4 steps. That is the cap here, reached in runs of
-growing length, each with the step size of its length, that stop as soon as one of the two answers is certain. The
-widths by which steps are measured, kappa in the proof, are the largest violations met so far, which are smaller.
+The paper runs T = ln(i + 1) (8 kappa^2 / Delta)^2 / tol^4 steps, which is the cap here. Runs of growing length, each
+with its own step size, stop as soon as one of the two answers is certain. The widths that scale the steps, kappa in the
+proof, are the largest violations so far, which are smaller.
 """
 
 import math
@@ -20,13 +20,13 @@ from coalface.models.exact.program import Bracket, Program, Reach
 from coalface.models.exact.schedule import KAPPA
 from coalface.models.exact.version_space import VersionSpace
 
-_MOST_CALLS = 200_000  # a range that takes more is given as far as it is certified
+_MOST_CALLS = 200_000  # after these, the range is returned as far as it is certified
 _SHORTEST_RUN = 16
 _LARGEST_STEP = 0.5
 
 
 def theoretical_cap(n_constraints: int, slack: float, tol: float) -> float:
-    """The number of steps after which the proof knows that c can be had (nearly); ``slack`` is an average.
+    """The number of steps after which the proof shows that c is nearly feasible; ``slack`` is an average.
 
     >>> f"{theoretical_cap(100, slack=0.1, tol=0.1):.1e}"
     '2.4e+10'
@@ -35,7 +35,7 @@ def theoretical_cap(n_constraints: int, slack: float, tol: float) -> float:
 
 
 class MultiplicativeWeights(ConvexRanges):
-    """Ranges over a convex class as the paper computes them; for small problems and wide tolerances.
+    """Ranges over a convex class as the paper computes them; for small problems and coarse tolerances.
 
     >>> from coalface.models.exact.version_space import Answers
     >>> from coalface.models.exact.oracles import BallOracle
@@ -52,7 +52,7 @@ class MultiplicativeWeights(ConvexRanges):
 
 
 class _Search:
-    """The search for one end of one range; constraint 0 is that of the distance."""
+    """The search for one end of one range; constraint 0 is the one on the distance."""
 
     def __init__(self, space: VersionSpace, middle: Regressor, row: Floats, end: float) -> None:
         self.program, self.end = Program(space, row), end
@@ -78,17 +78,17 @@ class _Search:
         return self.bracket.reach(self.program.oracle_calls)
 
     def decide(self, distance: float, cap: float) -> None:
-        """Find out whether this squared distance can be had: in runs of growing length, up to the cap."""
+        """Decide whether this squared distance is feasible, in runs of growing length up to the cap."""
         length = _SHORTEST_RUN
         self.bounds[0] = distance
         while self.bracket.low < distance < self.bracket.high and self.program.oracle_calls < _MOST_CALLS:
             self.play(int(min(length, cap)), distance)
             if length >= cap:
-                return  # the proof's own run: the distance can be had, as nearly as matters
+                return  # the full run of the proof: the distance is feasible within the tolerance
             length *= 4
 
     def play(self, length: int, distance: float) -> None:
-        """One run, from the weights that the last one left."""
+        """One run, starting with the weights of the previous run."""
         step = min(math.sqrt(math.log(len(self.weights)) / length), _LARGEST_STEP)
         total = np.zeros_like(self.inside)
         for turn in range(1, length + 1):
@@ -105,7 +105,7 @@ class _Search:
             self.weights = weights * (1.0 - step * room / self.widths)
 
     def note_bound(self, weights: Floats, risks: Floats) -> None:
-        """No plausible regressor is below the weighted sum's least value, whatever the weights."""
+        """Note that no plausible regressor is below the least value of the weighted sum."""
         pull, others = weights[0], weights[1:]
         value = risks[0] + others @ (risks[1:] - self.bounds[1:]) / pull
         self.bracket.nothing_below(float(value), float(risks[0] + others @ (risks[1:] + self.bounds[1:]) / pull))

@@ -1,10 +1,10 @@
 """Oracles: weighted least squares over a class of functions.
 
-An oracle is all that the exact engine knows of its class. Given examples, targets and weights it returns the function
-of the class with the least weighted squared error. ``convex`` says whether the average of two functions of the class
-belongs to it, ``finite`` whether its functions can be listed; the range engines ask for one or the other.
+The exact engine knows its class of functions only through an oracle. Given examples, targets and weights, the oracle
+returns the function with the least weighted squared error. ``convex`` says whether the average of two functions belongs
+to the class, ``finite`` whether its functions can be listed; range engines need one or the other.
 
-``prior`` gives examples that come before the first and count in every loss: a penalty is nothing but such examples.
+``prior`` returns examples that count in every loss, before the first answer; a ridge penalty is such a prior.
 """
 
 import math
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from coalface.errors import InputError
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-13  # a direction in which the data vary less than this, relative to the most, is not seen at all
-_FINE = 1e-8  # curvatures that differ by more than this, relatively, are found without squaring the data first
+_ROUNDING = 1e-13  # directions with less variation than this, relative to the largest, count as unseen
+_FINE = 1e-8  # below this ratio of curvatures, the data are not squared
 _MOST_STEPS = 100
 
 
@@ -35,14 +35,14 @@ class Oracle(Protocol):
 
     convex: bool
     finite: bool
-    linear: bool  # a constant feature makes a difference
+    linear: bool  # whether a constant feature matters
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Regressor:
-        """The function with the least weighted squared error; weights are not negative."""
+        """The function with the least weighted squared error; weights are non-negative."""
         ...
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
-        """Examples of this width, and their targets, that every loss contains."""
+        """Prior examples of this width and their targets, which count in every loss."""
         ...
 
     def plain(self) -> dict[str, Any]:
@@ -51,13 +51,13 @@ class Oracle(Protocol):
 
 
 def no_prior(width: int) -> tuple[Floats, Floats]:
-    """What most classes have for a prior."""
+    """The prior of most classes: no examples."""
     return np.zeros((0, width)), np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Linear:
-    """x -> coefficients . x; features beyond the coefficients count as unseen.
+    """x -> coefficients . x; features beyond the coefficients are ignored.
 
     >>> Linear(np.array([1.0, 2.0])).predict(np.array([[1.0, 1.0, 9.0]]))
     array([3.])
@@ -74,8 +74,8 @@ class Linear:
 class BallOracle:
     """Linear functions whose coefficients have at most this norm, solved exactly.
 
-    Values are not held in [0, 1]: the losses are those of the raw predictions, and the ends of a range are cut to the
-    scale afterwards. Where no row is longer than ``1 / radius``, values lie in [-1, 1].
+    Values are not restricted to [0, 1]: losses use the raw predictions, and the ends of a range are clipped afterwards.
+    If no row is longer than ``1 / radius``, values lie in [-1, 1].
 
     >>> steep = BallOracle(radius=0.5).solve(np.array([[1.0]]), np.array([1.0]), np.array([1.0]))
     >>> steep.coefficients.round(6)
@@ -91,11 +91,11 @@ class BallOracle:
         object.__setattr__(self, "radius", _positive("radius", self.radius))
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
-        """The function with the least weighted squared error; the smallest one if there are several."""
+        """The function with the least weighted squared error; of several, the one with the smallest norm."""
         return Linear(least_squares(X, targets, weights, self.radius))
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
-        """None."""
+        """No prior examples."""
         return no_prior(width)
 
     def plain(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class BallOracle:
 class RidgeOracle:
     """All linear functions, with ``penalty`` times the squared norm counted as loss.
 
-    The only class for which ``ellipsoid`` has a closed form. Values are not held in [0, 1], as with ``BallOracle``.
+    The engine ``ellipsoid`` has a closed form for this class only. Values are not restricted to [0, 1].
 
     >>> RidgeOracle(penalty=4.0).prior(width=2)
     (array([[2., 0.],
@@ -123,11 +123,11 @@ class RidgeOracle:
         object.__setattr__(self, "penalty", _positive("penalty", self.penalty))
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
-        """The function with the least weighted squared error; the smallest one if there are several."""
+        """The function with the least weighted squared error; of several, the one with the smallest norm."""
         return Linear(least_squares(X, targets, weights, math.inf))
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
-        """One example per feature, with target 0, that together have the penalty for their loss."""
+        """One example per feature with target 0; the sum of their losses is the penalty."""
         return math.sqrt(self.penalty) * np.eye(width), np.zeros(width)
 
     def plain(self) -> dict[str, Any]:
@@ -136,10 +136,10 @@ class RidgeOracle:
 
 
 def least_squares(X: Floats, targets: Floats, weights: Floats, radius: float) -> Floats:
-    """The coefficients of least weighted squared error within a ball, the smallest if there are several.
+    """The coefficients of least weighted squared error within a ball; of several, those with the smallest norm.
 
-    On the boundary of the ball they solve (A + shift) w = b for the shift that gives them the norm ``radius``: with A
-    diagonal, one equation in one unknown, and Newton's method on the inverse of the norm climbs to its root.
+    On the boundary of the ball they solve (A + shift) w = b for the shift that gives them the norm ``radius``. With A
+    diagonal this is one equation in one unknown; Newton's method on the inverse of the norm finds its root.
 
     >>> least_squares(np.eye(2), np.array([3.0, 4.0]), np.ones(2), radius=1.0).round(6)
     array([0.6, 0.8])
@@ -157,9 +157,10 @@ def least_squares(X: Floats, targets: Floats, weights: Floats, radius: float) ->
 
 
 def _principal(X: Floats, targets: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """The axes along which the error is a sum of squares, with its curvature and its pull along each; only seen ones.
+    """Curvatures, axes and pulls: along these axes the error is a sum of squares; unseen directions are left out.
 
-    Squaring the data would lose what is ten million times smaller than the rest: the constant 1 beside large features.
+    Where needed, an SVD avoids squaring the data, which would lose values ten million times smaller than the rest, such
+    as the constant 1 beside large features.
     """
     weighted = X * weights[:, None]
     curvatures, axes = np.linalg.eigh(weighted.T @ X)

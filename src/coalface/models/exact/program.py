@@ -1,7 +1,7 @@
-"""The program behind the end of a range: come as near to an end of the scale as plausible regressors can.
+"""The optimisation problem that defines one end of a range: how near plausible costs come to an end of the scale.
 
 Every oracle call certifies something. For any multipliers of the constraints, the regressor that the oracle returns
-gives a *lower bound*: no plausible regressor comes nearer to the end. And an average of regressors, moved towards the
+gives a *lower bound*: no plausible regressor comes nearer to the end. An average of regressors, moved towards the
 middle of the version space until every constraint holds, is plausible: it has *reached* its own prediction.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from coalface.models.exact.oracles import Floats, Regressor
 from coalface.models.exact.version_space import VersionSpace, widened
 
-_ROUNDING = 1e-12  # share of the terms of a lower bound that arithmetic may have added
+_ROUNDING = 1e-12  # relative rounding error of the terms of a lower bound
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Average:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A regressor that the oracle returned, as its predictions: all that the program needs of it."""
+    """A regressor that the oracle returned, with its predictions and losses."""
 
     regressor: Regressor
-    predictions: Floats  # for the examples, and last for the row in question where there is one
-    losses: Floats  # that the constraints limit
+    predictions: Floats  # for the examples and, last, for the row in question if there is one
+    losses: Floats  # those that the constraints limit
 
 
 class Program:
-    """The constraints of a version space, and the row in question if there is one, ready for oracle calls."""
+    """The constraints of a version space and optionally the row in question, ready for oracle calls."""
 
     def __init__(self, space: VersionSpace, row: Floats | None = None) -> None:
         self.space = space
@@ -72,18 +72,18 @@ class Program:
         return self.candidate(self.space.answers.oracle.solve(self.X, targets, weights))
 
     def candidate(self, regressor: Regressor) -> Candidate:
-        """A regressor with its losses."""
+        """A regressor with its predictions and losses."""
         predictions = regressor.predict(self.X)
         return Candidate(regressor, predictions, self.losses(predictions))
 
     def losses(self, predictions: Floats) -> Floats:
-        """The losses of predictions such as a candidate has."""
+        """The losses of predictions in the form of ``Candidate.predictions``."""
         return self.space.losses(predictions if self.row is None else predictions[..., :-1])
 
     def share_needed(self, outside: Floats, inside: Floats) -> float:
-        """The least share of ``inside``, which is plausible, in an average with ``outside`` that makes it plausible.
+        """The least share of ``inside``, which is plausible, that makes an average with ``outside`` plausible.
 
-        Losses are quadratic in the share: each constraint has a root, and the largest counts.
+        Losses are quadratic in the share, so each violated constraint has a root; the largest root counts.
         """
         start = self.losses(outside) - self.space.constraints.bounds
         if (start <= 0.0).all():
@@ -95,13 +95,13 @@ class Program:
         half_slope = np.cumsum(residuals * step)[ends][violated]
         curvature = np.cumsum(step * step)[ends][violated]
         discriminant = np.maximum(half_slope**2 - curvature * start[violated], 0.0)
-        # the smaller root, in the form that does not cancel: the slope there is negative
+        # the smaller root, in a form without cancellation, as the slope there is negative
         roots = start[violated] / np.maximum(np.sqrt(discriminant) - half_slope, 1e-300)
         return min(float(roots.max()), 1.0)
 
 
 class Bracket:
-    """What is certain so far about the squared distance between an end of the scale and the nearest plausible cost.
+    """Certified bounds on the squared distance between an end of the scale and the nearest plausible cost.
 
     >>> bracket = Bracket(end=1.0, start=0.5)  # some plausible regressor predicts 0.5
     >>> bracket.nothing_below(0.04)  # none comes nearer than 0.2
@@ -115,16 +115,16 @@ class Bracket:
         self.high = self.distance(start)
 
     def distance(self, predicted: float) -> float:
-        """The squared distance of a prediction from the end; none for one that lies beyond it."""
+        """The squared distance of a prediction from the end; 0 for a prediction beyond it."""
         short = 1.0 - predicted if self.end else predicted
         return max(short, 0.0) ** 2
 
     def nothing_below(self, bound: float, summed: float = 1.0) -> None:
-        """Note a certified lower bound, less what rounding may have added to terms of this ``summed`` size."""
+        """Note a certified lower bound, reduced by the rounding error of terms of this ``summed`` size."""
         self.low = min(max(self.low, bound - _ROUNDING * summed), self.high)
 
     def found(self, predicted: float) -> bool:
-        """Note the prediction of a plausible regressor; whether it is the nearest so far."""
+        """Note the prediction of a plausible regressor; return whether it is the nearest so far."""
         nearer = self.distance(predicted) < self.high
         self.high = min(self.high, self.distance(predicted))
         self.low = min(self.low, self.high)
@@ -132,7 +132,7 @@ class Bracket:
 
     @property
     def gap(self) -> float:
-        """How far the end of the range is from being known, on the scale of costs."""
+        """The uncertainty about the end of the range, on the scale of costs."""
         return float(np.sqrt(self.high) - np.sqrt(self.low))
 
     def reach(self, calls: int) -> Reach:

@@ -1,4 +1,4 @@
-"""The slack with which the theorems hold: the constants of Algorithm 1.
+"""The schedule of Algorithm 1: the slack and the width threshold of each round, with the paper's constants.
 
 Notation of the paper: ``KAPPA`` kappa, ``log_factor`` nu_n, ``loss_slack`` Delta_i (averaged), ``width_threshold``
 psi_i, ``dimension`` d (the pseudo-dimension of the regressors of one label), ``failure_probability`` delta.
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.models.exact.foreign_oracles import FiniteOracle
 from coalface.models.exact.oracles import Oracle
+from coalface.models.exact.user_oracles import FiniteOracle
 
 KAPPA = 3.0
 PUBLISHED = 324.0
@@ -21,9 +21,9 @@ PUBLISHED = 324.0
 
 @dataclass(frozen=True)
 class Schedule:
-    """How much slack the analysis allows, for regressors of a given dimension or a finite class of them.
+    """The slack of the analysis, for regressors of a given dimension or a finite class of regressors.
 
-    ``constant`` is 324 in the paper, which did not try to make it small; the proofs need it, learners often do not.
+    ``constant`` is 324 in the paper, which does not try to make it small. The proofs need it; learners often do not.
 
     >>> schedule = Schedule(n_labels=3, dimension=10)
     >>> [round(float(schedule.log_factor(n))) for n in (100, 10_000)]
@@ -40,7 +40,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if (self.dimension is None) == (self.class_size is None):
-            raise InputError(f"give one of dimension and class_size, got {self.dimension!r} and {self.class_size!r}.")
+            raise InputError(f"pass one of dimension and class_size, got {self.dimension!r} and {self.class_size!r}.")
         for name, least in (("n_labels", 1), ("dimension", 0), ("class_size", 1)):
             value = getattr(self, name)
             if value is not None and not least <= value < np.inf:
@@ -52,7 +52,7 @@ class Schedule:
             raise InputError(f"constant must be above 0 and finite, got {self.constant!r}. The paper's is 324.")
 
     def log_factor(self, horizon: Any) -> NDArray[np.float64]:
-        """By how much summed squared losses may mislead anywhere within so many rounds."""
+        """How far summed squared losses may deviate from their expectation in any of ``horizon`` rounds."""
         n = np.asarray(horizon, np.float64)
         if (n < 1).any():
             raise InputError(f"horizon must be at least 1, got {horizon!r}.")
@@ -62,9 +62,9 @@ class Schedule:
         return np.asarray(self.constant * (size + union))
 
     def loss_slack(self, round_number: Any, horizon: Any) -> NDArray[np.float64]:
-        """By how much the mean loss of a plausible regressor may exceed the least one.
+        """The slack of a round: how far the mean loss of a plausible regressor may exceed the least one.
 
-        >>> Schedule(n_labels=2, class_size=5).loss_slack([1, 10], 1000).tolist()  # the largest that losses can differ
+        >>> Schedule(n_labels=2, class_size=5).loss_slack([1, 10], 1000).tolist()  # the cap
         [3.0, 3.0]
         """
         past = np.maximum(np.asarray(round_number, np.float64) - 1, 0)
@@ -72,7 +72,7 @@ class Schedule:
             return np.asarray(KAPPA * np.minimum(self.log_factor(horizon) / past, 1.0))
 
     def first_exclusion(self) -> int:
-        """The least horizon within which a regressor can be ruled out at all: until then, everything is plausible.
+        """The least horizon within which any regressor can be ruled out; until then, every regressor is plausible.
 
         Losses lie in [0, 1], so a slack of 1 or more excludes nothing.
         """
@@ -81,7 +81,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class TheorySchedule:
-    """The slack of Algorithm 1 with the constants of its proof, for a learner that knows how long it will run.
+    """The slack of Algorithm 1 with the constants of its proof, for a learner with a known horizon.
 
     >>> schedule = TheorySchedule(Schedule(n_labels=3, dimension=5), horizon=1000)
     >>> schedule.summed_slack(101), schedule.summed_slack(1)
@@ -99,20 +99,20 @@ class TheorySchedule:
         size = len(oracle.members) if isinstance(oracle, FiniteOracle) else None
         if horizon is None or (dimension is None and size is None):
             raise InputError(
-                "schedule='theory' needs the horizon (how many examples there will be) and the dimension of the class "
-                f"(of a linear one: its features), got horizon={horizon!r} and dimension={dimension!r}."
+                "schedule='theory' needs the horizon (the number of examples in all) and the dimension of the class "
+                f"(for a linear class, its features), got horizon={horizon!r} and dimension={dimension!r}."
             )
         d = None if size is not None else whole_number("dimension", dimension, least=1)
         return cls(Schedule(n_labels, d, size, failure_probability), whole_number("horizon", horizon, least=2))
 
     def summed_slack(self, round_number: int) -> float:
-        """The slack at this round, summed over the rounds before; kappa itself at the first."""
+        """The slack at this round, summed over the rounds before; kappa at the first round."""
         past = max(round_number - 1, 1)
         return float(past * self.schedule.loss_slack(past + 1, self.horizon))
 
 
 def width_threshold(round_number: Any) -> NDArray[np.float64]:
-    """The width of a range above which a cost is worth asking for.
+    """The threshold psi: a cost is worth asking for only if its range is wider.
 
     >>> width_threshold([1, 4]).tolist()
     [1.0, 0.5]
@@ -121,7 +121,7 @@ def width_threshold(round_number: Any) -> NDArray[np.float64]:
 
 
 def least_whole(holds: Any, most: int = 10**30) -> int:
-    """The least whole number from 1 on for which something holds that goes on holding once it does.
+    """The least integer of at least 1 for which a monotone condition holds.
 
     >>> least_whole(lambda n: n * n > 1000)
     32
@@ -129,9 +129,9 @@ def least_whole(holds: Any, most: int = 10**30) -> int:
     high = 1
     while not holds(high):
         if high >= most:
-            raise InputError(f"it does not hold for any number up to {most:.0e}.")
+            raise InputError(f"the condition does not hold for any number up to {most:.0e}.")
         high = min(2 * high, most)
-    low = high // 2  # does not hold there, or is 0
+    low = high // 2  # the condition does not hold there, or low is 0
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

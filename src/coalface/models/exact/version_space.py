@@ -1,12 +1,13 @@
-"""The plausible regressors of one label: all that were, at every round so far, nearly as good as the best.
+"""The version space of one label: the regressors that were nearly as good as the best at every round so far.
 
-Notation: at round j the paper keeps the g with R_j(g) <= R_j(g_j) + Delta_j, R_j being the squared error on the costs
-asked before, divided by j - 1. Here both sides are multiplied by j - 1: ``losses`` are sums, ``bounds`` their limits
-and ``slacks`` the (j - 1) Delta_j. Nothing else changes, and three facts become visible, all used below:
+Notation: at round j the paper keeps the g with R_j(g) <= R_j(g_j) + Delta_j, where R_j is the squared error on the
+costs asked before, divided by j - 1. Here both sides are multiplied by j - 1: ``losses`` are sums, ``bounds`` are their
+limits, and ``slacks`` are the (j - 1) Delta_j. In this form three facts are plain, and the code uses all of them:
 
-- In rounds without an answer the sum is the same and the slack no smaller: the first of them says all.
-- Sums only grow. A later constraint with no larger bound says more than an earlier one, which is dropped.
-- A weighted sum of losses is one weighted sum of squares: an example counts with the weights of the later constraints.
+- In rounds without an answer the sum stays the same and the slack does not shrink, so only the first of them counts.
+- Sums only grow. A later constraint with the same or a smaller bound implies an earlier one, which is dropped.
+- A weighted sum of losses is one weighted sum of squares. The weight of an example is the total weight of the
+  constraints that include it.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,12 @@ from numpy.typing import NDArray
 
 from coalface.models.exact.oracles import Floats, Oracle, Regressor
 
-_LEAST_SLACK = 1e-9  # summed; where there is less, rounding would decide what is plausible
+_LEAST_SLACK = 1e-9  # summed; with less slack, rounding would decide which regressors are plausible
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The costs answered about one label, in order, and the regressor that fits them best.
+    """The answered costs of one label, in order, and the regressor that fits them best.
 
     >>> from coalface.models.exact.oracles import BallOracle
     >>> answers = Answers(BallOracle(radius=2.0)).with_answer(np.array([1.0]), 0.4).with_answer(np.array([1.0]), 0.6)
@@ -33,18 +34,19 @@ class Answers:
     oracle: Oracle
     rows: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     costs: Floats = field(default_factory=lambda: np.zeros(0))
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
 
-    def with_answer(self, row: Floats, cost: float) -> "Answers":
+    def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "Answers":
         """One answer more."""
         width = max(len(row), self.rows.shape[1])
         rows = np.vstack([widened(self.rows, width), widened(row[None, :], width)])
-        return Answers(self.oracle, rows, np.append(self.costs, cost))
+        return Answers(self.oracle, rows, np.append(self.costs, cost), np.append(self.weights, weight))
 
     def __len__(self) -> int:
         return len(self.costs)
 
     def examples(self, width: int) -> tuple[Floats, Floats]:
-        """The answered rows, this wide, behind the prior of the class, and their targets."""
+        """The prior examples of the class followed by the answered rows, at this width, and their targets."""
         X, targets = self.oracle.prior(width)
         return np.vstack([X, widened(self.rows, width)]), np.concatenate([targets, self.costs])
 
@@ -52,23 +54,27 @@ class Answers:
     def best(self) -> Regressor:
         """The regressor of least loss."""
         X, targets = self.examples(self.rows.shape[1])
-        return self.oracle.solve(X, targets, np.ones(len(X)))
+        return self.oracle.solve(X, targets, self.weights_after(len(X) - len(self)))
 
     @cached_property
     def least_loss(self) -> float:
-        """The loss of the best regressor, summed; a prior counts."""
+        """The summed loss of the best regressor, including the prior."""
         X, targets = self.examples(self.rows.shape[1])
-        return float(((self.best.predict(X) - targets) ** 2).sum())
+        return float((self.weights_after(len(X) - len(self)) * (self.best.predict(X) - targets) ** 2).sum())
+
+    def weights_after(self, n_prior: int) -> Floats:
+        """What each of the ``examples`` counts, the prior's rows first."""
+        return np.concatenate([np.ones(n_prior), self.weights])
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Limits of the summed loss, a constraint per entry, each about more answers than the one before."""
+    """Limits of the summed loss, one constraint per entry, each covering more answers than the one before."""
 
-    counts: NDArray[np.int64]  # answers that it is about
-    bounds: Floats  # the loss allowed on them
-    slacks: Floats  # of which in excess of the best regressor's
-    divisors: NDArray[np.int64]  # j - 1, which makes averages of the sums
+    counts: NDArray[np.int64]  # answers that each constraint covers
+    bounds: Floats  # the largest loss allowed on them
+    slacks: Floats  # how far each bound exceeds the best regressor's loss
+    divisors: NDArray[np.int64]  # j - 1, by which sums become averages
 
     @classmethod
     def one(cls, count: int, bound: float, slack: float, divisor: int) -> "Constraints":
@@ -84,11 +90,11 @@ class Constraints:
         return len(self.counts)
 
     def take(self, which: NDArray[np.bool_] | slice) -> "Constraints":
-        """Some of them."""
+        """The selected constraints."""
         return Constraints(self.counts[which], self.bounds[which], self.slacks[which], self.divisors[which])
 
     def and_then(self, later: "Constraints") -> "Constraints":
-        """These, as far as a later one does not say more; the later one, unless one of these says as much."""
+        """These constraints and a later one, without those that another one implies."""
         if len(self) and self.counts[-1] == later.counts[0] and self.bounds[-1] <= later.bounds[0]:
             return self
         kept = self.take((self.bounds < later.bounds[0]) & (self.counts < later.counts[0]))
@@ -102,7 +108,7 @@ class Constraints:
 
 @dataclass(frozen=True)
 class VersionSpace:
-    """Which regressors the answers about one label leave plausible.
+    """The regressors of one label that the answers leave plausible.
 
     >>> from coalface.models.exact.oracles import BallOracle
     >>> space = VersionSpace(Answers(BallOracle(radius=2.0)))
@@ -115,20 +121,20 @@ class VersionSpace:
     answers: Answers
     constraints: Constraints = field(default_factory=Constraints.none)
 
-    def with_answer(self, row: Floats, cost: float) -> "VersionSpace":
+    def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "VersionSpace":
         """One answer more, and no constraint about it yet."""
-        return replace(self, answers=self.answers.with_answer(row, cost))
+        return replace(self, answers=self.answers.with_answer(row, cost, weight))
 
     def with_constraint(self, round_number: int, slack: float) -> "VersionSpace":
-        """Only regressors whose loss, before this round, is at most ``slack`` above the least one."""
+        """Only regressors whose loss before this round is at most ``slack`` above the least one."""
         return replace(self, constraints=self.constraints.and_then(self._constraint(round_number, slack)))
 
     def alone(self, round_number: int, slack: float) -> "VersionSpace":
-        """The same, whatever was excluded before."""
+        """The same constraint alone, without earlier ones."""
         return replace(self, constraints=self._constraint(round_number, slack))
 
     def latest_alone(self) -> "VersionSpace":
-        """The latest constraint, whatever was excluded before."""
+        """The latest constraint alone, without earlier ones."""
         return replace(self, constraints=self.constraints.take(slice(-1, None)))
 
     def _constraint(self, round_number: int, slack: float) -> Constraints:
@@ -140,21 +146,22 @@ class VersionSpace:
         """The loss that each constraint limits, (..., constraints), of predictions for the ``examples``."""
         n_prior = predictions.shape[-1] - len(self.answers)
         targets = np.concatenate([np.zeros(n_prior), self.answers.costs])
-        return np.asarray(np.cumsum((predictions - targets) ** 2, axis=-1)[..., self._ends(n_prior)])
+        squares = self.answers.weights_after(n_prior) * (predictions - targets) ** 2
+        return np.asarray(np.cumsum(squares, axis=-1)[..., self._ends(n_prior)])
 
     def weights(self, multipliers: Floats, n_prior: int) -> Floats:
-        """What each of the ``examples`` weighs in the sum of the losses, each times its multiplier."""
+        """The weight of each of the ``examples`` in the sum of multipliers times losses."""
         weights = np.zeros(n_prior + len(self.answers))
         weights[self._ends(n_prior)] = multipliers
-        return np.asarray(np.cumsum(weights[::-1])[::-1])
+        return np.asarray(np.cumsum(weights[::-1])[::-1]) * self.answers.weights_after(n_prior)
 
     def _ends(self, n_prior: int) -> NDArray[np.int64]:
-        """Where among the ``examples`` the last one stands that each constraint is about."""
+        """The position of the last example that each constraint covers."""
         return self.constraints.counts + (n_prior - 1)
 
 
 def widened(rows: Floats, width: int) -> Floats:
-    """The rows with zeros for the features that they do not have."""
+    """The rows padded with zeros to this width."""
     if rows.shape[1] == width:
         return rows
     wide = np.zeros((len(rows), width))

@@ -1,9 +1,11 @@
-"""The arc-hybrid transition system with its dynamic oracle: a dependency tree from 2 n moves.
+"""The arc-hybrid transition system with its dynamic oracle: a dependency tree of n words takes 2 n moves.
 
-Words wait in a row; those begun lie on a stack whose bottom is the root 0. ``shift`` puts the next word on the stack,
-``left`` hangs the top of the stack on the next word, ``right`` on the one below it; both take it off. Only one word may
-hang on the root, at the very end. The oracle knows, in any state, how many true arcs a move puts out of reach (Goldberg
-and Nivre, 2013): that is exact where the true tree is projective, that is, drawn above the words without crossings.
+Unread words are in a buffer; words read but without a head are on a stack, whose bottom is the root 0. ``shift`` moves
+the next word to the stack. ``left`` and ``right`` take the top word off the stack: its head becomes the next word
+(``left``) or the word below it (``right``). Only one word, the last, may have the root as its head.
+
+In any state the oracle knows how many true arcs a move makes unreachable (Goldberg and Nivre, 2013). It is exact if the
+true tree is projective: its arcs, drawn above the words, do not cross.
 """
 
 from collections.abc import Sequence
@@ -20,50 +22,50 @@ NO_WORD = -1
 
 @dataclass(frozen=True)
 class Parse:
-    """A partial tree: the stack, the next word (from 1), and of each word its head, label and outermost dependents."""
+    """A partial tree: the stack, the next word (from 1), and each word's head, label and outermost dependents."""
 
     stack: tuple[int, ...]
     next: int
-    heads: tuple[int, ...]  # by word, place 0 for the root; NO_WORD where there is none yet
+    heads: tuple[int, ...]  # by word, index 0 for the root; NO_WORD where there is none yet
     labels: tuple[str, ...]
     leftmost: tuple[int, ...]
     rightmost: tuple[int, ...]
 
     @classmethod
-    def of(cls, n_words: int) -> "Parse":
-        """Nothing is decided yet.
+    def empty(cls, n_words: int) -> "Parse":
+        """The initial state: no word has a head.
 
-        >>> Parse.of(3).moves()
+        >>> Parse.empty(3).moves()
         ['shift']
         """
         none = (NO_WORD,) * (n_words + 1)
         return cls((0,), 1, none, ("",) * (n_words + 1), none, none)
 
     @property
-    def waiting(self) -> bool:
+    def has_next(self) -> bool:
         """Whether there is a next word."""
         return self.next < len(self.heads)
 
     @property
     def done(self) -> bool:
-        """Whether every word has its head."""
-        return not self.waiting and len(self.stack) == 1
+        """Whether every word has a head."""
+        return not self.has_next and len(self.stack) == 1
 
     def moves(self) -> list[str]:
-        """The moves that are possible."""
+        """The possible moves."""
         on_word = len(self.stack) > 2
-        possible = [(SHIFT, self.waiting), (LEFT, self.waiting and len(self.stack) > 1)]
-        possible += [(RIGHT, on_word or (len(self.stack) == 2 and not self.waiting))]
+        possible = [(SHIFT, self.has_next), (LEFT, self.has_next and len(self.stack) > 1)]
+        possible += [(RIGHT, on_word or (len(self.stack) == 2 and not self.has_next))]
         return [move for move, can in possible if can]
 
     def arc(self, move: str) -> tuple[int, int]:
-        """The head and the dependent that ``left`` or ``right`` joins."""
+        """The head and the dependent of the arc that ``left`` or ``right`` adds."""
         return (self.next if move == LEFT else self.stack[-2]), self.stack[-1]
 
     def after(self, move: str, label: str = "") -> "Parse":
         """The partial tree after a move.
 
-        >>> Parse.of(2).after(SHIFT).after(LEFT, "nsubj").heads
+        >>> Parse.empty(2).after(SHIFT).after(LEFT, "nsubj").heads
         (-1, 2, -1)
         """
         if move == SHIFT:
@@ -72,19 +74,21 @@ class Parse:
         return Parse(
             stack=self.stack[:-1],
             next=self.next,
-            heads=_put(self.heads, word, head),
+            heads=_replaced(self.heads, word, head),
             labels=(*self.labels[:word], label, *self.labels[word + 1 :]),
-            leftmost=_put(self.leftmost, head, word) if move == LEFT else self.leftmost,  # the last is the outermost
-            rightmost=_put(self.rightmost, head, word) if move == RIGHT else self.rightmost,
+            leftmost=_replaced(self.leftmost, head, word)
+            if move == LEFT
+            else self.leftmost,  # the latest is the outermost
+            rightmost=_replaced(self.rightmost, head, word) if move == RIGHT else self.rightmost,
         )
 
 
 def arcs_lost(parse: Parse, move: str, heads: Sequence[int]) -> int:
-    """How many arcs of the true tree could still be found before the move and cannot afterwards.
+    """How many arcs of the true tree are reachable before the move but not after it.
 
-    ``heads`` are the true ones by word, place 0 for the root.
+    ``heads`` are the true heads by word, index 0 for the root.
 
-    >>> arcs_lost(Parse.of(2).after(SHIFT), LEFT, heads=[-1, 0, 1])  # 1 is the root, 2 hangs on it
+    >>> arcs_lost(Parse.empty(2).after(SHIFT), LEFT, heads=[-1, 0, 1])  # the root's word is 1, the head of 2
     2
     """
     stack, next_word = parse.stack, parse.next
@@ -96,52 +100,52 @@ def arcs_lost(parse: Parse, move: str, heads: Sequence[int]) -> int:
     return int(lost_head) + sum(heads[word] == top for word in range(next_word, len(heads)))
 
 
-def projective(heads: Sequence[int]) -> list[int]:
-    """The true tree without crossings: words are hung on their head's head until their arcs cross no other.
+def projectivize(heads: Sequence[int]) -> list[int]:
+    """The tree without crossing arcs: each crossing arc is lifted to its head's head until none crosses.
 
-    ``heads`` are by word, place 0 for the root; of the arcs that cross others, the shortest is lifted first.
+    ``heads`` are by word, index 0 for the root. The shortest crossing arc is lifted first.
 
-    >>> projective([-1, 2, 0, 1])  # the arc from 1 to 3 goes over the root, 2
+    >>> projectivize([-1, 2, 0, 1])  # the arc from 1 to 3 crosses the arc from the root to 2
     [-1, 2, 0, 2]
     """
     found = list(heads)
-    while crossing := [word for word in range(1, len(found)) if _covers_stranger(found, word)]:
+    while crossing := [word for word in range(1, len(found)) if not _is_projective(found, word)]:
         word = min(crossing, key=lambda each: (abs(found[each] - each), each))
         found[word] = found[found[word]]
     return found
 
 
 def check_tree(tree: Tree) -> None:
-    """Raise an InputError unless every word has a head and a label, and hangs on the root by way of one word.
+    """Raise an InputError unless the heads form one tree with one word at its root, and every word has a label.
 
     >>> check_tree(Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root")))
     """
     n_words, heads = len(tree), tree.heads
     for name, values in (("heads", heads), ("labels", tree.labels)):
         if len(values) != n_words:
-            raise InputError(f"{name} of a tree must be one per word, got {len(values)} for {n_words} words.")
+            raise InputError(f"{name} of a tree must be one per word: {n_words} needed, got {len(values)}.")
     for word, head in enumerate(heads, start=1):
         if not isinstance(head, int | np.integer) or not 0 <= head <= n_words:
             raise InputError(f"a head must be a number from 0 to {n_words}, got {head!r} for word {word}.")
     roots = sum(head == 0 for head in heads)
     if roots != 1:
-        raise InputError(f"one word must hang on the root, got {roots}. Repair the tree or leave it out.")
+        raise InputError(f"exactly one word must have head 0, got {roots}. Correct the tree or leave it out.")
     for word in range(1, n_words + 1):
         if not reaches_root(heads, word):
-            raise InputError(f"every word must hang on the root, the heads of word {word} run in a circle.")
+            raise InputError(f"heads must lead from every word to the root, those of word {word} form a cycle.")
 
 
-def _covers_stranger(heads: list[int], word: int) -> bool:
-    """Whether there is a word under the arc of this one that does not hang, directly or not, on the arc's head."""
+def _is_projective(heads: list[int], word: int) -> bool:
+    """Whether all words under this word's arc descend from the arc's head."""
     head = heads[word]
     for between in range(min(head, word) + 1, max(head, word)):
         above = between
         while above not in (0, head, NO_WORD):
             above = heads[above]
         if above != head:
-            return True
-    return False
+            return False
+    return True
 
 
-def _put(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
-    return (*values[:place], value, *values[place + 1 :])
+def _replaced(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+    return (*values[:index], value, *values[index + 1 :])

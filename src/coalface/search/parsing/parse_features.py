@@ -1,19 +1,19 @@
-"""What a parser sees: the top of the stack (s0, s1, s2), the next words (b0, b1, b2), and what hangs there."""
+"""Features of a parser's state: the top of the stack (s0, s1, s2), the next words (b0, b1, b2), their dependents."""
 
 from collections.abc import Sequence
 
 from coalface.data.formats.conllu import Tree
 from coalface.search.parsing.arc_hybrid import NO_WORD, Parse
 
-_PAIRS = ("s1 s0", "s0 b0", "s1 b0", "s0 b1")  # places whose words and tags are looked at together
-_TRIPLES = ("s2 s1 s0", "s1 s0 b0", "s0 b0 b1", "s1 s0 b1")  # and these, by their tags
+_PAIRS = ("s1 s0", "s0 b0", "s1 b0", "s0 b1")  # whose words and tags are combined
+_TRIPLES = ("s2 s1 s0", "s1 s0 b0", "s0 b0 b1", "s1 s0 b1")  # whose tags are combined
 
 
 def parse_features(tree: Tree, parse: Parse) -> list[str]:
-    """The names of what a parser looks at.
+    """The names of the features that are present in a state.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"))
-    >>> parse_features(tree, Parse.of(2))[:4]
+    >>> parse_features(tree, Parse.empty(2))[:4]
     ['s0w=ROOT', 's1w=-', 'b0w=cats', 'b1w=sleep']
     """
     places = _places(parse)
@@ -32,10 +32,10 @@ def parse_features(tree: Tree, parse: Parse) -> list[str]:
 
 
 def _dependents(tree: Tree, parse: Parse, tags: dict[str, str]) -> list[str]:
-    """What hangs on the top of the stack, the one below it and the next word, and how far apart they are."""
+    """The dependents of s0, s1 and b0, and the distance from s0 to b0."""
     names = []
     top, below = parse.stack[-1], parse.stack[-2] if len(parse.stack) > 1 else NO_WORD
-    for place, word in (("s0", top), ("s1", below), ("b0", parse.next if parse.waiting else NO_WORD)):
+    for place, word in (("s0", top), ("s1", below), ("b0", parse.next if parse.has_next else NO_WORD)):
         for side, outermost in (("left", parse.leftmost), ("right", parse.rightmost)):
             child = outermost[word] if word != NO_WORD else NO_WORD
             if child != NO_WORD:

@@ -1,4 +1,4 @@
-"""Dependency parsing as a search: arc-hybrid moves with labels, the dynamic oracle as the reference."""
+"""Dependency parsing as a search task: labelled arc-hybrid moves, with the dynamic oracle as reference."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -6,27 +6,26 @@ from typing import NamedTuple
 
 from coalface.data.formats.conllu import Tree
 from coalface.errors import InputError
-from coalface.search.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, arcs_lost, check_tree, projective
+from coalface.search.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, arcs_lost, check_tree, projectivize
 from coalface.search.parsing.parse_features import parse_features
 from coalface.search.task import Action, SearchTask
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """A partial tree of a sentence, the true one where it is known, and what is lost so far."""
+class ParseState:
+    """A partial tree of a sentence, the true heads if known, and the loss so far."""
 
     tree: Tree
     parse: Parse
-    heads: tuple[int, ...] | None  # the true ones without crossings, by word, place 0 for the root
+    heads: tuple[int, ...] | None  # the true ones, projectivized, by word; index 0 for the root
     lost: float = 0.0
 
 
-class ParsingTask(SearchTask[Tree, Parsed]):
-    """A dependency tree by arc-hybrid moves: "shift", "left:LABEL" and "right:LABEL".
+class ParsingTask(SearchTask[Tree, ParseState]):
+    """Builds a dependency tree by the moves "shift", "left:LABEL" and "right:LABEL".
 
-    A word with a wrong head loses 1, one with the right head and a wrong label ``wrong_label``. The roll-out of a move
-    needs no completion: the dynamic oracle says what the move puts out of reach. True trees with crossings are learned
-    without them.
+    A wrong head costs 1, a wrong label at the right head costs ``wrong_label``. Roll-outs are cheap: the dynamic oracle
+    says what a move loses, without completing the tree. True trees with crossing arcs are projectivized first.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
     >>> task = ParsingTask.of([tree])
@@ -54,7 +53,7 @@ class ParsingTask(SearchTask[Tree, Parsed]):
 
     @classmethod
     def of(cls, trees: Iterable[Tree], wrong_label: float = 0.5, scale: float = 2.0) -> "ParsingTask":
-        """The task with the labels of a treebank."""
+        """The task for a treebank, with its labels."""
         labels: set[str] = set()
         root_labels: set[str] = set()
         for number, tree in enumerate(trees):
@@ -65,55 +64,55 @@ class ParsingTask(SearchTask[Tree, Parsed]):
             for head, label in zip(tree.heads, tree.labels, strict=True):
                 (labels if head else root_labels).add(label)
         if not root_labels:
-            raise InputError("trees must hold at least one tree, got none.")
+            raise InputError("trees must contain at least one tree, got none.")
         return cls(sorted(labels), sorted(root_labels), wrong_label, scale)
 
-    def start(self, example: Tree) -> Parsed:
-        """No word has a head yet."""
+    def start(self, example: Tree) -> ParseState:
+        """The state before any word has a head."""
         if not len(example) or len(example.tags) != len(example):
             n_tags = len(example.tags)
-            raise InputError(f"a sentence must have words and as many tags, got {len(example)} and {n_tags}.")
+            raise InputError(f"a sentence must have words and one tag per word, got {len(example)} and {n_tags}.")
         heads = None
         if example.heads or example.labels:
             check_tree(example)
-            heads = tuple(projective((NO_WORD, *example.heads)))
-        return Parsed(example, Parse.of(len(example)), heads)
+            heads = tuple(projectivize((NO_WORD, *example.heads)))
+        return ParseState(example, Parse.empty(len(example)), heads)
 
-    def finished(self, state: Parsed) -> bool:
-        """Every word has a head."""
+    def finished(self, state: ParseState) -> bool:
+        """Whether every word has a head."""
         return state.parse.done
 
-    def allowed(self, state: Parsed) -> list[str]:
-        """What the stack and the words that wait allow."""
+    def allowed(self, state: ParseState) -> list[str]:
+        """The possible moves with their labels."""
         found: list[str] = []
         for move in state.parse.moves():
             on_root = move == RIGHT and state.parse.stack[-2] == 0
             found += self._of_move["root" if on_root else move]
         return found
 
-    def step(self, state: Parsed, action: Action) -> Parsed:
+    def step(self, state: ParseState, action: Action) -> ParseState:
         """The partial tree after a move."""
         lost = state.lost if state.heads is None else self.rollout(state, action)
         return replace(state, parse=state.parse.after(*self._parts[action]), lost=lost)
 
-    def features(self, state: Parsed) -> dict[str, float]:
-        """Words and tags around the top of the stack and the next word, and what hangs there already."""
+    def features(self, state: ParseState) -> dict[str, float]:
+        """Words and tags at the top of the stack and the next words, and their dependents."""
         return dict.fromkeys(parse_features(state.tree, state.parse), 1.0)
 
-    def reference(self, state: Parsed) -> str:
-        """A move that loses nothing, with its true label."""
+    def reference(self, state: ParseState) -> str:
+        """A move that loses the fewest true arcs, with its true label."""
         heads = _true_heads(state)
         losses = {move: arcs_lost(state.parse, move, heads) for move in reversed(state.parse.moves())}
-        move = min(losses, key=losses.__getitem__)  # among equals, arcs before shifts
-        return SHIFT if move == SHIFT else self._with_label(state, move)
+        move = min(losses, key=losses.__getitem__)  # in a tie, an arc before a shift
+        return SHIFT if move == SHIFT else self._with_true_label(state, move)
 
-    def loss(self, state: Parsed) -> float:
-        """Wrong heads, and wrong labels of right heads."""
+    def loss(self, state: ParseState) -> float:
+        """The cost of all wrong heads, and of wrong labels at right heads."""
         _true_heads(state)
         return state.lost
 
-    def rollout(self, state: Parsed, action: Action) -> float:
-        """What is lost after a move if nothing more is lost that can be had."""
+    def rollout(self, state: ParseState, action: Action) -> float:
+        """The loss after a move if every arc that is still reachable is found."""
         heads, (move, label) = _true_heads(state), self._parts[action]
         lost = float(arcs_lost(state.parse, move, heads))
         if move != SHIFT:
@@ -121,16 +120,16 @@ class ParsingTask(SearchTask[Tree, Parsed]):
             lost += self.wrong_label * (heads[word] == head and state.tree.labels[word - 1] != label)
         return state.lost + lost
 
-    def reference_loss(self, state: Parsed) -> float:
-        """What is lost already: the reference loses nothing more."""
+    def reference_loss(self, state: ParseState) -> float:
+        """The loss so far: the reference loses nothing more."""
         return state.lost
 
-    def output(self, state: Parsed) -> Tree:
-        """The sentence with its heads and labels."""
+    def output(self, state: ParseState) -> Tree:
+        """The sentence with predicted heads and labels."""
         return replace(state.tree, heads=state.parse.heads[1:], labels=state.parse.labels[1:])
 
-    def _with_label(self, state: Parsed, move: str) -> str:
-        """The true label of the arc; where the arc is wrong already or the label unknown, any will do."""
+    def _with_true_label(self, state: ParseState, move: str) -> str:
+        """The move with its true label, or with any label if the arc is wrong or its label unknown."""
         head, word = state.parse.arc(move)
         known = self._of_move["root" if head == 0 else move]
         wanted = f"{move}:{state.tree.labels[word - 1]}"
@@ -138,14 +137,14 @@ class ParsingTask(SearchTask[Tree, Parsed]):
 
 
 class Attachment(NamedTuple):
-    """The shares of words with the right head, and with the right head and label."""
+    """The share of words with the right head, and with the right head and label."""
 
     unlabelled: float
     labelled: float
 
 
 def attachment_scores(truth: Iterable[Tree], predicted: Iterable[Tree]) -> Attachment:
-    """UAS and LAS, punctuation included.
+    """The attachment scores UAS and LAS; punctuation counts.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
     >>> attachment_scores([tree], [replace(tree, labels=("obj", "root"))])
@@ -168,7 +167,7 @@ def _parts_of(action: str) -> tuple[str, str]:
     return move, label
 
 
-def _true_heads(state: Parsed) -> tuple[int, ...]:
+def _true_heads(state: ParseState) -> tuple[int, ...]:
     if state.heads is None:
-        raise InputError("a tree must have heads to be learned or scored, got words alone.")
+        raise InputError("a tree must have heads to be learned or scored, got only words. Pass heads and labels.")
     return state.heads

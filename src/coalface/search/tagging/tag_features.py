@@ -1,8 +1,7 @@
-"""What a word's tag is predicted from: the word and its neighbours, and the tags just predicted.
+"""Features for tagging a word: the word and its neighbours, and the tags predicted before it.
 
-A feature of words is known by its hash of 30 bits, and nothing has to be remembered: of a million features, one in a
-thousand shares its number with another. The features of the last tags are numbered behind them: the last tag, the last
-two, ...
+Word features are hashed to 30 bits, so no dictionary is kept: of a million features, one in a thousand collides. The
+history features have the columns after these: one for the last tag, one for the last two, and so on.
 """
 
 from collections.abc import Sequence
@@ -12,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.dataset_fields import Examples
 from coalface.data.encoders.tokens import hashed_tokens
-from coalface.data.fields import Examples
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.kernels.tagging import Sentences
 
 _BITS = 30
-FIRST_HISTORY = 1 << _BITS  # the column of the first history feature
-_MOST_HISTORY = (1 << 31) - 1 - FIRST_HISTORY
+FIRST_HISTORY = 1 << _BITS  # the first column of the history features
+_HISTORY_COLUMNS = (1 << 31) - 1 - FIRST_HISTORY
 
 
 def word_rows(sentences: Sequence[Sequence[str]], window: int) -> Examples:
@@ -34,9 +33,9 @@ def word_rows(sentences: Sequence[Sequence[str]], window: int) -> Examples:
 
 
 def history_columns(previous: Sequence[int], n_tags: int, history: int) -> list[int]:
-    """The columns of a word's history features; ``previous`` are the tags before it, in the order of the sentence.
+    """The columns of a word's history features; ``previous`` are the tags before it, in sentence order.
 
-    There is one for the last tag, one for the last two together, and so on; before the sentence the tag is ``n_tags``.
+    One is for the last tag, one for the last two together, and so on. Before the first word the tag is ``n_tags``.
 
     >>> [column - FIRST_HISTORY for column in history_columns([], n_tags=3, history=2)]
     [3, 19]
@@ -54,7 +53,7 @@ def history_columns(previous: Sequence[int], n_tags: int, history: int) -> list[
 
 @dataclass(frozen=True, eq=False)
 class TokenRows:
-    """The words of sentences as rows that end with room for history features."""
+    """The words of all sentences as rows; the last entries of each row are reserved for history features."""
 
     rows: Rows
     sentences: Sentences
@@ -65,7 +64,7 @@ class TokenRows:
 
     @classmethod
     def of(cls, X: Examples, lengths: Sequence[int] | NDArray[np.int64], history: int, n_tags: int) -> "TokenRows":
-        """The rows of ``X``, of sentences of these lengths, with ``history`` more non-zeros each.
+        """The rows of ``X``, which belong to sentences of these lengths, with ``history`` more non-zeros each.
 
         >>> tokens = TokenRows.of(word_rows([["The", "cat"], ["It"]], window=0), [2, 1], history=2, n_tags=3)
         >>> tokens.sentences.begins
@@ -100,14 +99,14 @@ class TokenRows:
 
 
 def check_history(history: Any, n_tags: int) -> int:
-    """So many tags to look back at; an InputError if their combinations cannot be numbered.
+    """The number of previous tags to use; an InputError if there are not enough columns for their combinations.
 
     >>> check_history(2, n_tags=9)
     2
     """
     wanted = whole_number("history", history)
     most, combinations, n_columns = 0, n_tags + 1, 0
-    while most < wanted and n_columns + combinations <= _MOST_HISTORY:
+    while most < wanted and n_columns + combinations <= _HISTORY_COLUMNS:
         most, n_columns, combinations = most + 1, n_columns + combinations, combinations * (n_tags + 1)
     if wanted > most:
         raise InputError(f"history must be at most {most} with {n_tags} tags, got {history}.")

@@ -1,4 +1,4 @@
-"""A sequence tagger that rolls out only the tags that can still matter (AggreVaTe with COAL), compiled end to end."""
+"""The sequence tagger: AggreVaTe in compiled loops, with COAL choosing which tags to roll out."""
 
 import os
 from collections.abc import Callable
@@ -11,18 +11,18 @@ from sklearn.base import BaseEstimator
 from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import read_bundle, write_bundle
-from coalface.kernels.tagging import Tagging
+from coalface.files.bundle import read_bundle, write_bundle
+from coalface.kernels.tagging import TagRules
 from coalface.learner.coal import CoalClassifier
-from coalface.learner.estimator import NotFittedError
 from coalface.learner.settings import AS_PUBLISHED
-from coalface.search.tagging.runs import TaggingRun, tagged, tagging_of
+from coalface.learner.state import NotFittedError
+from coalface.search.tagging.runs import TaggingRun, predict_tags
 from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, split_like, tag_codes, tag_names
-from coalface.search.tagging.spans import check_scheme, span_f1
-from coalface.search.tagging.tag_costs import check_costs
+from coalface.search.tagging.spans import span_f1
 from coalface.search.tagging.tag_features import TokenRows, check_history, word_rows
+from coalface.search.tagging.tag_rules import check_scheme, tag_rules
 
-_OF_THE_POLICY = (
+_POLICY_PARAMS = (
     "rule",
     "mellowness",
     "width_scale",
@@ -39,12 +39,12 @@ Progress = Callable[[int, int, int], None]
 
 
 class SequenceTagger(BaseEstimator):  # type: ignore[misc]
-    """Tags for the words of sentences, learned from as few roll-outs as possible.
+    """Tags the words of sentences, and learns to from as few roll-outs as possible.
 
-    Each word is decided from its own features, those of ``window`` neighbours on each side and the last ``history``
-    predicted tags. The policy is a ``CoalClassifier`` and has its parameters; ``warm_up`` counts sentences here.
-    ``cost_matrix`` (row = truth, column = prediction, from 0 to 1) says which mistakes are worse. ``constraints``
-    "bio" or "bilou" keeps the tags of spans in order.
+    A word's tag is predicted from its features, those of ``window`` neighbours on each side and the last ``history``
+    predicted tags. The policy is a ``CoalClassifier`` and takes its parameters, but ``warm_up`` counts sentences.
+    ``cost_matrix`` (row = truth, column = prediction, in [0, 1]) gives the cost of each mistake. ``constraints``
+    "bio" or "bilou" allows only tags that form valid spans.
 
     >>> sentences, tags = [["The", "cat", "sleeps"], ["A", "dog"]] * 30, [["D", "N", "V"], ["D", "N"]] * 30
     >>> tagger = SequenceTagger().fit(sentences, tags)
@@ -56,7 +56,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     classes_: NDArray[np.str_]
     policy_: CoalClassifier
-    sentences_ = 0  # learned from so far, each as often as it was gone over
+    sentences_ = 0  # learned so far; a sentence counts once per pass
 
     def __init__(
         self,
@@ -102,33 +102,33 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
-        """The tagger with the paper's policy, but a warm-up of 10 sentences; ``others`` override.
+        """A tagger with the paper's policy and a warm-up of 10 sentences; ``others`` set more parameters.
 
         >>> SequenceTagger.as_published().slack
         'published'
         """
-        own = {name: value for name, value in AS_PUBLISHED.items() if name in _OF_THE_POLICY}
+        own = {name: value for name, value in AS_PUBLISHED.items() if name in _POLICY_PARAMS}
         return cls(**{**own, "mellowness": mellowness, "learning_rate": learning_rate, **others})
 
     # -- learning ------------------------------------------------------------------------------
 
     def fit(self, sentences: Any, tags: Any, progress: Progress | None = None) -> Self:
-        """Forget everything, then go over the sentences ``passes`` times.
+        """Forget everything, then learn the sentences in order, ``passes`` times.
 
-        ``progress(words_done, words_in_all, rollouts)`` is called now and then.
+        The tagger calls ``progress(words_done, words_in_total, rollouts)`` from time to time.
         """
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn(sentences, tags, whole_number("passes", self.passes, least=1), progress)
         for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # only once nothing can go wrong any more
+            delattr(self, name)  # only after everything was learned without an error
         self.__dict__.update(vars(fresh))
         return self
 
     def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
-        """Learn from more sentences, once; ``classes`` names all tags there will be on the first call.
+        """Learn from more sentences, once; on the first call, ``classes`` names all tags.
 
-        Whoever stops it, by Ctrl-C or an error in ``progress``, keeps what was learned up to there; ``sentences_``
-        counts the sentences that were learned to their end.
+        After Ctrl-C or an error in ``progress``, the tagger keeps what it has learned so far; ``sentences_`` counts
+        the sentences learned completely.
 
         >>> tagger = SequenceTagger(warm_up=1).partial_fit([["The", "cat"]], [["D", "N"]], classes=["D", "N", "V"])
         >>> tagger.partial_fit([["It", "sleeps"]], [["N", "V"]]).sentences_
@@ -140,15 +140,15 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return self._learn(sentences, tags, 1, progress, classes)
 
     def _learn(self, sentences: Any, tags: Any, passes: int, progress: Progress | None, classes: Any = None) -> Self:
-        """Check everything, then learn: bad input leaves no trace."""
+        """Check everything first, so that invalid input changes nothing; then learn."""
         words, given = check_tagged(sentences, tags)
         known = self._known_tags(given, classes)
-        truth, tagging = tag_codes(given, known), self._tagging(known)
-        check_legal(truth, given, tagging.allowed, self.constraints)
+        truth, rules = tag_codes(given, known), self._rules(known)
+        check_legal(truth, given, rules.allowed, self.constraints)
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(known)
         tokens = self._tokens(words, len(known))
         order, before = np.tile(np.arange(len(words)), passes), self.sentences_
-        run = TaggingRun(policy, tokens, tagging, truth, order, whole_number("warm_up", self.warm_up), before)
+        run = TaggingRun(policy, tokens, rules, truth, order, whole_number("warm_up", self.warm_up), before)
         self.classes_, self.policy_ = known, policy
         try:
             while not run.finished:
@@ -160,7 +160,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _known_tags(self, given: list[list[str]], classes: Any) -> NDArray[np.str_]:
-        """All tags there will be: in the order given by name, or else those of the data in alphabetical order."""
+        """All tags: as named in ``classes``, or else those of the data in alphabetical order."""
         if hasattr(self, "classes_"):
             return self.classes_
         named = self.classes if classes is None else classes
@@ -168,26 +168,26 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     @property
     def costs_queried_(self) -> int:
-        """Costs of tags asked for so far."""
+        """How many costs the policy has asked for."""
         return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
 
     @property
     def rollouts_(self) -> int:
-        """Roll-outs run so far: one per cost, as the loss of the reference's own output is known without one."""
+        """How many roll-outs were run: one per cost, since the reference's own loss needs none."""
         return self.costs_queried_
 
-    # -- using what was learned ----------------------------------------------------------------
+    # -- predicting ----------------------------------------------------------------------------
 
     def predict(self, sentences: Any) -> list[list[str]]:
-        """The tags of every sentence."""
+        """The predicted tags of every sentence."""
         self._check_fitted()
         words = check_words(sentences)
         tokens = self._tokens(words, len(self.classes_))
-        codes = tagged(self.policy_, tokens, self._tagging(self.classes_).allowed)
+        codes = predict_tags(self.policy_, tokens, self._rules(self.classes_).allowed)
         return split_like(words, self.classes_[codes].tolist())
 
     def score(self, sentences: Any, tags: Any) -> float:
-        """The share of words whose tag is right.
+        """The accuracy: the share of words whose tag is right.
 
         >>> tagger = SequenceTagger().fit([["The", "cat"]] * 9, [["D", "N"]] * 9)
         >>> tagger.score([["The", "cat"], ["The"]], [["D", "V"], ["D"]])
@@ -202,7 +202,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return float(np.mean(right))
 
     def span_f1(self, sentences: Any, tags: Any) -> float:
-        """How well spans are found: see ``coalface.search.tagging.spans.span_f1``.
+        """The F1 score of the predicted spans: see ``coalface.search.tagging.spans.span_f1``.
 
         >>> tagger = SequenceTagger(constraints="bio").fit([["Ada", "sleeps"]] * 9, [["B-PER", "O"]] * 9)
         >>> tagger.span_f1([["Ada", "sleeps"]], [["B-PER", "O"]])
@@ -211,17 +211,17 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         words, given = check_tagged(sentences, tags)
         return span_f1(given, self.predict(words))
 
-    # -- keeping -------------------------------------------------------------------------------
+    # -- saving and loading --------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to one file, atomically; ``load`` goes on exactly from there."""
+        """Write the whole state to one file, atomically; ``load`` continues exactly from there."""
         self._check_fitted()
         params = {
             name: None if value is None else np.asarray(value).tolist() for name, value in self.get_params().items()
         }
-        meta = {"params": params, "policy": self.policy_._plain_params(), "sentences": self.sentences_}
-        with self.policy_.regressors_.lock:
-            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.regressors_.arrays()})
+        meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
+        with self.policy_.model_.lock:
+            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.model_.arrays()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -230,8 +230,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         try:
             tagger, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
             tagger.sentences_ = int(meta["sentences"])
-            tagger.classes_ = policy.classes_ = label_array(arrays.pop("classes_"))
-            policy.regressors_ = policy._saved_regressors(len(tagger.classes_), arrays)
+            tagger.classes_ = label_array(arrays.pop("classes_"))
+            policy.begin(tagger.classes_).model_.restore(arrays)
         except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
         tagger.policy_ = policy
@@ -240,25 +240,23 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def start_run(
         self, classes: NDArray[np.str_], tokens: TokenRows, truth: NDArray[np.int32], sentences: NDArray[np.int64]
     ) -> TaggingRun:
-        """The run of a new policy over words that lie ready, for trials and benchmarks; the tagger stays as it is."""
+        """A run of a new policy over prepared words, for studies and benchmarks; the tagger is not changed."""
         policy, warm_up = self._new_policy(classes), whole_number("warm_up", self.warm_up)
-        return TaggingRun(policy, tokens, self._tagging(classes), truth, sentences, warm_up)
+        return TaggingRun(policy, tokens, self._rules(classes), truth, sentences, warm_up)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------
 
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
-        policy = CoalClassifier(classes=classes, warm_up=0, **{name: getattr(self, name) for name in _OF_THE_POLICY})
-        policy._ready()
-        policy._settings()
-        return policy
+        policy = CoalClassifier(classes=classes, warm_up=0, **{name: getattr(self, name) for name in _POLICY_PARAMS})
+        return policy.begin()
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]
         return TokenRows.of(word_rows(words, self._window), lengths, self._history(n_tags), n_tags)
 
-    def _tagging(self, classes: NDArray[np.str_]) -> Tagging:
+    def _rules(self, classes: NDArray[np.str_]) -> TagRules:
         self._check_choices()
-        return tagging_of(classes, check_costs(self.cost_matrix, len(classes)), self.constraints)
+        return tag_rules(classes, self.cost_matrix, self.constraints)
 
     def _check_choices(self) -> None:
         if self.roll_out != "reference":
@@ -277,7 +275,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return check_history(self.history, n_tags)
 
     def check(self, n_tags: int) -> None:
-        """Raise an InputError if a parameter cannot be, with so many tags; constraints depend on their names."""
+        """Raise an InputError if a parameter is invalid for ``n_tags`` tags, whatever the names of the tags."""
         self._new_policy(np.array([f"tag {number}" for number in range(n_tags)]))
         self._check_choices()
         self._history(n_tags)

@@ -1,4 +1,4 @@
-"""Labelling by a program: several threads lease, ask the annotator, with patience, and answer."""
+"""Labelling by a program: worker threads lease questions, ask the annotator with retries, and store its answers."""
 
 import threading
 import time
@@ -12,12 +12,12 @@ from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion, Question, Receipt
 from coalface.service.desk.queue import MOST_HELD
 
-_POLL = 0.05  # seconds until somebody who found no question looks again
+_POLL = 0.05  # seconds before a worker without a question asks for one again
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """What a program did: answers given, questions it failed on, why it stopped, and what that took."""
+    """The result of a run: answers given, questions that failed, why it stopped, and the price of the answers."""
 
     answers: int
     failures: int
@@ -26,7 +26,7 @@ class Labelled:
 
 
 class Labelling:
-    """One annotator at work on one project.
+    """A program that answers the questions of one project.
 
     >>> from tempfile import TemporaryDirectory
     >>> from coalface.service.project.project import Project
@@ -52,20 +52,20 @@ class Labelling:
         progress: Callable[[int], object] = lambda _: None,
     ) -> None:
         self.desk, self.annotator, self.name = desk, annotator, name
-        self.workers = min(max(1, workers), MOST_HELD)  # each holds a question
+        self.workers = min(max(1, workers), MOST_HELD)  # each worker holds a question
         self.retries, self.backoff, self.limit = retries, backoff, limit
         self.ttl = (timeout + backoff * 2.0**retries) * (retries + 1) + 60.0
         self._pause, self._progress = pause, progress
         self._lock = threading.Lock()
-        self._answers = self._failures = self._in_a_row = 0
-        self._busy = 0  # questions that are with the annotator now
+        self._answers = self._failures = self._failures_in_a_row = 0
+        self._busy = 0  # questions that the annotator is answering now
         self._stopped: str | None = None
         self._problem: BaseException | None = None
 
     def run(self) -> Labelled:
-        """Label until nothing is left to ask, the budget or the limit is reached, or the annotator fails for good."""
+        """Label until no question is left, the budget or the limit is reached, or the annotator keeps failing."""
         before = self.desk.progress().price
-        threads = [threading.Thread(target=self._guarded, daemon=True) for _ in range(self.workers)]
+        threads = [threading.Thread(target=self._work_and_report, daemon=True) for _ in range(self.workers)]
         for thread in threads:
             thread.start()
         try:
@@ -80,10 +80,10 @@ class Labelling:
         price = self.desk.progress().price - before
         return Labelled(self._answers, self._failures, self._stopped or "", price)
 
-    def _guarded(self) -> None:
+    def _work_and_report(self) -> None:
         try:
             self._work()
-        except BaseException as problem:  # what a thread raises nobody would see
+        except BaseException as problem:  # the main thread raises it again
             self._problem, self._stopped = self._problem or problem, "failed"
 
     def _work(self) -> None:
@@ -93,12 +93,12 @@ class Labelling:
                 if isinstance(question, NoQuestion) and not self._may_wait(question.reason):
                     self._stopped = self._stopped or question.reason
             if isinstance(question, Question):
-                self._interview(question)
+                self._ask_about(question)
             elif question.reason != "looking":
                 self._pause(_POLL)
 
     def _next(self) -> Question | NoQuestion:
-        """A question, if one more may be answered; whoever calls holds the lock."""
+        """A question, if the limit allows one more answer. The caller holds the lock."""
         if not self._may_begin():
             return NoQuestion("limit")
         question = self.desk.lease(self.name, self.ttl)
@@ -106,20 +106,20 @@ class Labelling:
         return question
 
     def _may_begin(self) -> bool:
-        """Whether the limit has room for one more answer beside those that are on their way."""
+        """Whether the limit allows one more answer besides those that the annotator is working on."""
         return self.limit is None or self._answers + self._busy < self.limit
 
     def _may_wait(self, reason: str) -> bool:
-        """Whether there may be a question later: a colleague is at work, or the pool is not looked through."""
+        """Whether there may be a question later: another worker is busy, or the pool is not fully scanned."""
         return reason == "looking" or (reason in ("all-leased", "too-many-held", "limit") and self._busy > 0)
 
-    def _interview(self, first: Question) -> None:
-        """Ask on about one example; what can be asked no more is given back."""
+    def _ask_about(self, first: Question) -> None:
+        """Ask a question and its follow-ups; a question that fails is released."""
         question: Question | None = first
         while question is not None:
             started, receipt = time.monotonic(), None
             try:
-                reply = self._patiently(question)
+                reply = self._reply_to(question)
                 receipt = self._answer(question, reply, time.monotonic() - started)
             except (AnnotatorError, InputError) as problem:
                 self._note_failure(question, problem)
@@ -131,8 +131,8 @@ class Labelling:
                         question = self._note_answer(receipt)
 
     def _note_answer(self, receipt: Receipt) -> Question | None:
-        """Count an answer; the question that follows, if it may be answered. Whoever calls holds the lock."""
-        self._answers, self._in_a_row = self._answers + 1, 0
+        """Count an answer; return its follow-up if the limit allows one more. The caller holds the lock."""
+        self._answers, self._failures_in_a_row = self._answers + 1, 0
         self._progress(self._answers)
         if receipt.follow_up is not None and not self._may_begin():
             self.desk.release(receipt.follow_up.lease_id, self.name)
@@ -140,19 +140,20 @@ class Labelling:
         self._busy += receipt.follow_up is not None
         return receipt.follow_up
 
-    def _patiently(self, question: Question) -> dict[str, Any]:
-        """The reply, after as many attempts as it takes and is allowed."""
+    def _reply_to(self, question: Question) -> dict[str, Any]:
+        """The annotator's reply, after up to ``retries`` failed attempts."""
         attempt = 0
         while True:
             try:
-                return reply_of(self.annotator(self._shown(question)))
+                return reply_of(self.annotator(self._plain(question)))
             except Exception as problem:
                 if attempt >= self.retries or self._stopped == "interrupted":
-                    raise AnnotatorError(f"The annotator failed {attempt + 1} times: {problem}") from None
+                    times = "1 time" if attempt == 0 else f"{attempt + 1} times"
+                    raise AnnotatorError(f"The annotator failed {times}: {problem}") from None
                 self._pause(self.backoff * 2.0**attempt)
                 attempt += 1
 
-    def _shown(self, question: Question) -> dict[str, Any]:
+    def _plain(self, question: Question) -> dict[str, Any]:
         project = self.desk.project
         return {
             "id": question.id,
@@ -175,9 +176,9 @@ class Labelling:
         return self.desk.answer_truth(self.name, question.id, question.lease_id, reply["label"], key, **rest)
 
     def _note_failure(self, question: Question, problem: Exception) -> None:
-        """Give the question back; an annotator that fails again and again is broken, and is asked no more."""
+        """Release the question; stop the run after several failures in a row."""
         self.desk.release(question.lease_id, self.name)
         with self._lock:
-            self._failures, self._in_a_row = self._failures + 1, self._in_a_row + 1
-            if self._in_a_row >= max(3, self.workers):
+            self._failures, self._failures_in_a_row = self._failures + 1, self._failures_in_a_row + 1
+            if self._failures_in_a_row >= max(3, self.workers):
                 self._problem, self._stopped = self._problem or problem, "failed"

@@ -1,7 +1,7 @@
 """Annotators that are programs: a Python function, a command that speaks JSON lines, or an HTTP endpoint.
 
-Each is given a question as plain values and gives back ``{"costs": {label: number or null}}`` or ``{"label": truth}``,
-where it likes with a "price" and a "note". A bare mapping of labels to numbers will do, too.
+Each gets a question as plain values and returns ``{"costs": {label: number or null}}`` or ``{"label": true label}``,
+optionally with a "price" and a "note". A plain mapping of labels to numbers is accepted too.
 """
 
 import importlib
@@ -27,11 +27,11 @@ _LONGEST_REPLY = 1 << 20  # bytes
 
 
 class AnnotatorError(CoalfaceError, RuntimeError):
-    """An annotator did not answer, or not as it should; it may be asked again."""
+    """An annotator gave no valid reply; another attempt may succeed."""
 
 
 def annotator_of(spec: str, timeout: float = 60.0) -> Annotator:
-    """The annotator that a text names: ``http://...``, ``module:function``, or a command.
+    """The annotator for a specification: ``http://...``, ``module:function``, or a command.
 
     >>> annotator_of("json:dumps")({"labels": ["cat"]})
     '{"labels": ["cat"]}'
@@ -45,13 +45,15 @@ def annotator_of(spec: str, timeout: float = 60.0) -> Annotator:
 
 
 def reply_of(raw: Any) -> dict[str, Any]:
-    """What an annotator said, with either "costs" or "label".
+    """An annotator's reply in its full form, with either "costs" or "label".
 
     >>> reply_of({"cat": 0.5})
     {'costs': {'cat': 0.5}}
     """
     if not isinstance(raw, Mapping):
-        raise AnnotatorError(f"An annotator must give back a mapping, got {raw!r:.80}.")
+        raise AnnotatorError(
+            f"An annotator must return a mapping such as {{'costs': {{label: number}}}}, got {raw!r:.80}."
+        )
     if isinstance(raw.get("costs"), Mapping):
         return {**raw, "costs": dict(raw["costs"])}
     if "label" in raw and (raw["label"] is None or isinstance(raw["label"], str)):
@@ -61,26 +63,28 @@ def reply_of(raw: Any) -> dict[str, Any]:
 
 def _imported(module: str, function: str) -> Annotator:
     if "" not in sys.path:
-        sys.path.insert(0, "")  # as python -m does: the module may lie in the working folder
+        sys.path.insert(0, "")  # like python -m: the module may be in the working folder
     try:
         found: Annotator = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as problem:
-        raise InputError(f"The annotator {module}:{function} cannot be imported ({problem}). Check its name.") from None
+        raise InputError(
+            f"The annotator {module}:{function} cannot be imported ({problem}). Check the module and function names."
+        ) from None
     return found
 
 
 class HttpAnnotator:
-    """Posts the question as JSON and reads the reply as JSON."""
+    """An HTTP endpoint: takes the question as JSON, returns the reply as JSON."""
 
     def __init__(self, url: str, timeout: float = 60.0) -> None:
         self.url, self.timeout = url, timeout
 
     def __call__(self, question: dict[str, Any]) -> Any:
-        """The reply; an AnnotatorError if there is none in time."""
+        """The reply; an AnnotatorError if no valid one comes in time."""
         try:
             return json.loads(_in_time(lambda: self._post(json.dumps(question).encode()), self.timeout))
         except (OSError, ValueError, HTTPException) as problem:
-            raise AnnotatorError(f"{self.url} did not answer as it should: {problem}.") from None
+            raise AnnotatorError(f"{self.url} gave no valid reply: {problem}.") from None
 
     def _post(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -91,30 +95,30 @@ class HttpAnnotator:
 
 
 class CommandAnnotator:
-    """A command that reads a question per line and writes a reply per line; each thread has a process of its own."""
+    """A command that reads one question per line and writes one reply per line; each thread starts its own process."""
 
     def __init__(self, command: str, timeout: float = 60.0) -> None:
         self.command, self.timeout = shlex.split(command), timeout
         if not self.command:
-            raise InputError("The annotator must be an address, module:function or a command, got nothing.")
+            raise InputError("The annotator must be a URL, module:function or a command, got an empty text.")
         self._own = threading.local()
         self._all: list[subprocess.Popen[bytes]] = []
 
     def __call__(self, question: dict[str, Any]) -> Any:
-        """The reply; a process that fails or is too slow is ended, and another one is started next time."""
+        """The reply; a process that fails or is too slow is killed, and the next call starts another."""
         process = self._process()
         try:
             return json.loads(_exchange(process, json.dumps(question).encode() + b"\n", self.timeout))
         except (OSError, ValueError) as problem:
             process.kill()
             self._own.process = None
-            raise AnnotatorError(f"{self.command[0]} did not answer as it should: {problem}.") from None
+            raise AnnotatorError(f"{self.command[0]} gave no valid reply: {problem}.") from None
 
     def close(self) -> None:
-        """End all processes."""
+        """Kill all processes."""
         for process in self._all:
             for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):  # a pipe whose reader is gone cannot be flushed
+                with suppress(OSError):  # a pipe without a reader cannot be flushed
                     if pipe is not None:
                         pipe.close()
             process.kill()
@@ -127,18 +131,20 @@ class CommandAnnotator:
             try:
                 process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
             except OSError as problem:
-                raise InputError(f"The annotator {self.command[0]} cannot be run ({problem.strerror}).") from None
+                raise InputError(
+                    f"The annotator {self.command[0]} cannot be run ({problem.strerror}). Check the command."
+                ) from None
             if process.stdin is not None:
-                os.set_blocking(process.stdin.fileno(), False)  # a program that does not read must not hold us up
+                os.set_blocking(process.stdin.fileno(), False)  # writing must not block when the program does not read
             self._all.append(process)
             self._own.process = process
         return process
 
 
 def _in_time(call: Callable[[], bytes], timeout: float) -> bytes:
-    """What a call gives back, if it does so in time; the timeouts of sockets begin anew with every byte.
+    """The result of a call, or an OSError after ``timeout`` seconds; a socket's own timeout restarts with every byte.
 
-    A call that is too slow is left to itself, in a thread that ends with the program.
+    A call that is too slow goes on in a daemon thread, and its result is dropped.
     """
     ended: SimpleQueue[tuple[bytes, BaseException | None]] = SimpleQueue()
 
@@ -159,7 +165,7 @@ def _in_time(call: Callable[[], bytes], timeout: float) -> bytes:
 
 
 def _exchange(process: subprocess.Popen[bytes], line: bytes, timeout: float) -> bytes:
-    """Send a line and read one, both within the time."""
+    """Write one line and read one line within ``timeout`` seconds."""
     if process.stdin is None or process.stdout is None:
         raise OSError("it has no input or no output")
     deadline, reply = time.monotonic() + timeout, b""

@@ -13,7 +13,6 @@ import numpy as np
 
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
 from coalface.learner.coal import CoalClassifier
-from coalface.models.online import OnlineRegressors
 from coalface.rounds.event_log import Event, EventLog
 from coalface.service.desk.events import SNAPSHOT, TEACHING, UNDONE, Decided, rounds_in, undone_in
 from coalface.service.project.pool import Pool
@@ -194,17 +193,15 @@ def _copied(learner: CoalClassifier) -> CoalClassifier:
     """A copy that later learning does not change."""
     # needs: a copy of the learner that is safe against concurrent learning
     twin = copy(learner)
-    state: Any = learner.regressors_.__getstate__()  # copies the arrays
-    twin.regressors_ = object.__new__(OnlineRegressors)
-    twin.regressors_.__setstate__(state)
+    twin.model_ = copy(learner.model_)  # copies the arrays
     return twin
 
 
 def _replay_parameters(learner: CoalClassifier) -> dict[str, Any]:
     """The parameters that affect replay, as plain values."""
-    # needs: the learner's parameters as plain values, and the names of those that affect what it learns
-    params = learner._plain_params()
-    return {name: params[name] for name in (*learner._learned_with, "in_turn", "rule", "slack", "random_state")}
+    # needs: the names of the parameters that affect what a learner learns
+    names = {*learner._learned_with, *learner.model_.learned_with, "in_turn", "rule", "slack", "random_state"}
+    return {name: value for name, value in learner.plain_params().items() if name in names}
 
 
 def _without_warnings(learner: CoalClassifier) -> None:

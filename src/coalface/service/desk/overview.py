@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.fields import Examples, checked_examples
+from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.errors import InputError
 from coalface.kernels.state import AUDIT
 from coalface.learner.coal import CoalClassifier

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples, checked_examples
+from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.errors import FileFormatError, InputError
 
 WIDTH = 1 << 18  # columns that words are hashed into

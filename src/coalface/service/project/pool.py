@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.fields import Examples
+from coalface.data.dataset_fields import Examples
 from coalface.errors import FileFormatError, InputError, UnknownIdError
 from coalface.service.project.features import featurize, width_of
 from coalface.service.project.sources import Given

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.fields import Examples, checked_examples
+from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
@@ -187,7 +187,7 @@ class Project:
             learner = CoalClassifier(classes=np.array(self.labels), **given)
         except TypeError as problem:
             raise InputError(f"[learner] must hold parameters of CoalClassifier ({problem}). Remove it.") from None
-        _check_parameters(learner)
+        learner.begin()  # a wrong parameter is found here, not at the first question
         return learner
 
     def costs_of_truth(self, label: str) -> NDArray[np.float64]:
@@ -259,13 +259,6 @@ def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
         raise InputError(f"There must be at least two labels, got {names!r}.")
     label_array(np.array(names), "labels")
     return names
-
-
-def _check_parameters(learner: CoalClassifier) -> None:
-    """Find a wrong parameter now, not at the first question."""
-    # needs: a check of a learner's parameters before it has seen an example
-    learner._ready()
-    learner._settings()
 
 
 def _written(name: str, value: Any) -> Any:

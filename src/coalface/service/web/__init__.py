@@ -1,1 +1,1 @@
-"""The HTTP service: REST, pages, authentication."""
+"""The labelling service over HTTP: REST routes, pages, authentication and webhooks."""

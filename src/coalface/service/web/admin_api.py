@@ -1,4 +1,4 @@
-"""REST for engineers: everybody's work, the pool, what comes next, predictions, exports and tokens."""
+"""REST routes under ``/api/v1`` for engineers: all annotators' work, the pool, predictions, exports and tokens."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 
 from coalface.service.desk.examples import examples_after, next_questions
-from coalface.service.web import views
+from coalface.service.web import admin_models as admin
+from coalface.service.web import api_models as models
 from coalface.service.web.api import COMMON, AnyDesk, NamedDesk
 from coalface.service.web.auth import Engineer, engineer_of_api
 from coalface.service.web.http_errors import RefusedError
@@ -21,84 +22,84 @@ MEDIA_TYPES = {
     "model": "application/octet-stream",
 }
 _SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "vw": "vw", "model": "coalface"}
-for_engineers = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
+admin_api = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
 
 
-@for_engineers.get("/projects/{project}/overview")
-def overview(desk: NamedDesk) -> views.OverviewView:
-    """Everything the dashboard shows."""
-    return views.OverviewView.model_validate(desk.overview())
+@admin_api.get("/projects/{project}/overview")
+def overview(desk: NamedDesk) -> admin.OverviewView:
+    """All values that the dashboard shows."""
+    return admin.OverviewView.model_validate(desk.overview())
 
 
-@for_engineers.get("/projects/{project}/annotators")
+@admin_api.get("/projects/{project}/annotators")
 def annotators(
-    desk: NamedDesk, limit: views.Limit = 100, cursor: views.NameCursor = ""
-) -> views.Page[views.AnnotatorView]:
-    """Everybody's pace and agreement, by name."""
-    found = [views.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
-    return views.page_by_name(found, limit, cursor)
+    desk: NamedDesk, limit: models.Limit = 100, cursor: admin.NameCursor = ""
+) -> models.Page[admin.AnnotatorView]:
+    """Each annotator's pace and agreement, sorted by name."""
+    found = [admin.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
+    return admin.page_by_name(found, limit, cursor)
 
 
-@for_engineers.get("/projects/{project}/events")
-def events(desk: NamedDesk, limit: views.Limit = 100, cursor: views.Cursor = "") -> views.Page[views.EventView]:
-    """The log, the oldest first."""
-    found = [views.EventView.model_validate(one) for one in desk.events(after=int(cursor or 0), limit=limit + 1)]
-    return views.page_of(found, limit, lambda event: event.id)
+@admin_api.get("/projects/{project}/events")
+def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[admin.EventView]:
+    """The event log, the oldest event first."""
+    found = [admin.EventView.model_validate(one) for one in desk.events(after=int(cursor or 0), limit=limit + 1)]
+    return models.page_of(found, limit, lambda event: event.id)
 
 
-@for_engineers.get("/projects/{project}/examples")
-def examples(desk: NamedDesk, limit: views.Limit = 100, cursor: views.Cursor = "") -> views.Page[views.ExampleView]:
-    """The pool in the order in which it is decided, and where each example stands."""
-    found = [views.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
-    return views.page_of(found, limit, lambda example: example.turn)
+@admin_api.get("/projects/{project}/examples")
+def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[admin.ExampleView]:
+    """The examples of the pool with their states, in the order in which the learner decides them."""
+    found = [admin.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
+    return models.page_of(found, limit, lambda example: example.turn)
 
 
-@for_engineers.get("/projects/{project}/next")
-def coming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> views.Page[views.ComingView]:
-    """What would be asked next, by what the model knows now; looking changes nothing."""
-    return views.Page(items=[views.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
+@admin_api.get("/projects/{project}/next")
+def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[admin.ComingView]:
+    """The queries that the current model would ask next. This call changes nothing."""
+    return models.Page(items=[admin.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
 
 
-@for_engineers.post("/projects/{project}/predict")
-def predict(desk: NamedDesk, body: views.PredictBody) -> list[dict[str, Any]]:
-    """For each example its label, and the predicted cost and range of every label."""
+@admin_api.post("/projects/{project}/predict")
+def predict(desk: NamedDesk, body: admin.PredictBody) -> list[dict[str, Any]]:
+    """For each example the predicted label, and the predicted cost and cost range of every label."""
     return list(desk.predict(body.examples))
 
 
-@for_engineers.get("/projects/{project}/exports/{form}", response_class=Response)
-def export(desk: NamedDesk, form: views.Form) -> StreamingResponse:
-    """Everything that was answered as JSON lines, CSV or VW text, or the trained model."""
+@admin_api.get("/projects/{project}/exports/{form}", response_class=Response)
+def export(desk: NamedDesk, form: admin.Form) -> StreamingResponse:
+    """All answers as JSON lines, CSV or VW text, or the trained model."""
     headers = {"content-disposition": attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
     parts: Iterator[bytes] = iter(desk.export(form))
     return StreamingResponse(parts, media_type=MEDIA_TYPES[form], headers=headers)
 
 
-@for_engineers.get("/tokens")
-def tokens(desk: AnyDesk, limit: views.Limit = 100, cursor: views.NameCursor = "") -> views.Page[views.TokenView]:
-    """Who has a token, by name."""
-    found = [views.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
-    return views.page_by_name(found, limit, cursor)
+@admin_api.get("/tokens")
+def tokens(desk: AnyDesk, limit: models.Limit = 100, cursor: admin.NameCursor = "") -> models.Page[admin.TokenView]:
+    """The people who have a token, sorted by name."""
+    found = [admin.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
+    return admin.page_by_name(found, limit, cursor)
 
 
-@for_engineers.post("/tokens", status_code=201)
-def add_token(desk: AnyDesk, body: views.TokenBody) -> views.NewTokenView:
-    """A new token, shown this once."""
+@admin_api.post("/tokens", status_code=201)
+def add_token(desk: AnyDesk, body: admin.TokenBody) -> admin.NewTokenView:
+    """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
     token = new_token()
     desk.store.add_token(body.name, body.role, digest_of(token))
-    return views.NewTokenView(name=body.name, role=body.role, token=token)
+    return admin.NewTokenView(name=body.name, role=body.role, token=token)
 
 
-@for_engineers.delete("/tokens/{name}", status_code=204)
-def remove_token(caller: Engineer, desk: AnyDesk, name: views.Identifier) -> None:
-    """Nobody of this name may call any longer, from the next request on."""
+@admin_api.delete("/tokens/{name}", status_code=204)
+def remove_token(caller: Engineer, desk: AnyDesk, name: models.Identifier) -> None:
+    """Revoke this person's token. The next request with it is refused."""
     if name == caller.name:
-        raise RefusedError(409, "You would lock yourself out. Let another engineer remove your token.")
+        raise RefusedError(409, "You cannot remove your own token. Ask another engineer to remove it.")
     desk.store.remove_token(name)
 
 
 def attachment(name: str) -> str:
-    r"""The header that names a download; a header has no letters beyond ASCII but in this form (RFC 6266).
+    r"""The Content-Disposition header of a download; letters beyond ASCII need the second form of RFC 6266.
 
     >>> attachment("mail.csv")
     'attachment; filename="mail.csv"'

@@ -1,21 +1,21 @@
-"""Errors as a caller sees them: RFC 9457 problem details under ``/api``, a plain page elsewhere."""
+"""Error responses: RFC 9457 problem details under ``/api``, a page elsewhere."""
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+import sqlalchemy as sa
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from coalface.errors import CoalfaceError, ConflictError, FileBusyError, InputError, UnknownIdError, in_one_line
-
-import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+from coalface.service.web.rendering import TEMPLATES
 
 MEDIA_TYPE = "application/problem+json"
-_PAUSE = 5  # seconds until a database that could not be used is tried again
-_LATER = f"The database cannot be used now. Send the same again in {_PAUSE} s."
+_PAUSE = 5  # seconds until a client should try an unavailable database again
 _SCHEMA = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -29,15 +29,15 @@ _SCHEMA = {
 _MEANINGS = {
     400: "The request cannot be read.",
     401: "The token is missing or unknown.",
-    403: "This token may not do that.",
-    404: "There is no such thing.",
-    409: "That cannot follow what has happened.",
+    403: "The caller's role does not allow this.",
+    404: "Not found, or not the caller's.",
+    409: "The request conflicts with an earlier one.",
     413: "The body is too large.",
     422: "A value breaks a rule.",
-    429: "Too many requests; Retry-After says when to come again.",
-    503: "The database cannot be used now; Retry-After says when to come again.",
+    429: "Too many requests; Retry-After says how many seconds to wait.",
+    503: "The database is unavailable; Retry-After says how many seconds to wait.",
 }
-# For the OpenAPI description: what every route may answer.
+# For the OpenAPI description: the errors that every route may return.
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": meaning, "content": {MEDIA_TYPE: {"schema": _SCHEMA}}}
     for status, meaning in _MEANINGS.items()
@@ -45,15 +45,27 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 class RefusedError(Exception):
-    """A request that is refused, with the status and the one line that say why."""
+    """A refused request: its HTTP status, the reason in one line, and headers."""
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers or {}
 
 
-def problem(status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
-    """A problem as RFC 9457 has it.
+def too_many_requests(seconds: float) -> RefusedError:
+    """The refusal of a caller that must wait.
+
+    >>> refusal = too_many_requests(0.25)
+    >>> refusal.detail, refusal.headers
+    ('Too many requests. Try again in 0.2 s.', {'retry-after': '1'})
+    """
+    return RefusedError(
+        429, f"Too many requests. Try again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
+    )
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
+    """A problem in the format of RFC 9457.
 
     >>> problem(404, "There is no answer 9.").body.decode()
     '{"type":"about:blank","title":"Not Found","status":404,"detail":"There is no answer 9."}'
@@ -62,22 +74,23 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None, **m
     return JSONResponse(content, status, headers, MEDIA_TYPE)
 
 
-def in_haste(seconds: float) -> tuple[str, dict[str, str]]:
-    """What is said to somebody who comes too often, and the header for programs.
-
-    >>> in_haste(0.25)
-    ('Too many requests. Come again in 0.2 s.', {'retry-after': '1'})
-    """
-    return f"Too many requests. Come again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
+def error_response(
+    request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    """An error as JSON for programs, as a page for people."""
+    if request.url.path.startswith("/api/"):
+        return problem(status, detail, headers, **more)
+    values = {"title": HTTPStatus(status).phrase, "detail": detail}
+    return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)
 
 
 def status_of(error: Exception) -> int:
-    """The status that says what kind of error it is.
+    """The HTTP status for an error of the desk or the database.
 
     >>> status_of(ConflictError("Undone already.")), status_of(InputError("Costs lie in [0, 1]."))
     (409, 422)
     """
-    if _may_pass(error):
+    if _is_unavailable(error):
         return 503
     if isinstance(error, UnknownIdError):
         return 404
@@ -86,54 +99,41 @@ def status_of(error: Exception) -> int:
     return 422 if isinstance(error, InputError) else 500
 
 
-def _may_pass(error: Exception) -> bool:
-    """Whether somebody else has locked the database, or it went away: then the same may be sent again."""
+def _is_unavailable(error: Exception) -> bool:
+    """Whether another process has locked the database or the connection was lost, so that a second try may succeed."""
     lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, sa.exc.OperationalError | FileBusyError)
 
 
-def answer_in_problems(app: FastAPI) -> None:
-    """Let every error leave the app as a problem: JSON for programs, a page for people."""
+def install_error_handlers(app: FastAPI) -> None:
+    """Turn every exception of the app into an error response."""
+    kinds = (RefusedError, HTTPException, RequestValidationError, CoalfaceError, sa.exc.DBAPIError, Exception)
+    for kind in kinds:
+        app.add_exception_handler(kind, _handle)
 
-    def shown(request: Request, status: int, detail: str, headers: Any = None, **more: Any) -> Response:
-        if request.url.path.startswith("/api/"):
-            return problem(status, detail, headers, **more)
-        about = {"status": status, "title": HTTPStatus(status).phrase, "detail": detail}
-        return request.app.state.templates.TemplateResponse(  # type: ignore[no-any-return]
-            request, "problem.html", about, status, headers
-        )
 
-    def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RefusedError)
-        return shown(request, error.status, error.detail, error.headers)
+def _handle(request: Request, error: Exception) -> Response:
+    if isinstance(error, RefusedError):
+        return error_response(request, error.status, error.detail, error.headers)
+    if isinstance(error, HTTPException):
+        return error_response(request, error.status_code, str(error.detail), error.headers)
+    if isinstance(error, RequestValidationError):
+        found = [
+            (".".join(str(part) for part in one["loc"]), str(one["msg"]).removeprefix("Value error, "))
+            for one in error.errors()
+        ]
+        detail = "; ".join(f"{place}: {rule}" for place, rule in found[:5])
+        return error_response(request, 422, detail, errors=[{"place": place, "rule": rule} for place, rule in found])
+    return _handle_unexpected(request, error, status_of(error))
 
-    def of_http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return shown(request, error.status_code, str(error.detail), error.headers)
 
-    def of_input(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        found = [(".".join(str(part) for part in one["loc"]), str(one["msg"])) for one in error.errors()]
-        detail = "; ".join(f"{place}: {what}" for place, what in found[:5])
-        return shown(request, 422, detail, errors=[{"place": place, "rule": what} for place, what in found])
-
-    def of_desk(request: Request, error: Exception) -> Response:
-        status = status_of(error)
-        if status == 500:
-            return unforeseen(request, error)
-        if status == 503:
-            why = in_one_line(getattr(error, "orig", None) or error)
-            logging.getLogger("coalface").warning("%s %s: %s", request.method, request.url.path, why)
-            return shown(request, status, _LATER, {"retry-after": str(_PAUSE)})
-        return shown(request, status, " ".join(str(error).split()))
-
-    def unforeseen(request: Request, error: Exception) -> Response:
-        logging.getLogger("coalface").error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return shown(request, 500, "Something went wrong here, and was logged. Send the request again.")
-
-    app.add_exception_handler(RefusedError, refused)
-    app.add_exception_handler(HTTPException, of_http)
-    app.add_exception_handler(RequestValidationError, of_input)
-    app.add_exception_handler(CoalfaceError, of_desk)
-    app.add_exception_handler(sa.exc.DBAPIError, of_desk)
-    app.add_exception_handler(Exception, unforeseen)
+def _handle_unexpected(request: Request, error: Exception, status: int) -> Response:
+    log, where = logging.getLogger("coalface"), f"{request.method} {request.url.path}"
+    if status == 500:
+        log.error("%s failed", where, exc_info=error)
+        return error_response(request, 500, "The server failed and has logged the error. Send the request again.")
+    if status == 503:
+        log.warning("%s: %s", where, in_one_line(getattr(error, "orig", None) or error))
+        detail = f"The database cannot be used now. Send the same request again in {_PAUSE} s."
+        return error_response(request, 503, detail, {"retry-after": str(_PAUSE)})
+    return error_response(request, status, " ".join(str(error).split()))

@@ -1,4 +1,4 @@
-"""The compiler's work, done before anybody waits for it; what it makes is kept on disk for the next start."""
+"""Compilation of the kernels before the service opens, so that no annotator waits for it. Numba caches the result."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from coalface.service.project.project import Project
 
 
 def warm_up(project: Project) -> None:
-    """Ask, teach and predict once with a learner that is thrown away; the project is not touched."""
+    """Ask, learn and predict once with a temporary learner; the project stays unchanged."""
     learner, pool = project.new_learner(), project.pool
     places = np.arange(min(len(pool), 2))
     costs = dict.fromkeys(project.labels, project.cost_bounds[0])
-    for first_round in (1, 3):  # before it knows anything, and after
+    for first_round in (1, 3):  # with an empty learner, and with one that has learned
         queries = learner.ask(pool.rows(places), first_round=first_round)
         teach(learner, pool, [(place, queries.round(place).with_answers(costs)) for place in places.tolist()])
     predictions(project, learner, [{"id": pool.example_id(0)}])

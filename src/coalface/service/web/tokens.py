@@ -1,4 +1,4 @@
-"""Tokens say who is calling; a project keeps only their digests, so a stolen database opens no door."""
+"""Tokens that identify callers. A project stores only their digests, so a stolen database gives no access."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ _LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever sent a request."""
+    """The person or program that sent a request."""
 
     name: str
     role: str
@@ -21,12 +21,12 @@ class Caller:
 
     @property
     def is_engineer(self) -> bool:
-        """Engineers see ranges, everybody's work and the dashboard."""
+        """Engineers see cost ranges, every annotator's work and the dashboard."""
         return self.role == "engineer"
 
 
 def new_token() -> str:
-    """A token that nobody can guess (256 bits); it is shown once and never stored.
+    """A random token of 256 bits; it is shown once and never stored.
 
     >>> new_token().startswith("coal_"), new_token() == new_token()
     (True, False)
@@ -35,7 +35,7 @@ def new_token() -> str:
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a token. A plain hash is enough: a random token cannot be guessed from a dictionary.
+    """The digest of a token that is stored. A plain hash is enough, as a random token is in no dictionary.
 
     >>> len(digest_of("coal_x"))
     64
@@ -44,7 +44,9 @@ def digest_of(token: str) -> str:
 
 
 def form_key(token: str) -> str:
-    """What a form of ours carries and one of another site cannot know; it needs no memory and survives a restart.
+    """The key in our forms that protects against forged requests: other sites cannot compute it.
+
+    It depends on the token only, so it is valid after a restart.
 
     >>> form_key("a") == form_key("a"), form_key("a") == form_key("b")
     (True, False)
@@ -52,9 +54,13 @@ def form_key(token: str) -> str:
     return hmac.new(token.encode("utf-8", "replace"), b"coalface form", hashlib.sha256).hexdigest()
 
 
-def same_text(given: str, expected: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell how much of them is."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+def is_form_key(given: str, token: str) -> bool:
+    """Whether a request carries the form key of this token, compared in constant time.
+
+    >>> is_form_key(form_key("a"), "a"), is_form_key("", "a")
+    (True, False)
+    """
+    return hmac.compare_digest(given.encode("utf-8", "replace"), form_key(token).encode())
 
 
 def check_person(name: str, role: str) -> None:

@@ -1,8 +1,8 @@
-"""Events told to another service, signed as Standard Webhooks (version 1) has it, in order, at least once each.
+"""Webhooks: events sent to another service, signed by Standard Webhooks (version 1), in order, at least once each.
 
-The log is the queue: a number in a file says how far it was delivered. An endpoint that is down is tried again, less
-and less often, and misses nothing; one that answers 410 (gone) is left alone. The receiver knows an event that comes
-twice by its ``webhook-id``.
+The event log is the queue; a file holds the number of the last event delivered. If the endpoint is down, delivery is
+retried with growing pauses and no event is lost. After a response of 410 (gone), delivery ends. A repeated event has
+the same ``webhook-id``.
 """
 
 import base64
@@ -22,7 +22,7 @@ from coalface.files.atomic import atomic_write
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import Event
 
-TOLD = {
+EVENT_TYPES = {
     "answered": "answer.created",
     "undone": "answer.undone",
     "expired": "query.expired",
@@ -30,12 +30,12 @@ TOLD = {
     "stopped": "labelling.stopped",
 }
 _GONE = 410
-_LONGEST_WAIT = 300.0  # seconds between attempts
+_LONGEST_WAIT = 300.0  # seconds between two attempts
 Post = Callable[[str, bytes, dict[str, str]], int]
 
 
 def new_secret() -> str:
-    """A secret that sender and receiver share.
+    """A random secret for the sender and the receiver.
 
     >>> new_secret().startswith("whsec_")
     True
@@ -56,22 +56,22 @@ def signature_of(secret: str, message_id: str, timestamp: int, body: bytes) -> s
 
 
 class Messenger:
-    """Tells one endpoint what happens at a desk, from a thread of its own."""
+    """Delivers the events of a desk to one endpoint, from its own thread."""
 
-    def __init__(self, desk: Desk, url: str, secret: str, place: Path, post: Post | None = None) -> None:
+    def __init__(self, desk: Desk, url: str, secret: str, progress_file: Path, post: Post | None = None) -> None:
         check_endpoint(url, secret)
-        self._desk, self._url, self._secret, self._place = desk, url, secret, place
+        self._desk, self._url, self._secret, self._progress_file = desk, url, secret, progress_file
         self._post = post or _post
-        self._told = _told_before(place)
+        self._delivered = _last_delivered(progress_file)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
     def start(self) -> None:
-        """Begin where the last run stopped."""
+        """Continue after the last event delivered."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End soon; what was not delivered waits for the next start."""
+        """End soon; the next start delivers the remaining events."""
         self._ending.set()
         self._thread.join(5.0)
 
@@ -81,35 +81,35 @@ class Messenger:
             try:
                 delivered = self.deliver()
             except Exception:
-                logging.getLogger("coalface").exception("webhooks cannot read the log")
+                logging.getLogger("coalface").exception("webhooks cannot read the event log")
                 delivered = False
             if delivered is None:
                 return
             wait = 1.0 if delivered else min(2.0 * wait, _LONGEST_WAIT)
 
     def deliver(self) -> bool | None:
-        """Tell everything that is new; False if the endpoint did not take it, None if it is gone for good."""
-        while found := self._desk.events(after=self._told, limit=100):
+        """Deliver all new events; False if the endpoint did not accept one, None if it is gone (410)."""
+        while found := self._desk.events(after=self._delivered, limit=100):
             for event in found:
-                if event.kind in TOLD:
-                    status = self._tell(event)
+                if event.kind in EVENT_TYPES:
+                    status = self._send(event)
                     if status == _GONE:
-                        logging.getLogger("coalface").warning("webhooks end: %s is gone", self._url)
+                        logging.getLogger("coalface").warning("webhook delivery ends: %s is gone (410)", self._url)
                         return None
                     if not 200 <= status < 300:
                         return False
-                    self._keep(event.id)
-                self._told = event.id
-            self._keep(self._told)
+                    self._record(event.id)
+                self._delivered = event.id
+            self._record(self._delivered)
             if self._ending.is_set():
                 break
         return True
 
-    def _tell(self, event: Event) -> int:
+    def _send(self, event: Event) -> int:
         project = self._desk.project
         data: dict[str, Any] = {"project": project.name, "event": event.id, "who": event.who, "body": event.body}
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(event.at))
-        body = json.dumps({"type": TOLD[event.kind], "timestamp": at, "data": data}, allow_nan=False).encode()
+        body = json.dumps({"type": EVENT_TYPES[event.kind], "timestamp": at, "data": data}, allow_nan=False).encode()
         message_id, now = f"msg_{project.id}_{event.id}", int(time.time())
         headers = {
             "content-type": "application/json",
@@ -119,36 +119,36 @@ class Messenger:
         }
         return self._post(self._url, body, headers)
 
-    def _keep(self, told: int) -> None:
-        self._told = told
-        with atomic_write(self._place) as file:
-            file.write(str(told).encode())
+    def _record(self, delivered: int) -> None:
+        self._delivered = delivered
+        with atomic_write(self._progress_file) as file:
+            file.write(str(delivered).encode())
 
 
 def check_endpoint(url: str, secret: str) -> None:
-    """Refuse an address or a secret that cannot work."""
+    """Refuse an invalid URL or secret."""
     if not url.startswith(("https://", "http://")):
-        raise InputError(f"A webhook must begin with https:// or http://, got {url!r}.")
+        raise InputError(f"A webhook URL must begin with https:// or http://, got {url!r}.")
     try:
         fits = secret.startswith("whsec_") and 24 <= len(base64.b64decode(secret[6:], validate=True)) <= 64
     except ValueError:
         fits = False
     if not fits:
         raise InputError(
-            "The webhook secret must be whsec_ and 24 to 64 bytes in base64, got something else. Make one with "
+            "The webhook secret must be whsec_ and 24 to 64 bytes in base64; the one given is not. Make one with "
             "coalface.service.web.webhooks.new_secret()."
         )
 
 
-def _told_before(place: Path) -> int:
-    """The number of the last event that was told; 0 before there is one."""
-    if not place.exists():
+def _last_delivered(progress_file: Path) -> int:
+    """The number of the last event delivered; 0 if there is none."""
+    if not progress_file.exists():
         return 0
-    text = place.read_bytes()[:40].decode("utf-8", "replace").strip()
+    text = progress_file.read_bytes()[:40].decode("utf-8", "replace").strip()
     if not (text.isascii() and text.isdigit()):
         raise FileFormatError(
-            f"{place} must hold the number of the last event that was told, got {text!r}. Write that number there, or "
-            "remove the file to have everything told again."
+            f"{progress_file} must hold the number of the last event delivered, got {text!r}. Write that number into "
+            "it, or remove the file to deliver all events again."
         )
     return int(text)
 

@@ -1,17 +1,19 @@
-// Keys, drafts and renewals on top of plain forms. Without this script every page still works by mouse.
+// Keyboard control, drafts and lease renewal for plain HTML forms. Without this script every page works by mouse.
 "use strict";
 
 const RENEW_EVERY = 120000; // milliseconds; a lease lasts 600 seconds
+const RESEND_AFTER = 5000; // milliseconds
 let shownAt = 0;
 let busy = false;
-let touched = false; // somebody is here: only then is a lease renewed
-let again = 0;
+let touched = false; // the annotator has done something since the last renewal; an idle page renews no lease
+let refreshTimer = 0;
+let resendTimer = 0;
 
 const main = () => document.getElementById("main");
 const form = () => document.getElementById("answer");
 const extras = () => [...document.querySelectorAll("fieldset.extra")];
 const labelOf = (row) => row.querySelector("[name^=label-]").value;
-const rows = () => [...document.querySelectorAll("fieldset.row")].filter(labelOf); // an extra one counts once it has a label
+const rows = () => [...document.querySelectorAll("fieldset.row")].filter(labelOf); // an extra row counts once it has a label
 const say = (text) => { document.getElementById("status").textContent = text; };
 
 // ---- rows -------------------------------------------------------------------------------------------------------
@@ -47,8 +49,8 @@ function clearLast() {
   return true;
 }
 
-// A row for a label that nobody asked about: the empty one, or a copy of it under the next number.
-function another() {
+// A row for a label that was not asked: the empty one, or a copy of it with the next number.
+function extraRow() {
   let row = extras().find((one) => !labelOf(one));
   if (!row) {
     const last = extras().at(-1);
@@ -71,17 +73,21 @@ function another() {
 const draftName = () => form() && form().dataset.draft && "coalface " + form().dataset.draft;
 const costOf = (row) => (numberOf(row) ? numberOf(row).value : radios(row).find((radio) => radio.checked)?.value) || "";
 
-// What is kept: [label, cost] for each row, and the note under no label.
+// A draft is a list of [label, cost], one per filled row, and of ["", note].
 function keepDraft() {
   if (!draftName()) return;
   const values = rows().map((row) => [labelOf(row), costOf(row)]).filter(([, cost]) => cost);
   values.push(["", form().elements.note.value]);
-  try { localStorage.setItem(draftName(), JSON.stringify(values)); } catch { /* a full store must not stop anybody */ }
+  try { localStorage.setItem(draftName(), JSON.stringify(values)); } catch { /* the page works without drafts */ }
+}
+
+function dropDraft(name) {
+  try { if (name) localStorage.removeItem(name); } catch { /* the page works without drafts */ }
 }
 
 function restoreDraft() {
   let values = [];
-  try { values = JSON.parse(localStorage.getItem(draftName()) || "[]"); } catch { /* nothing kept */ }
+  try { values = JSON.parse(localStorage.getItem(draftName()) || "[]"); } catch { /* a draft that cannot be read is ignored */ }
   for (const [label, value] of values) {
     if (label) put(rowOf(label), value);
     else form().elements.note.value = value;
@@ -91,7 +97,7 @@ function restoreDraft() {
 function rowOf(label) {
   const row = rows().find((one) => labelOf(one) === label);
   if (row) return row;
-  const extra = another();
+  const extra = extraRow();
   if (extra) extra.querySelector("select").value = label;
   return extra && labelOf(extra) ? extra : null;
 }
@@ -104,35 +110,37 @@ function put(row, value) {
 
 // ---- sending ----------------------------------------------------------------------------------------------------
 
-async function post(sent, action, fields) {
+async function post(action, fields, draft, whenUnreachable) {
   if (busy) return;
   busy = true;
+  clearTimeout(resendTimer);
   say("");
-  try {
-    const answer = await fetch(action, { method: "POST", body: new URLSearchParams(fields), credentials: "same-origin" });
-    if (new URL(answer.url).pathname === "/login") { location.assign("/login"); return; }
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(new DOMParser().parseFromString(text, "text/html").querySelector(".wrong")?.textContent
-      || answer.statusText);
-    if (sent) localStorage.removeItem(sent);
-    show(text);
-  } catch (problem) {
-    say("Not sent: " + problem.message + " Your answer is kept here; try again.");
-  } finally {
-    busy = false;
+  const received = await fetch(action, { method: "POST", body: new URLSearchParams(fields), credentials: "same-origin" })
+    .then(async (reply) => ({ reply, text: await reply.text() })).catch(() => null);
+  busy = false;
+  if (!received) { whenUnreachable(); return; }
+  const { reply, text } = received;
+  if (new URL(reply.url).pathname === "/login") location.assign("/login");
+  else if (reply.ok) { dropDraft(draft); show(text); }
+  else {
+    const wrong = new DOMParser().parseFromString(text, "text/html").querySelector(".wrong");
+    say("Not sent: " + (wrong?.textContent || reply.statusText) + " Your answer is kept in this browser.");
   }
 }
 
 function send(button) {
   const open = rows().find((row) => !isFilled(row));
-  if (open) { say("A row is open. Space says that you can't tell."); goTo(open); return; }
+  if (open) { say("A row is empty. Choose a cost, or press Space if you can't tell."); goTo(open); return; }
   form().elements.seconds.value = ((performance.now() - shownAt) / 1000).toFixed(2);
-  post(draftName(), form().action, new FormData(form(), button));
+  post(form().action, new FormData(form(), button), draftName(), () => {
+    say("Not sent (server unreachable). Your answer is kept in this browser and will be sent again.");
+    resendTimer = setTimeout(() => send(button), RESEND_AFTER);
+  });
 }
 
 function undo() {
   if (clearLast()) return;
-  post(null, "/undo", [["csrf", form().elements.csrf.value]]);
+  post("/undo", [["csrf", form().elements.csrf.value]], null, () => say("Not undone (server unreachable). Try again later."));
 }
 
 function show(text) {
@@ -143,15 +151,15 @@ function show(text) {
   begin();
 }
 
-async function look() {
+async function refresh() {
   let text = "";
   try {
     const answer = await fetch(location.pathname, { credentials: "same-origin" });
     if (new URL(answer.url).pathname !== location.pathname) { location.assign(answer.url); return; }
     if (answer.ok) text = await answer.text();
-  } catch { /* the server is away */ }
+  } catch { /* the server is unreachable */ }
   if (text && !busy) show(text);
-  else again = setTimeout(look, 5000); // look again later
+  else refreshTimer = setTimeout(refresh, 5000);
 }
 
 // ---- keys -------------------------------------------------------------------------------------------------------
@@ -176,7 +184,7 @@ const KEYS = {
   u: undo,
   h: () => document.getElementById("help-text")?.showModal(),
   n: () => { const note = document.querySelector("details.note"); if (note) { note.open = true; note.querySelector("textarea").focus(); } },
-  "+": () => another()?.querySelector("select").focus(),
+  "+": () => extraRow()?.querySelector("select").focus(),
   "/": () => document.getElementById("search")?.focus(),
 };
 
@@ -190,7 +198,7 @@ function pressed(event) {
     const next = row && numberOf(row) && rows().find((other) => !isFilled(other));
     act = next && next !== row ? () => goTo(next) : () => send(document.getElementById("send"));
   } else if (event.key === " " && row && numberOf(row) === place) act = () => cantTell(row);
-  else if (typing(place) && !(place === (row && numberOf(row)) && /^[unh+]$/i.test(event.key))) return; // no number has these
+  else if (typing(place) && !(place === (row && numberOf(row)) && /^[unh+]$/i.test(event.key))) return; // numbers contain none of these letters
   else if (event.key === " " && !pressing(place)) act = () => cantTell(current() || rows()[0]);
   else if (/^[0-9]$/.test(event.key)) act = () => choose(Number(event.key));
   else act = KEYS[event.key.toLowerCase()];
@@ -199,12 +207,12 @@ function pressed(event) {
   if (!event.repeat) act();
 }
 
-// ---- beginning --------------------------------------------------------------------------------------------------
+// ---- start ------------------------------------------------------------------------------------------------------
 
 function begin() {
   shownAt = performance.now();
-  clearTimeout(again);
-  if (main().dataset.again) again = setTimeout(look, 1000 * Number(main().dataset.again));
+  clearTimeout(refreshTimer);
+  if (main().dataset.refresh) refreshTimer = setTimeout(refresh, 1000 * Number(main().dataset.refresh));
   if (draftName()) restoreDraft();
   if (rows().length) goTo(rows().find((row) => !isFilled(row)));
 }
@@ -238,7 +246,7 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("change", (event) => {
   const row = event.target.closest("fieldset.row");
-  if (event.target.tagName === "SELECT" && labelOf(row)) { another(); goTo(row); }
+  if (event.target.tagName === "SELECT" && labelOf(row)) { extraRow(); goTo(row); }
   if (row && event.target.type === "radio") goTo(rows().find((other) => !isFilled(other)) || row);
 });
 document.addEventListener("focusin", (event) => {

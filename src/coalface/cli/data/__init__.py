@@ -1,0 +1,1 @@
+"""``coalface data``: one module per verb."""

@@ -1,0 +1,130 @@
+"""Parses and checks the values of options; an error names the option."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.learner.budget import Budget
+
+_LISTS = {"ignore", "classes", "feature_names"}
+_INTEGERS = {"bits", "n_features", "first_label", "word", "tag"}
+
+
+def given(**settings: Any) -> dict[str, Any]:
+    """The settings that the user gave; the library has defaults for the others.
+
+    >>> given(rule=None, mellowness=0.0)
+    {'mellowness': 0.0}
+    """
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def check_nothing_given(settings: dict[str, Any]) -> None:
+    """Refuse settings together with ``--continue``: the model was learned with its own.
+
+    >>> check_nothing_given({})
+    """
+    if settings:
+        name = "seed" if "random_state" in settings else next(iter(settings))
+        raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
+
+
+def check_output(path: Path, option: str) -> None:
+    """Refuse an output file that cannot be written, before the work begins.
+
+    >>> check_output(Path("lost", "run.html"), "--report")
+    Traceback (most recent call last):
+    coalface.errors.InputError: --report must lie in a folder that exists, got 'lost/run.html'. Make the folder first.
+    """
+    if path.is_dir():
+        raise InputError(f"{option} must name a file, got the folder {str(path)!r}. Add a file name.")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{option} must lie in a folder that exists, got {path.as_posix()!r}. Make the folder first.")
+
+
+def number_or_auto(number: Callable[[str], float], text: str) -> float | str:
+    """A number, or the word auto.
+
+    >>> number_or_auto(int, "10"), number_or_auto(float, "auto")
+    (10, 'auto')
+    """
+    try:
+        return text if text == "auto" else number(text)
+    except ValueError:
+        kind = "a whole number" if number is int else "a number"
+        raise typer.BadParameter(f"it must be {kind} or auto, got {text!r}") from None
+
+
+def names_in(option: str, text: str) -> list[str]:
+    """The names in a list such as ``refund,billing``.
+
+    >>> names_in("--classes", "refund, billing")
+    ['refund', 'billing']
+    """
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise InputError(f"{option} must be names with a comma between them, got {text!r}. Name them like a,b,c.")
+    return names
+
+
+def numbers_in(option: str, text: str | None) -> dict[str, float]:
+    """The numbers in a list such as ``right=0,near miss=1``.
+
+    >>> numbers_in("--levels", "right=0, near miss=1")
+    {'right': 0.0, 'near miss': 1.0}
+    """
+    numbers: dict[str, float] = {}
+    for part in text.split(",") if text else []:
+        name, _, number = part.rpartition("=")
+        try:
+            numbers[name.strip()] = float(number)
+        except ValueError:
+            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}.") from None
+    return numbers
+
+
+def budget_in(text: str | None, over: int | None = None) -> "Budget | None":
+    """The budget of ``--budget``; ``over`` is the number of examples if the text does not give it.
+
+    >>> budget_in("price=100,price_per_example=3", over=50).plain()
+    {'over': 50, 'price': 100.0, 'price_per_example': 3.0}
+    """
+    from coalface.learner.budget import Budget
+
+    if text is None:
+        return None
+    return Budget.of({**given(over=over), **numbers_in("--budget", text)})
+
+
+def reader_options(label: str | None, cost_matrix: Path | None, named: Sequence[str] | None) -> dict[str, Any]:
+    """The options of a reader from ``--label``, ``--cost-matrix`` and ``--reader NAME=VALUE``.
+
+    >>> reader_options("kind", None, ["ignore=id,date", "bits=20"])
+    {'label': 'kind', 'ignore': ['id', 'date'], 'bits': 20}
+    """
+    options = given(label=label, cost_matrix=cost_matrix)
+    for text in named or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InputError(f"--reader must be NAME=VALUE, got {text!r}. Write it like ignore=id,date.")
+        name = name.replace("-", "_")
+        options[name] = _reader_value(name, value)
+    return options
+
+
+def _reader_value(name: str, text: str) -> Any:
+    if name in _LISTS:
+        return names_in(f"--reader {name}", text)
+    if name == "zero_based" and text in ("true", "false"):
+        return text == "true"
+    if name not in _INTEGERS:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"--reader {name} must be a whole number, got {text!r}.") from None

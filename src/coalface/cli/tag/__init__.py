@@ -1,0 +1,1 @@
+"""``coalface tag``: one module per verb."""

@@ -1,0 +1,288 @@
+"""Asking and telling: ``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
+from coalface.data.feature_columns import check_feature_names, check_width
+from coalface.data.numbers import whole_number
+from coalface.data.rows import Rows, check_row, check_rows
+from coalface.errors import InputError, UnknownLabelError
+from coalface.kernels.state import NO_ROUNDS, RoundArrays, Settings, new_rounds
+from coalface.learner.collapse import warn_if_collapsed
+from coalface.learner.state import LearnerState
+from coalface.rounds.arrays import answered_in, rounds_of, rows_in
+from coalface.rounds.cost_ranges import CostRanges
+from coalface.rounds.queries import Queries
+from coalface.rounds.round import Round
+
+Mask = NDArray[np.bool_]
+
+
+class AskingLearner(LearnerState):
+    """The active part of a learner: questions out, answers in."""
+
+    # -- asking -----------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        X: Any,
+        max_costs: int | None = None,
+        *,
+        candidates: Any = None,
+        known: Any = None,
+        asked: Any = None,
+        first_round: int | None = None,
+    ) -> Queries:
+        """The costs worth asking for, with reasons; nothing changes.
+
+        ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
+        ``known`` (n, K) holds the costs answered so far, NaN elsewhere: questions that they settle are left out, and
+        what was ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you. A question
+        about one example is not repeated for near-duplicates: see ``alike``. Row r is decided at round ``first_round``
+        + r, by default the next rounds; a caller that has told less than it asked gives each example its own.
+
+        >>> from coalface import CoalClassifier
+        >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
+        >>> print(queries.reason(0))
+        round 1: asks for 2 of 2 costs
+          ask walk  predicted   0.000  range 0.000 to 1.000  warm-up
+          ask fly   predicted   0.000  range 0.000 to 1.000  warm-up
+        """
+        limit = None if max_costs is None else whole_number("max_costs", max_costs)
+        start = None if first_round is None else whole_number("first_round", first_round, least=1)
+        rows = self._rows(X)
+        queries = self._decide(rows, self._candidates(candidates, rows), *self._answered(rows, known, asked), start)
+        return queries if limit is None else queries.limited_to(limit)
+
+    def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
+        """Ask about each example, one question after the other, until nothing is left to ask; then learn it.
+
+        ``answer(i, label)`` gives the cost of a label on example ``i``, NaN for "can't tell".
+
+        >>> from coalface import CoalClassifier
+        >>> costs = {"walk": 0.2, "fly": 0.9}
+        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 99, lambda i, label: costs[label])
+        >>> learner.round_, learner.costs_queried_ < 150
+        (100, True)
+        """
+        rows = self._rows(X)
+        allowed = self._candidates(candidates, rows)
+        for i in range(len(rows)):
+            row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
+            cost = np.full((1, len(self.classes_)), np.nan)
+            asked = np.zeros(cost.shape, np.bool_)
+            queries = first = self._decide(row, mine)
+            while queries.next.any():
+                for k in np.flatnonzero(queries.next[0]):
+                    cost[0, k] = answer(i, self.classes_[k])
+                asked |= queries.next
+                queries = self._decide(row, mine, *self._answered(row, cost, asked))
+            self._tell(X, row, self.classes_, cost, first.put(asked), mine)
+            self._warn_if_collapsed()
+        return self
+
+    def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """The labels to ask about for one sparse example, the most promising first: for services.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
+        ['walk', 'fly']
+        """
+        self.begin()
+        row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
+        found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels))
+        asked = np.flatnonzero(found.mask[0])
+        return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
+
+    # -- telling ----------------------------------------------------------------------------------
+
+    def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
+        """Learn the known costs and close one round per row, also where nothing was asked.
+
+        ``asked`` says which costs were asked for: what ``ask`` gave back, or a boolean array, or by default the known
+        ones. Asked and NaN means "can't tell". ``late`` answers belong to examples already decided: they are learned
+        and counted as costs, but close no round.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, np.nan]])
+        >>> _ = learner.tell([[1.0, 0.0]], [[np.nan, 0.9]], late=True)
+        >>> learner.round_, learner.costs_queried_, learner.examples_queried_
+        (2, 2, 1)
+        """
+        self.begin()
+        self._tell(X, check_rows(X), self.classes_, cost, asked, candidates, late=bool(late))
+        self._warn_if_collapsed()
+        return self
+
+    def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
+        """Learn the costs of some labels of one sparse example and close its round: for services.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(["walk", "fly"]).tell_row([3, 17], [1.0, 0.5], ["fly"], [0.9]).round_
+        2
+        """
+        self.begin()
+        row = check_row(indices, values, getattr(self, "n_features_in_", 0))
+        codes, given = self._codes(labels), as_cost_array([costs])[0]
+        if given.shape != (len(codes),):
+            raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
+        cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
+        cost[0, codes], asked[0, codes] = given, True
+        if np.count_nonzero(asked) < len(codes):
+            raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
+        decided = self._decide(row, None).put(asked) if self.audit_rate > 0 else asked  # what ask_row looked at
+        self._tell(None, row, self.classes_, cost, decided, None)
+        self._warn_if_collapsed()
+        return self
+
+    def tell_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
+        """Learn what rounds say, in order, as a ledger, a file or a service recorded them.
+
+        ``X`` has the examples where the rounds do not. Rounds that are all late close no round.
+
+        >>> from coalface import CoalClassifier
+        >>> asked = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0)
+        >>> learner = CoalClassifier(["walk", "fly"])
+        >>> learner.tell_rounds([asked.with_answers({"walk": 0.2})], [[1.0, 0.0]]).costs_queried_
+        1
+        """
+        self.begin()
+        rows = rows_in(rounds) if X is None else check_rows(X)
+        said, late = answered_in(rounds, self.classes_), bool(rounds) and all(one.late for one in rounds)
+        self._tell(X, rows, self.classes_, said.cost, said.asked, said.candidates, said.outlook, late=late)
+        return self
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    def _decide(
+        self,
+        rows: Rows,
+        candidates: Mask | None,
+        known: NDArray[np.float32] | None = None,
+        asked: Mask | None = None,
+        first_round: int | None = None,
+        settings: Settings | None = None,
+    ) -> Queries:
+        scale, settings = CostScale.of(self.cost_bounds), settings or self.settings_for()
+        start = self.round_ if first_round is None else first_round
+        rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked)
+        found = self.model_.ask(rows, settings, rounds, start)
+        return Queries(
+            mask=found.mask,
+            next=found.next,
+            ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
+            predicted=scale.from_unit(found.predicted),
+            reason_codes=found.reasons,
+            propensity=found.propensity,
+            classes=self.classes_,
+            first_round=start,
+            abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
+            outlook=found.outlook if len(found.outlook) or settings.audit_rate else None,
+        )
+
+    def _tell(
+        self,
+        X: Any,
+        rows: Rows,
+        labels: NDArray[Any],
+        cost: Any,
+        asked: Any = None,
+        candidates: Any = None,
+        outlook: NDArray[np.float64] | None = None,
+        *,
+        late: bool = False,
+    ) -> None:
+        """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
+        settings = self.settings_for(len(labels))
+        scale = CostScale.of(self.cost_bounds)
+        unit = check_cost(cost, len(rows), labels, scale)
+        rounds = NO_ROUNDS._replace(costs=unit, **_questions(asked, unit))
+        if candidates is not None:
+            rounds = rounds._replace(candidates=check_mask(candidates, unit.shape, "candidates"))
+        if outlook is not None:
+            rounds = rounds._replace(outlook=outlook)
+        check_width(rows, self)
+        names = check_feature_names(self, X)
+        model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
+        model.check(rows)
+        self._begin_with(labels, model)
+        with self._learning():
+            if self._recorder is not None:
+                self._recorder.write(self._recorded(self.round_, rows, scale.within(cost), rounds, names, late=late))
+            self._note_columns(rows, names)
+            self.model_.tell(rows, settings, rounds, late=late)
+
+    def _learning(self) -> AbstractContextManager[Any]:
+        """A block in which no other thread learns and, where a ledger is written, Ctrl-C waits."""
+        if self._recorder is None:
+            return self.model_.lock
+        self._recorder.check(vars(self))
+        return self._recorder.undisturbed(self.model_.lock)
+
+    def _recorded(
+        self,
+        first_round: int,
+        rows: Rows,
+        cost: NDArray[Any],
+        rounds: RoundArrays,
+        names: NDArray[np.object_] | None,
+        *,
+        late: bool = False,
+    ) -> list[Round]:
+        """The rounds as a ledger keeps them, costs on the user's scale."""
+        return rounds_of(
+            first_round,
+            self.classes_,
+            rows,
+            cost,
+            rounds.asked,
+            reasons=rounds.reasons if len(rounds.reasons) else None,
+            propensity=rounds.propensity,
+            outlook=rounds.outlook if len(rounds.outlook) else None,
+            candidates=rounds.candidates if len(rounds.candidates) else None,
+            columns=names,
+            late=late,
+        )
+
+    def _note_columns(self, rows: Rows, names: NDArray[np.object_] | None) -> None:
+        self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _answered(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
+        """The known costs on the inner scale, and what was asked for."""
+        if known is None:
+            return None, None
+        unit = check_cost(known, len(rows), self.classes_, CostScale.of(self.cost_bounds))
+        return unit, ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
+
+    def _codes(self, labels: Any) -> list[int]:
+        """The columns of a few labels, by a dictionary that is made once."""
+        names = np.asarray(labels).ravel().tolist()
+        if not hasattr(self, "_code_of"):
+            self._code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
+        try:
+            return [self._code_of[name] for name in names]
+        except KeyError as unknown:
+            raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
+
+    def _warn_if_collapsed(self) -> None:
+        """Warn once that the learner has stopped asking although its last answers show that it errs."""
+        if self.budget is not None or hasattr(self, "_warned"):
+            return
+        if warn_if_collapsed(self.model_.state, self.mellowness, self.warm_up):
+            self._warned = True
+
+
+def _questions(asked: Any, unit: NDArray[np.float32]) -> dict[str, Any]:
+    """What was asked for, as the fields of ``RoundArrays``; by default the known costs."""
+    if isinstance(asked, Queries):
+        outlook = {} if asked.outlook is None else {"outlook": asked.outlook}
+        mask = check_mask(asked.mask, unit.shape, "asked")
+        return {"asked": mask, "reasons": asked.reason_codes, "propensity": asked.propensity, **outlook}
+    return {"asked": ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")}

@@ -1,0 +1,169 @@
+"""A learner together with the names of its features, saved in one file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from coalface.data.alignment import read_aligned
+from coalface.data.dataset import CostDataset
+from coalface.data.formats.readers import read_dataset
+from coalface.data.labels import label_array
+from coalface.errors import FileFormatError, InputError
+from coalface.learner.coal import CoalClassifier
+from coalface.rounds.round import Round
+
+_LARGEST_GAP = 1_000_000  # rounds; a larger gap is a mistyped number
+
+
+def require_model(path: Path) -> None:
+    """Refuse a model file that does not exist."""
+    if not path.is_file():
+        raise FileFormatError(f"There is no model {path}. Make one with: coalface train DATA --model {path}")
+
+
+@dataclass
+class NamedLearner:
+    """The learner and, if its data had any, the names of its features in the order of their columns.
+
+    The names are kept here and not on the learner, which would then expect a data frame.
+
+    >>> named = NamedLearner(CoalClassifier(["walk", "fly"]))
+    >>> named.tell([Round(1, features={"length": 3.5}, ask=("walk",), costs={"walk": 0.2})])
+    >>> named.feature_names, named.width, named.learner.round_
+    (('length',), 1, 2)
+    """
+
+    learner: CoalClassifier
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def width(self) -> int:
+        """The number of features that the learner has seen."""
+        return int(getattr(self.learner, "n_features_in_", 0))
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels, also before the learner has learned anything."""
+        found = getattr(self.learner, "classes_", None)
+        return label_array(self.learner.classes) if found is None else np.asarray(found)
+
+    @classmethod
+    def load(cls, path: Path) -> "NamedLearner":
+        """The learner that ``save``, or ``CoalClassifier.save``, wrote."""
+        require_model(path)
+        learner = CoalClassifier.load(path)
+        names: Any = learner.__dict__.pop("feature_names_in_", None)
+        return cls(learner, None if names is None else tuple(str(name) for name in names))
+
+    def save(self, path: Path) -> None:
+        """Write the learner; the old file stays until the new one is complete."""
+        if self.feature_names is not None:
+            self.learner.feature_names_in_ = np.array(self.feature_names, dtype=object)
+        try:
+            self.learner.save(path)
+        finally:
+            self.learner.__dict__.pop("feature_names_in_", None)
+
+    def read(self, path: Path, format: str, options: dict[str, Any]) -> CostDataset:
+        """The dataset of a path with the learner's features and labels."""
+        return read_aligned(
+            path, format, options, classes=self.classes, feature_names=self.feature_names, width=self.width
+        )
+
+    def learn(self, path: Path, format: str, options: dict[str, Any]) -> None:
+        """Learn all costs in a dataset; a learner that has no labels yet takes those of the dataset."""
+        if self.learner.classes is None and not hasattr(self.learner, "classes_"):
+            dataset = read_dataset(path, format, **options)
+            self.learner.classes = dataset.classes
+        else:
+            dataset = self.read(path, format, options)
+        self.learner.partial_fit(dataset.X, cost=dataset.cost, candidates=dataset.candidates)
+        self.feature_names = dataset.feature_names or self.feature_names
+
+    def tell(self, rounds: Sequence[Round], *, late: bool = False, fill_gaps: bool = False) -> None:
+        """Learn all rounds, sorted by number, or raise an error and change nothing.
+
+        The rounds must continue from the learner's own, so no answer counts twice. ``late`` answers belong to closed
+        rounds and close none. ``fill_gaps`` closes rounds that are missing as if nothing had been asked.
+        """
+        if not rounds:
+            return
+        next_round = self.learner.round_
+        if late:
+            _check_late(rounds, next_round)
+            told = [replace(one, late=True, unasked=()) for one in rounds if one.costs]
+        else:
+            _check_continue(rounds, next_round, fill_gaps=fill_gaps)
+            told = _with_gaps(rounds, next_round)
+        X, names = self._examples(told)
+        self.learner.tell_rounds(told, X)
+        self.feature_names = names
+
+    def _examples(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:
+        """The examples of all rounds, and the feature names with the new ones at the end."""
+        column = {name: place for place, name in enumerate(self.feature_names or ())}
+        indices: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for one in rounds:
+            self._check_naming(one)
+            if one.features is None:
+                indices += one.indices
+                values += one.values
+            else:
+                indices += [column.setdefault(name, len(column)) for name in one.features]
+                values += one.features.values()
+            ends.append(len(indices))
+        flat = np.array(indices, np.int64)
+        width = max(self.width, len(column), int(flat.max(initial=0)) + 1)
+        X: Any = csr_array((np.array(values, np.float64), flat, np.array(ends)), shape=(len(rounds), width))
+        X.sort_indices()
+        return X, tuple(column) if column else self.feature_names
+
+    def _check_naming(self, one: Round) -> None:
+        """Refuse numbered features where the learner has names, and names where it has numbers."""
+        if one.features and self.feature_names is None and self.width:
+            raise InputError(f"Round {one.number} names its features, the model numbers them. Use indices and values.")
+        if one.indices and self.feature_names is not None:
+            raise InputError(f"Round {one.number} numbers its features, the model names them. Use features.")
+
+
+def _check_late(rounds: Sequence[Round], next_round: int) -> None:
+    last = rounds[-1].number
+    if last >= next_round:
+        raise InputError(f"late answers must belong to rounds before {next_round}, got round {last}. Leave out late.")
+    if not any(one.costs for one in rounds):
+        raise InputError("late answers must have costs in some round, got none. Add them.")
+
+
+def _check_continue(rounds: Sequence[Round], next_round: int, *, fill_gaps: bool) -> None:
+    if rounds[0].number < next_round:
+        raise InputError(
+            f"Round {rounds[0].number} was learned already: the model is at round {next_round}. Pass late=True if "
+            "these are second or late answers.",
+            remedy={"late": True},
+        )
+    earlier = next_round - 1
+    for one in rounds:
+        if one.number > earlier + 1 and not fill_gaps:
+            raise InputError(
+                f"Round {earlier + 1} is missing: the rounds must continue from round {next_round} without a gap. Add "
+                "it, or pass fill_gaps=True to close missing rounds as if nothing had been asked.",
+                remedy={"fill_gaps": True},
+            )
+        if one.number - earlier > _LARGEST_GAP:
+            raise InputError(
+                f"fill_gaps closes at most {_LARGEST_GAP:,} rounds in a row, but after round {earlier} comes round "
+                f"{one.number}. Correct its number."
+            )
+        earlier = one.number
+
+
+def _with_gaps(rounds: Sequence[Round], next_round: int) -> list[Round]:
+    found = {one.number: one for one in rounds}
+    return [found.get(number, Round(number)) for number in range(next_round, rounds[-1].number + 1)]

@@ -1,0 +1,114 @@
+"""Runs in which every cost is known and the learner sees only those it asks for, played piece by piece."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale
+from coalface.data.feature_columns import check_feature_names, check_width
+from coalface.data.rows import Rows
+from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
+from coalface.learner.persistence import PersistentLearner
+from coalface.learner.stopping import saves_less_than
+from coalface.models.contract import Play
+from coalface.rounds.round import Round
+
+UNLIMITED = 2**62
+NEVER = float("-inf")  # to stop because more asking saves too little
+
+
+@dataclass
+class Run:
+    """A simulated run as far as it was played; ``learner.play`` goes on with it."""
+
+    rows: Rows
+    cost: Any  # (n, K) on the user's scale
+    names: NDArray[np.object_] | None  # of the columns
+    play: Play
+    batch: int
+    stop_saving: float
+    done: int = 0  # positions of the order
+
+    def __len__(self) -> int:
+        return len(self.play.order)
+
+    def asked(self, span: slice) -> NDArray[np.bool_]:
+        """What was asked at these positions, (n, K), where the run records it."""
+        return self.play.record.mask[span]
+
+
+class SimulatingLearner(PersistentLearner):
+    """A learner that plays simulated runs."""
+
+    def start_run(
+        self,
+        X: Any,
+        rows: Rows,
+        labels: NDArray[Any],
+        cost: Any,
+        given: RoundArrays,
+        order: NDArray[np.int64],
+        *,
+        record: bool = False,
+        batch: int = 1,
+        stop_saving: float | None = None,
+    ) -> Run:
+        """A run over checked rows; ``given`` has their candidates and costs on the inner scale.
+
+        With ``record``, or where a ledger is kept, the run records what it asks. It ends early once more asking would
+        save less than ``stop_saving`` per example.
+        """
+        least = NEVER if stop_saving is None else self._unit_saving("stop_saving", stop_saving)
+        check_width(rows, self)
+        names = check_feature_names(self, X)
+        if self._recorder is not None:
+            self._recorder.check(vars(self))
+        model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
+        model.check(rows)
+        self._begin_with(labels, model)
+        shape = (len(order), len(labels)) if record or self._recorder is not None else (0, 0)
+        recorded = NO_ROUNDS._replace(
+            mask=np.zeros(shape, np.bool_),
+            reasons=np.zeros(shape, np.int8),
+            propensity=np.zeros(shape),
+            outlook=np.zeros((shape[0], N_OUTLOOK)),
+        )
+        return Run(rows, cost, names, Play(order, given, recorded), batch, least)
+
+    def play(self, run: Run, n_rows: int, costs: int = UNLIMITED) -> None:
+        """Go on for ``n_rows`` rows, in whole batches, or until so many costs have been asked for in all."""
+        start, settings = run.done, self.settings_for()
+        until = Until(min(start + n_rows, len(run)), costs, run.stop_saving)
+        with self._learning():
+            run.done = self.model_.simulate(run.rows, settings, run.play, start, until, run.batch)
+            self._note_columns(run.rows, run.names)
+            if self._recorder is not None and run.done > start:
+                self._recorder.write(self._rounds_of_run(run, slice(start, run.done)), learned=True)
+
+    def is_over(self, run: Run) -> bool:
+        """Whether the run is at its end, or more asking would save too little."""
+        return run.done == len(run) or self.has_stopped(run)
+
+    def has_stopped(self, run: Run) -> bool:
+        """Whether more asking would save less than the run demands."""
+        return saves_less_than(self.model_.state, run.stop_saving)
+
+    def end_run(self) -> None:
+        """Warn if the learner has stopped asking although it errs."""
+        self._warn_if_collapsed()
+
+    def _rounds_of_run(self, run: Run, span: slice) -> list[Round]:
+        picked, given, record = run.play.order[span], run.play.given, run.play.record
+        asked = record.mask[span]
+        cost = np.where(asked, CostScale.of(self.cost_bounds).within(np.asarray(run.cost)[picked]), np.nan)
+        rounds = NO_ROUNDS._replace(
+            candidates=given.candidates[picked] if len(given.candidates) else given.candidates,
+            asked=asked,
+            reasons=record.reasons[span],
+            propensity=record.propensity[span],
+            outlook=record.outlook[span],
+        )
+        names = run.names if span.start == 0 else None
+        return self._recorded(self.round_ - len(picked), run.rows.take(picked), cost, rounds, names)

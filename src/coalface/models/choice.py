@@ -1,0 +1,28 @@
+"""Cost models by name, as ``CoalClassifier(model=...)`` and saved files spell them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from coalface.errors import InputError
+from coalface.models.contract import CostModel
+from coalface.models.exact.model import ExactModel
+from coalface.models.online import OnlineModel
+from coalface.models.ridge import RidgeModel
+
+MODELS: dict[str, type[CostModel]] = {"online": OnlineModel, "ridge": RidgeModel, "exact": ExactModel}
+_KINDS = {kind.__name__: kind for kind in MODELS.values()}
+
+
+def model_of(model: Any) -> CostModel:
+    """The model of this name, with its default parameters; a ``CostModel``, or its description in a file.
+
+    >>> model_of("ridge"), model_of({"kind": "RidgeModel", "regularization": 2.0})
+    (RidgeModel(), RidgeModel(regularization=2.0))
+    """
+    if isinstance(model, CostModel):
+        return model
+    if isinstance(model, str) and model in MODELS:
+        return MODELS[model]()
+    if isinstance(model, Mapping) and model.get("kind") in _KINDS:
+        return _KINDS[model["kind"]](**{name: value for name, value in model.items() if name != "kind"})
+    raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {model!r}.")

@@ -1,0 +1,79 @@
+"""Chooses which policy takes each step of a roll-in or roll-out: the learned one, the reference or a mixture.
+
+Random draws depend only on the seed, the episode, the step and the action, so an episode repeats exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coalface.data.numbers import whole_number
+from coalface.errors import InputError
+from coalface.search.rollouts import Policy
+from coalface.search.task import Action
+
+_ROLL_IN, _ROLL_OUT = 1, 2  # independent random streams
+ROLL_INS = ("learned", "reference", "mixed")
+ROLL_OUTS = ("reference", "learned", "mixed", "mixed-per-state", "none")
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """How to roll in and out; in a mixture, the reference acts with probability ``mixture``.
+
+    >>> PolicyChoice("mixed", "reference", mixture=1.0, seed=0).reference_rolls_in(episode=0, step=3)
+    True
+    """
+
+    roll_in: str
+    roll_out: str
+    mixture: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        _check_choice("roll_in", self.roll_in, ROLL_INS)
+        _check_choice("roll_out", self.roll_out, ROLL_OUTS)
+        if not isinstance(self.mixture, int | float) or not 0.0 <= self.mixture <= 1.0:
+            raise InputError(f"mixture must be a number from 0 to 1, got {self.mixture!r}.")
+        whole_number("random_state", self.seed)
+
+    def reference_rolls_in(self, episode: int, step: int) -> bool:
+        """Whether the reference takes the next step of the roll-in."""
+        if self.roll_in != "mixed":
+            return self.roll_in == "reference"
+        return bool(self._random(_ROLL_IN, episode, step).random() < self.mixture)
+
+    def roll_out_policy(
+        self, episode: int, step: int, action: int, learned: Policy, reference: Policy
+    ) -> Policy | None:
+        """The policy that completes the output after an action; None means the reference alone."""
+        if self.roll_out in ("reference", "none"):
+            return None
+        if self.roll_out == "learned":
+            return learned
+        random = self._random(_ROLL_OUT, episode, step, action)
+        if self.roll_out == "mixed":
+            return None if random.random() < self.mixture else learned
+        return _MixedPerState(random, self.mixture, learned, reference)
+
+    def _random(self, *key: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, *key])
+
+
+@dataclass(frozen=True)
+class _MixedPerState:
+    """Draws the policy at every step; a class, since a closure could not be pickled for another process."""
+
+    random: np.random.Generator
+    mixture: float
+    learned: Policy
+    reference: Policy
+
+    def __call__(self, state: Any) -> Action:
+        return (self.reference if self.random.random() < self.mixture else self.learned)(state)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

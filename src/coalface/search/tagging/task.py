@@ -1,0 +1,158 @@
+"""Sequence tagging as a search task, with the features and the reference of ``SequenceTagger``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from coalface.data.numbers import whole_number
+from coalface.errors import InputError
+from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, tag_codes, tag_names
+from coalface.search.tagging.tag_features import check_history, history_columns, word_rows
+from coalface.search.tagging.tag_rules import tag_rules
+from coalface.search.task import Action, SearchTask
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceFeatures:
+    """The columns and values of each word's features, and the true tags if known."""
+
+    columns: tuple[list[int], ...]
+    values: tuple[list[float], ...]
+    truth: tuple[int, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedPrefix:
+    """A state: the tags of the first words of a sentence, and their loss."""
+
+    words: SentenceFeatures
+    tags: tuple[int, ...] = ()
+    lost: float = 0.0
+
+
+class SequenceTask(SearchTask[Any, TaggedPrefix]):
+    """Gives every word a tag; an example is (words, tags), or only words for ``predict``.
+
+    The loss is the number of wrong tags, or the sum of ``cost_matrix`` (row = truth, column = prediction, in [0, 1]).
+    ``constraints`` "bio" or "bilou" allows only tags that may follow the last one. The policy sees a word and
+    ``window`` neighbours on each side, and the last ``history`` tags.
+
+    >>> task = SequenceTask(["O", "B-PER", "I-PER"], constraints="bio")
+    >>> state = task.start((["Ada", "Lovelace", "wrote"], ["B-PER", "I-PER", "O"]))
+    >>> task.allowed(state), task.reference(state), task.rollout(state, "O")
+    (['O', 'B-PER'], 'B-PER', 2.0)
+    """
+
+    def __init__(
+        self,
+        tags: Sequence[str],
+        cost_matrix: ArrayLike | None = None,
+        constraints: str | None = None,
+        window: int = 2,
+        history: int = 2,
+    ) -> None:
+        self._names = tag_names(tags, "tags")
+        names: list[str] = self._names.tolist()
+        self.actions = names
+        self.constraints = constraints
+        self.window, self.history = whole_number("window", window), check_history(history, len(names))
+        self._column: dict[Action, int] = {tag: column for column, tag in enumerate(names)}
+        rules = tag_rules(self._names, cost_matrix, constraints)
+        self._may_follow = rules.allowed
+        self._costs: list[list[float]] = rules.costs.tolist()
+        self._allowed = self._may_follow.tolist()  # by whether it is the last word, and by the previous tag
+        self._reference = rules.reference.tolist()  # the same, and by the true tag
+
+    def start(self, example: Any) -> TaggedPrefix:
+        """The state before any word has a tag."""
+        words, tags = _parts(example)
+        (checked,), truth = check_words([words]), None
+        if tags is not None:
+            check_tagged([words], [tags])
+            codes = tag_codes([tags], self._names)
+            check_legal(codes, [tags], self._may_follow, self.constraints)
+            truth = tuple(codes.tolist())
+        rows = word_rows([checked], self.window)
+        spans = list(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
+        columns, values = rows.indices.tolist(), rows.data.tolist()
+        features = tuple(columns[a:b] for a, b in spans), tuple(values[a:b] for a, b in spans)
+        return TaggedPrefix(SentenceFeatures(*features, truth))
+
+    def finished(self, state: TaggedPrefix) -> bool:
+        """Whether every word has a tag."""
+        return len(state.tags) == len(state.words)
+
+    def allowed(self, state: TaggedPrefix) -> list[Action]:
+        """The tags that may follow the last one."""
+        last, before = int(len(state.tags) + 1 == len(state.words)), self._tag_before(state)
+        return [tag for tag, may in zip(self.actions, self._allowed[last][before], strict=True) if may]
+
+    def step(self, state: TaggedPrefix, action: Action) -> TaggedPrefix:
+        """The state after the next word has got this tag."""
+        tag = self._column[action]
+        lost = state.lost
+        if state.words.truth is not None:
+            lost += self._costs[state.words.truth[len(state.tags)]][tag]
+        return replace(state, tags=(*state.tags, tag), lost=lost)
+
+    def features(self, state: TaggedPrefix) -> dict[int, float]:
+        """The features of the next word and the last tags, as in ``SequenceTagger``."""
+        place = len(state.tags)
+        previous = state.tags[max(place - self.history, 0) :]
+        seen = dict(zip(state.words.columns[place], state.words.values[place], strict=True))
+        seen.update(dict.fromkeys(history_columns(previous, len(self.actions), self.history), 1.0))
+        return seen
+
+    def reference(self, state: TaggedPrefix) -> Action:
+        """The true tag, or the nearest allowed one."""
+        return self.actions[self._reference_tag(_truth(state), len(state.tags), self._tag_before(state))]
+
+    def loss(self, state: TaggedPrefix) -> float:
+        """The sum of the costs of all tags."""
+        _truth(state)
+        return state.lost
+
+    def rollout(self, state: TaggedPrefix, action: Action) -> float:
+        """The loss after this tag; it stops growing once the reference is back on the true tags."""
+        truth, place, tag = _truth(state), len(state.tags), self._column[action]
+        lost = state.lost + self._costs[truth[place]][tag]
+        while tag != truth[place] and place + 1 < len(truth):
+            place += 1
+            tag = self._reference_tag(truth, place, tag)
+            lost += self._costs[truth[place]][tag]
+        return lost
+
+    def reference_loss(self, state: TaggedPrefix) -> float:
+        """The loss after the reference's own tag, computed without a roll-out."""
+        return self.rollout(state, self.reference(state))
+
+    def output(self, state: TaggedPrefix) -> tuple[Action, ...]:
+        """The tags."""
+        return tuple(self.actions[tag] for tag in state.tags)
+
+    def _tag_before(self, state: TaggedPrefix) -> int:
+        return state.tags[-1] if state.tags else len(self.actions)
+
+    def _reference_tag(self, truth: tuple[int, ...], place: int, before: int) -> int:
+        chosen: int = self._reference[int(place + 1 == len(truth))][before][truth[place]]
+        return chosen
+
+
+def _parts(example: Any) -> tuple[Any, Any]:
+    """Words and tags; tags are None where only words are given."""
+    if hasattr(example, "words") and hasattr(example, "tags"):
+        return example.words, example.tags or None
+    if isinstance(example, tuple) and len(example) == 2 and not isinstance(example[0], str):
+        return example
+    return example, None
+
+
+def _truth(state: TaggedPrefix) -> tuple[int, ...]:
+    if state.words.truth is None:
+        raise InputError("an example must have tags to be learned or scored, got only words. Pass (words, tags).")
+    return state.words.truth

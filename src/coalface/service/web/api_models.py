@@ -1,0 +1,162 @@
+"""Pydantic models of the annotators' REST requests and responses. Times are ISO 8601 in UTC."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Generic, Self, TypeVar
+
+from fastapi import Query
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from coalface.service.desk.messages import Question
+from coalface.service.web.tokens import Caller
+
+# Databases cannot store the character 0.
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]+$")]
+Cost = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until the lease ends.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of items on a page.")]
+Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the previous page.")]
+Item = TypeVar("Item")
+
+
+class View(BaseModel):
+    """A response."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Body(BaseModel):
+    """A request."""
+
+    model_config = ConfigDict(extra="forbid")  # a misspelt field is an error
+
+
+class Page(View, Generic[Item]):
+    """Part of a list; ``next_cursor`` is the cursor of the next page, null on the last."""
+
+    items: list[Item]
+    next_cursor: str | None = None
+
+
+class LevelView(View):
+    """One named level of the cost scale."""
+
+    name: str
+    cost: float
+    anchor: str
+
+
+class ProjectView(View):
+    """The project's question, labels and cost scale."""
+
+    name: str
+    title: str
+    question: str
+    guidelines: str
+    labels: list[str]
+    levels: list[LevelView]
+    cost_bounds: tuple[float, float]
+    true_label: bool
+
+
+class QueryView(View):
+    """One example and the labels whose costs are asked for; only engineers see ranges and reason."""
+
+    id: str
+    example_id: str
+    content: dict[str, Any]
+    labels: list[str]
+    known: dict[str, float | None]
+    lease_id: str
+    expires_at: datetime
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+
+
+class LeasedView(View):
+    """Queries to answer; if there are none, ``reason`` says why."""
+
+    queries: list[QueryView]
+    reason: str | None = None
+
+
+class LeaseView(View):
+    """The end of a lease."""
+
+    expires_at: datetime
+
+
+class ReceiptView(View):
+    """The receipt of a stored answer."""
+
+    answer_id: str
+    late: bool
+    learned: bool
+    follow_up: QueryView | None
+
+
+class AnsweredView(View):
+    """One of the caller's earlier answers."""
+
+    answer_id: str
+    question_id: str
+    example_id: str
+    costs: dict[str, float | None]
+    at: datetime
+    late: bool
+    undone: bool
+    note: str | None
+
+
+class UndoneView(View):
+    """The query of an undone answer, leased to its author again."""
+
+    query: QueryView | None
+
+
+class LeaseBody(Body):
+    """The number of queries, and the duration of their leases."""
+
+    max_items: int = Field(1, ge=1, le=100, description="Annotators: at most 10, for at most 3,600 seconds.")
+    ttl_s: Lifetime = 600.0
+
+
+class RenewBody(Body):
+    """The duration of a lease from now."""
+
+    ttl_s: Lifetime = 600.0
+
+
+class AnswerBody(Body):
+    """Costs by label (null or ``unsure`` means "can't tell"), or the true ``label`` in a project that asks for it."""
+
+    query_id: Identifier
+    lease_id: Identifier
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    unsure: list[Name] = Field(default_factory=list)
+    label: Name | None = None
+    lead_time_s: Seconds | None = None
+    note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
+
+    @model_validator(mode="after")
+    def _either_costs_or_label(self) -> Self:
+        if self.label is not None and (self.costs or self.unsure):
+            raise ValueError("An answer gives either costs or the true label, got both. Leave one out.")
+        return self
+
+
+def visible_to(caller: Caller, question: Question) -> Question:
+    """The question; for annotators without the model's ranges and reason, which could bias them."""
+    return question if caller.is_engineer else replace(question, ranges={}, reason="")
+
+
+def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
+    """The first ``limit`` items; a cursor to the next page if there are more.
+
+    >>> page_of([3, 5, 8], 2, lambda number: number)
+    Page(items=[3, 5], next_cursor='5')
+    """
+    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
