@@ -53,7 +53,7 @@ def at_the_desk(train, test, folder, crew):
             question = desk.answer(who, question.id, question.lease_id, costs, key=str(number)).follow_up
         pause = float(rng.exponential(20)) if rng.random() > 0.01 else 900.0  # some go for coffee
         heapq.heappush(waiting, (now[0] + pause, who, question) if question else (now[0] + 1, who, None))
-    progress, learner = desk.progress(), desk.books.model.learner
+    progress, learner = desk.progress(), desk.state.model.learner
     cost = -learner.score(test.X, cost=test.cost)
     desk.close()
     return cost, progress.examples, progress.costs

@@ -53,7 +53,7 @@ def test_a_program_labels_and_the_project_travels(files, capsys):
 def test_a_limit_is_said_in_words(files, capsys):
     run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
     code, out, _ = run(capsys, "label mail --annotator desk_judge:severity --limit 2")
-    assert (code, out.endswith(" It has given as many answers as it was to give.\n")) == (0, True)
+    assert (code, out.endswith(" Reached --limit.\n")) == (0, True)
 
 
 def test_a_locked_database_is_one_clear_line(files, capsys, monkeypatch):

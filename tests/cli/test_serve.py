@@ -83,7 +83,7 @@ def test_a_second_one_is_refused_before_it_gets_ready(project, capsys, monkeypat
         for command in ("serve mail", "label mail --annotator json:loads"):
             code, _, err = run(capsys, command)
             assert (code, err.count("\n"), readied) == (2, 1, [])
-            assert "a service or coalface label has it open. Stop that one first" in err
+            assert "is already open in another process, a service or coalface label. Stop that one first" in err
 
 
 @pytest.mark.parametrize("trusted", [False, True])

@@ -95,7 +95,7 @@ def test_one_moment_stays_whoever_writes(new):
 
     def write(kind):
         with log.database.writing() as connection:
-            log.append(connection, Event(kind, 1.0))
+            log.extend(connection, [Event(kind, 1.0)])
 
     write("one")
     with log.database.one_moment():

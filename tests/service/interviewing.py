@@ -1,4 +1,4 @@
-"""Short interviews at a desk, for tests of what several people may do to one another."""
+"""Short series of answers at a desk, for tests with several annotators."""
 
 import json
 
@@ -20,7 +20,7 @@ def exported(desk):
 
 
 def half_finished(desk, clock, who="ada", **costs):
-    """Somebody answers the first question of an example, and leaves."""
+    """An annotator answers the first question about an example, and leaves."""
     question = desk.lease(who, ttl=60)
     receipt = tell(desk, who, question, 1.0, **costs)
     assert receipt.follow_up is not None

@@ -1,4 +1,4 @@
-"""Interviews among several people: nothing that somebody answered is lost, and nobody is swayed or paid twice."""
+"""Several annotators answer: no answer is lost, and no annotator is biased or paid twice."""
 
 from dataclasses import replace
 
@@ -6,8 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from coalface.errors import ConflictError, InputError, UnknownIdError
+from coalface.rounds.round import Round
 from coalface.service.desk.messages import NoQuestion
-from coalface.service.desk.pool_scan import decide
+from coalface.service.desk.queue import scan
 from tests.service.interviewing import FOUR, exported, half_finished, logged, tell
 from tests.service.projects import LABELS, costs_for, work
 
@@ -28,18 +29,18 @@ def counted_work():
 # -- leases ---------------------------------------------------------------------------------------
 
 
-def test_nobody_takes_by_undoing_what_somebody_else_looks_at(desk_of, clock):
+def test_undo_does_not_take_a_question_from_another_annotator(desk_of, clock):
     desk = desk_of()
     _, receipt = half_finished(desk, clock)
     theirs = desk.lease("bob")
     assert theirs.id.endswith(".1")
-    with pytest.raises(ConflictError, match="somebody else"):
+    with pytest.raises(ConflictError, match="another annotator"):
         desk.undo("ada", receipt.answer_id)
     assert [question.id for question in desk.held("bob")] == [theirs.id]
     assert tell(desk, "bob", theirs, 0.5).learned
 
 
-def test_an_answer_is_kept_though_its_question_is_back_at_an_earlier_step(desk_of, clock):
+def test_an_answer_is_kept_although_its_question_is_back_at_an_earlier_step(desk_of, clock):
     desk = desk_of()
     _, receipt = half_finished(desk, clock)
     theirs = desk.lease("bob", ttl=60)
@@ -53,22 +54,20 @@ def test_an_answer_is_kept_though_its_question_is_back_at_an_earlier_step(desk_o
             desk.answer("bob", f"{number}.{step}", theirs.lease_id, {"refund": 0.5}, f"forged {step}")
 
 
-def test_an_answer_under_a_lease_given_back_is_kept_though_the_example_was_passed_since(desk_of, monkeypatch):
+def test_an_answer_under_a_released_lease_is_kept_although_the_example_was_passed(desk_of, monkeypatch):
     desk = desk_of()
     dropped = desk.lease("bob")
     tell(desk, "ada", desk.lease("ada"), 0.0)
     desk.release(dropped.lease_id, "bob")
-    monkeypatch.setattr(
-        "coalface.service.desk.queue.decide_again", lambda *_: (None, None)
-    )  # the model knows better by now
+    monkeypatch.setattr("coalface.service.desk.queue.decide_again", lambda *_: Round(1))  # the model asks nothing now
     desk.lease("ada")
-    assert desk.books.store.question(int(dropped.id.partition(".")[0])) is None
+    assert desk.state.store.question(int(dropped.id.partition(".")[0])) is None
     kept = tell(desk, "bob", dropped, 0.5)
     assert (kept.late, kept.learned) == (True, False)
     assert desk.undo("bob", kept.answer_id) is None
 
 
-def test_one_person_may_answer_a_question_that_came_back_to_him(desk_of, clock):
+def test_an_annotator_may_answer_a_question_that_came_back(desk_of, clock):
     desk = desk_of()
     first, receipt = half_finished(desk, clock)
     theirs = desk.lease("bob", ttl=60)
@@ -83,7 +82,7 @@ def test_one_person_may_answer_a_question_that_came_back_to_him(desk_of, clock):
     assert tell(desk, "bob", again, 0.25).learned
 
 
-def test_nobody_holds_more_than_a_few_questions(desk_of, clock):
+def test_an_annotator_holds_at_most_a_few_questions(desk_of, clock):
     desk = desk_of(n=200)
     held = [desk.lease("ada", ttl=60) for _ in range(32)]
     assert desk.lease("ada") == NoQuestion("too-many-held")
@@ -94,7 +93,7 @@ def test_nobody_holds_more_than_a_few_questions(desk_of, clock):
     assert desk.lease("ada").labels
 
 
-def test_nobody_gets_more_questions_than_that_by_undoing(desk_of):
+def test_undo_does_not_exceed_the_questions_an_annotator_may_hold(desk_of):
     desk = desk_of(n=200)
     done = desk.lease("ada")
     receipt = tell(desk, "ada", done, **dict.fromkeys(FOUR, 0.0))
@@ -124,7 +123,7 @@ def test_a_lease_that_ran_out_is_not_regained_once_the_budget_went_elsewhere(des
     assert desk.held("ada") == []
 
 
-def test_what_somebody_did_before_makes_no_lease_slower(desk_of, counted_work):
+def test_earlier_work_does_not_slow_down_a_lease(desk_of, counted_work):
     desk = desk_of()
     tell(desk, "ada", desk.lease("ada"), **dict.fromkeys(FOUR, 0.0))
 
@@ -161,7 +160,7 @@ def test_undoing_leaves_what_an_earlier_answer_told(desk_of):
     assert sorted(line["asked"]) == sorted([asked, second.labels[0]])
 
 
-def test_what_is_known_stands_until_it_is_undone(desk_of):
+def test_a_known_cost_is_not_overwritten(desk_of):
     desk = desk_of()
     first = desk.lease("ada")
     second = tell(desk, "ada", first, 1.0).follow_up
@@ -172,7 +171,7 @@ def test_what_is_known_stands_until_it_is_undone(desk_of):
     assert sorted(line["asked"]) == sorted([first.labels[0], second.labels[0]])
 
 
-def test_nobody_is_shown_the_number_of_somebody_else_as_his_own(desk_of, clock):
+def test_an_annotator_sees_only_their_own_costs_as_known(desk_of, clock):
     desk = desk_of()
     first, _ = half_finished(desk, clock)
     asked = first.labels[0]
@@ -181,11 +180,12 @@ def test_nobody_is_shown_the_number_of_somebody_else_as_his_own(desk_of, clock):
     clock.now += 61
     again = desk.lease("ada")
     assert (again.example_id, again.known) == (first.example_id, {asked: 1.0})
-    row = desk.books.store.question(int(again.id.partition(".")[0]))
-    assert row.known == {asked: 1.0, theirs.labels[0]: 1.0}
+    row = desk.state.store.question(int(again.id.partition(".")[0]))
+    assert row.round.costs == {asked: 1.0, theirs.labels[0]: 1.0}
+    assert row.round.by == {asked: "ada", theirs.labels[0]: "bob"}
 
 
-def test_who_cannot_tell_what_nobody_asked_for_says_nothing(desk_of, clock):
+def test_cannot_tell_about_labels_that_were_not_asked_is_ignored(desk_of, clock):
     desk = desk_of()
     first, _ = half_finished(desk, clock)
     theirs = desk.lease("bob")
@@ -193,14 +193,14 @@ def test_who_cannot_tell_what_nobody_asked_for_says_nothing(desk_of, clock):
     following = tell(desk, "bob", theirs, **{**others, theirs.labels[0]: 1.0}).follow_up
     assert following.known == {theirs.labels[0]: 1.0}
     assert not set(following.labels) & {*first.labels, *theirs.labels}
-    row = desk.books.store.question(int(first.id.partition(".")[0]))
-    assert row.known == {first.labels[0]: 1.0, theirs.labels[0]: 1.0}
+    row = desk.state.store.question(int(first.id.partition(".")[0]))
+    assert row.round.costs == {first.labels[0]: 1.0, theirs.labels[0]: 1.0}
     assert desk.progress("bob").own_costs == 1
     tell(desk, "bob", following, 0.0)
     assert desk.progress("bob").own_costs == 2
 
 
-def test_nobody_sees_what_somebody_else_said(desk_of, clock):
+def test_no_annotator_sees_the_answers_of_another(desk_of, clock):
     desk = desk_of()
     first, _ = half_finished(desk, clock)
     theirs = desk.lease("bob")
@@ -216,29 +216,28 @@ def test_labels_come_in_the_order_of_the_project(desk_of):
     for turn in range(30):
         question = desk.lease("ada")
         assert question.labels == sorted(question.labels)
-        plan = desk.books.store.question(int(question.id.partition(".")[0])).plan
-        orders.append([*plan["first"], *(label for label, _ in plan["then"])])
+        orders.append(list(desk.state.store.question(int(question.id.partition(".")[0])).round.ask))
         costs = {label: (turn + 3 * k) % 9 / 8 for k, label in enumerate(question.labels)}
         tell(desk, "ada", question, **costs)
-    assert any(order != sorted(order) for order in orders)  # the plan has another one
+    assert any(order != sorted(order) for order in orders)  # the round has another one
 
 
 # -- reasons --------------------------------------------------------------------------------------
 
 
-def test_a_pool_that_is_not_looked_through_is_said_to_be(desk_of, monkeypatch):
+def test_the_reason_is_looking_until_the_whole_pool_is_scanned(desk_of, monkeypatch):
     def silent(*args):
-        return (found._replace(plans=[None] * len(found.plans)) for found in decide(*args))
+        return ([(example, Round(one.number)) for example, one in found] for found in scan(*args))
 
-    monkeypatch.setattr("coalface.service.desk.queue._MOST_LOOKED_AT", 8)
-    monkeypatch.setattr("coalface.service.desk.queue.decide", silent)
+    monkeypatch.setattr("coalface.service.desk.queue._MOST_SCANNED", 8)
+    monkeypatch.setattr("coalface.service.desk.queue.scan", silent)
     desk = desk_of(n=40)
     reasons = [desk.lease("ada").reason for _ in range(6)]
     assert reasons == ["looking"] * 4 + ["nothing-worth-asking"] * 2
     assert len(logged(desk, "stopped")) == 1
 
 
-def test_copies_for_others_are_not_said_to_be_leased(desk_of):
+def test_copies_for_other_annotators_are_not_called_leased(desk_of):
     desk = desk_of(n=3, overlap=2)
     work(desk, "ada")
     assert desk.lease("ada") == NoQuestion("others-only")
@@ -253,7 +252,7 @@ def test_copies_for_others_are_not_said_to_be_leased(desk_of):
 # -- the record -----------------------------------------------------------------------------------
 
 
-def test_the_log_says_what_was_put_to_whom_and_until_when(desk_of, clock):
+def test_the_log_records_what_was_asked_of_whom_and_until_when(desk_of, clock):
     desk = desk_of()
     first = desk.lease("ada", ttl=60)
     leased = logged(desk, "leased")[-1]
@@ -275,10 +274,10 @@ def test_the_log_says_what_was_put_to_whom_and_until_when(desk_of, clock):
 def test_what_is_undone_leaves_the_estimate_of_the_cost(desk_of):
     desk = desk_of(labels=LABELS, n=200, learner={})
     receipts, _ = work(desk)
-    before = desk.books.tally.test_cost()
+    before = desk.state.counters.test_cost()
     undone = next(receipt for receipt in reversed(receipts) if receipt.follow_up is None)
     desk.undo("ada", undone.answer_id)
-    after = desk.books.tally.test_cost()
+    after = desk.state.counters.test_cost()
     assert after.n == before.n - 1
 
 
@@ -292,7 +291,7 @@ def test_a_label_counts_as_asked_about_only_where_it_was(desk_of):
 
 
 @pytest.mark.parametrize("name", ["a:b", "", "\ud800", "\0", "x" * 201])
-def test_names_that_the_log_could_mistake_are_refused(desk_of, name):
+def test_names_that_the_log_could_confuse_are_refused(desk_of, name):
     desk = desk_of(n=3)
     with pytest.raises(InputError):
         desk.lease(name)

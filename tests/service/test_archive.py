@@ -35,7 +35,7 @@ def test_history_model_and_open_questions_are_the_same(tmp_path, request, kinds)
     try:
         assert other.project.id != desk.project.id
         assert other.events(limit=10_000) == events
-        assert same_bits(desk.books.model.learner, other.books.model.learner)
+        assert same_bits(desk.state.model.learner, other.state.model.learner)
         assert other.overview() == overview
         assert other.held("bob") == [held]
         other.answer("bob", held.id, held.lease_id, {}, "later")
@@ -112,7 +112,7 @@ def test_exports_can_be_read_by_others(tmp_path):
     work(desk, n=15)
     for form in ("jsonl", "csv", "vw", "model"):
         (tmp_path / f"out.{form}").write_bytes(b"".join(desk.export(form)))
-    closed = desk.books.model.learner.examples_queried_
+    closed = desk.state.model.learner.examples_queried_
     desk.close()
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert len(lines) == closed
@@ -124,7 +124,7 @@ def test_exports_can_be_read_by_others(tmp_path):
     table = (tmp_path / "out.csv").read_text().splitlines()
     assert table[0] == "id,cost:refund,cost:delivery,cost:other,who,at"
     assert len(table) == closed + 1
-    assert same_bits(CoalClassifier.load(tmp_path / "out.model"), desk.books.model.learner)
+    assert same_bits(CoalClassifier.load(tmp_path / "out.model"), desk.state.model.learner)
     with pytest.raises(CoalfaceError, match="one of"):
         desk.export("xml")
 

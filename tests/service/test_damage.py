@@ -24,12 +24,12 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def folder(whole, tmp_path):
-    """A copy of it to be spoilt."""
+    """A copy of it to damage."""
     return shutil.copytree(whole, tmp_path / "mail")
 
 
 def refused(folder):
-    """The one line that opening it says."""
+    """The one line of the error when it is opened."""
     with pytest.raises(CoalfaceError) as caught:
         Desk(Project.open(folder)).close()
     assert "\n" not in str(caught.value)
@@ -45,7 +45,7 @@ def edit(path, old, new):
 def test_only_making_a_project_makes_its_database(folder):
     (folder / "project.db").unlink()
     said = refused(folder)
-    assert "project.db must hold this project's answers, it is missing or empty" in said
+    assert "project.db must hold this project's answers, but it is missing or empty" in said
     assert "import an exported .zip" in said
     assert not (folder / "project.db").exists()
 
@@ -86,9 +86,9 @@ def test_a_page_of_the_log_that_was_overwritten_is_damage(folder):
     ],
     ids=["bounds", "seed", "labels"],
 )
-def test_what_answers_rest_on_stays(folder, file, old, new, said):
+def test_settings_that_answers_depend_on_must_not_change(folder, file, old, new, said):
     edit(folder / file, old, new)
-    assert f"The {said} must stay as the answers so far have found it" in refused(folder)
+    assert f"The {said} must not change after the first question" in refused(folder)
     edit(folder / file, new, old)
     Desk(Project.open(folder)).close()
 
@@ -114,7 +114,7 @@ def test_a_database_of_an_older_version_is_taken_as_it_is_and_kept_so(folder):
     assert "bounds" in refused(folder)
 
 
-def test_a_database_that_somebody_else_locks_is_busy(folder, monkeypatch):
+def test_a_database_that_another_process_locks_is_busy(folder, monkeypatch):
     from coalface.rounds import sql_engines as engines
 
     monkeypatch.setattr(engines, "_PATIENCE", 50)

@@ -42,7 +42,7 @@ def open_desk(tmp_path, database, clock):
 
 
 def again(desk, clock, snapshot=True):
-    """The desk closed and opened anew."""
+    """The desk closed and opened again."""
     desk.close()
     if not snapshot:
         for path in desk.project.folder.glob("snapshot-*"):
@@ -52,15 +52,15 @@ def again(desk, clock, snapshot=True):
 
 @both
 @pytest.mark.parametrize("snapshot", [True, False])
-def test_a_desk_opened_anew_has_the_same_model_and_counts(open_desk, clock, snapshot):
+def test_a_desk_opened_again_has_the_same_model_and_counts(open_desk, clock, snapshot):
     desk = open_desk()
     work(desk, n=30)
     work(desk, "bob", n=10)
     overview = asdict(desk.overview())
     other = again(desk, clock, snapshot)
     try:
-        assert same_bits(desk.books.model.learner, other.books.model.learner)
-        assert other.books.model.learner.round_ > 20
+        assert same_bits(desk.state.model.learner, other.state.model.learner)
+        assert other.state.model.learner.round_ > 20
         assert other.progress("ada") == desk.progress("ada")
         assert asdict(other.overview()) == overview
         receipts, reason = work(other)
@@ -74,9 +74,9 @@ def test_the_model_is_what_a_learner_makes_of_the_exported_answers(open_desk):
     desk = open_desk()
     _, reason = work(desk)
     assert reason == "nothing-worth-asking"
-    learner, live = CoalClassifier(classes=np.array(LABELS)), desk.books.model.learner
+    learner, live = CoalClassifier(classes=np.array(LABELS)), desk.state.model.learner
     lines = [json.loads(line) for line in desk.export("jsonl")]
-    for event in desk.books.log.read(
+    for event in desk.state.log.read(
         kinds=["passed", "closed"]
     ):  # all rounds in their order, by the library's own means
         places = event.body.get("examples", [event.example])
@@ -102,7 +102,7 @@ def costs_label(desk, place):
     return min(costs, key=costs.get)
 
 
-def test_nobody_gets_a_question_that_somebody_holds(open_desk):
+def test_a_question_is_leased_to_one_annotator_at_a_time(open_desk):
     desk = open_desk()
     held = [desk.lease(f"person {k}") for k in range(40)]
     assert len({question.example_id for question in held}) == 40
@@ -112,7 +112,7 @@ def test_nobody_gets_a_question_that_somebody_holds(open_desk):
 
 
 @both
-def test_a_lease_that_ran_out_goes_to_somebody_else_and_both_answers_are_kept(open_desk, clock):
+def test_an_expired_lease_goes_to_another_annotator_and_both_answers_are_kept(open_desk, clock):
     desk = open_desk()
     first = desk.lease("ada", ttl=60)
     clock.now += 61
@@ -124,7 +124,7 @@ def test_a_lease_that_ran_out_goes_to_somebody_else_and_both_answers_are_kept(op
     assert (late.late, late.learned, late.follow_up) == (True, False, None)
     assert [event.who for event in desk.events(limit=1000) if event.kind == "answered"] == ["bob", "ada"]
     assert [event.who for event in desk.events(limit=1000) if event.kind == "expired"] == ["ada"]
-    assert desk.books.model.learner.costs_queried_ == 3
+    assert desk.state.model.learner.costs_queried_ == 3
     rows = {row.name: row for row in desk.overview().annotators}
     assert (rows["ada"].compared, rows["ada"].agreement, rows["bob"].agreement) == (3, 1.0, 1.0)
 
@@ -195,15 +195,15 @@ def test_follow_ups_come_under_the_same_lease_and_settle(open_desk):
     assert len(receipts) < desk.progress().costs < 3 * len(desk.project.pool)
 
 
-def test_a_cost_that_nobody_asked_for_is_learned_and_not_counted(open_desk):
+def test_a_volunteered_cost_is_learned_and_not_counted(open_desk):
     desk = open_desk()
     work(desk, n=40)
     question = next(q for q in iter(lambda: desk.lease("bob"), None) if len(q.labels) == 1)
-    before, costs = desk.progress().costs, desk.books.model.learner.costs_queried_
+    before, costs = desk.progress().costs, desk.state.model.learner.costs_queried_
     receipt = desk.answer("bob", question.id, question.lease_id, dict.fromkeys(LABELS, 0.0), "all")
     assert receipt.follow_up is None
     assert desk.progress().costs == before + 1
-    assert desk.books.model.learner.costs_queried_ == costs + 1
+    assert desk.state.model.learner.costs_queried_ == costs + 1
     line = [json.loads(line) for line in desk.export("jsonl")][-1]
     assert (line["costs"], line["asked"]) == (dict.fromkeys(LABELS, 0.0), question.labels)
 
@@ -244,7 +244,7 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
     wrong = receipts[10]
     with pytest.raises(UnknownIdError):
         desk.undo("bob", wrong.answer_id)
-    before, known = desk.progress().costs, desk.books.model.learner.examples_queried_
+    before, known = desk.progress().costs, desk.state.model.learner.examples_queried_
     question = desk.undo("ada", wrong.answer_id)
     assert desk.progress().costs < before
     assert desk.held("ada")[0].id == question.id
@@ -252,7 +252,7 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
         desk.undo("ada", wrong.answer_id)
     desk.settle()
     assert not desk.overview().rebuilding
-    assert desk.books.model.learner.examples_queried_ == known - 1
+    assert desk.state.model.learner.examples_queried_ == known - 1
     receipt = desk.answer("ada", question.id, question.lease_id, {}, "instead")
     assert receipt.learned
     while receipt.follow_up:
@@ -264,7 +264,7 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
     assert [answered.undone for answered in desk.recent("ada", 100)].count(True) >= 1
     other = again(desk, clock, snapshot=False)
     try:
-        assert same_bits(desk.books.model.learner, other.books.model.learner)
+        assert same_bits(desk.state.model.learner, other.state.model.learner)
         assert other.progress("ada") == desk.progress("ada")
     finally:
         other.close()
@@ -275,13 +275,13 @@ def test_a_snapshot_that_knows_what_was_undone_since_is_left_aside(open_desk, cl
     receipts, _ = work(desk, n=12)
     desk = again(desk, clock)
     desk.undo("ada", receipts[3].answer_id)
-    desk.books.model.settle()
-    undone = desk.books.model.learner
+    desk.state.model.settle()
+    undone = desk.state.model.learner
     desk._closed = True  # as if it had been killed: no new snapshot
     desk._closing.close()
     other = Desk(Project.open(desk.project.folder), clock=clock)
     try:
-        assert same_bits(undone, other.books.model.learner)
+        assert same_bits(undone, other.state.model.learner)
     finally:
         other.close()
 
@@ -321,7 +321,7 @@ def test_a_budget_is_spent_and_never_exceeded(open_desk, budget):
 
 
 @both
-def test_with_overlap_two_people_see_each_example_and_nobody_twice(open_desk):
+def test_with_overlap_two_annotators_see_each_example_once(open_desk):
     desk = open_desk(n=30, overlap=2)
     seen = {"ada": set(), "bob": set()}
     for who in seen:
@@ -333,7 +333,7 @@ def test_with_overlap_two_people_see_each_example_and_nobody_twice(open_desk):
                 question = desk.answer(who, question.id, question.lease_id, costs, question.id + who).follow_up
         assert question.reason == ("others-only" if who == "ada" else "nothing-worth-asking")
     assert seen["ada"] == seen["bob"] != set()
-    assert desk.books.model.learner.examples_queried_ == len(seen["ada"])
+    assert desk.state.model.learner.examples_queried_ == len(seen["ada"])
     ada = next(row for row in desk.overview().annotators if row.name == "ada")
     assert ada.compared > 20
     assert 0.0 < ada.agreement < 1.0

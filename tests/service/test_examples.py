@@ -1,4 +1,4 @@
-"""Looking at the pool: where examples stand, and what would be asked next."""
+"""The state of the examples in the pool, and the questions that come next."""
 
 from coalface.service.desk.examples import next_questions, not_asked
 from coalface.service.desk.messages import Question
@@ -44,10 +44,10 @@ def test_nothing_comes_next_once_the_budget_is_spent(tmp_path):
         assert eve.get(f"{PROJECT}/next").json()["items"] == []
 
 
-def test_with_overlap_everybody_is_asked_about_an_example_once(tmp_path):
+def test_with_overlap_each_annotator_is_asked_about_an_example_once(tmp_path):
     with open_desk(tmp_path, overlap=2) as desk:
         desk.release(desk.lease("ann").lease_id, "ann")  # now the queue has questions, two copies of each
-        coming = [one.example_id for one in next_questions(desk.books, 20)]
+        coming = [one.example_id for one in next_questions(desk.state, 20)]
         assert len(coming) == len(set(coming)) == 20
 
 
@@ -57,7 +57,7 @@ def test_labels_that_are_not_asked_are_surely_worse_or_known(tmp_path):
         while isinstance(question := desk.lease("eve"), Question):
             (predicted,) = desk.predict([{"id": question.example_id}])
             guaranteed = min(high for _, high in predicted["ranges"].values())
-            found = not_asked(desk.books, question)
+            found = not_asked(desk.state, question)
             for label in set(LABELS) - set(question.labels):
                 (reason,) = [reason for reason, labels in found.items() if label in labels]
                 assert (reason == "perhaps later") == (label in question.ranges)

@@ -69,7 +69,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(tmp_path, request, database):
 def check(folder, acknowledged):
     desk = Desk(Project.open(folder))
     try:
-        answers = {event.ref: event for event in desk.books.log.read(kinds=["answered"])}
+        answers = {event.ref: event for event in desk.state.log.read(kinds=["answered"])}
         lines = [line.split(" ", 1) for line in acknowledged.read_text().splitlines()]
         assert len(lines) > 5
         for number, key in lines:
@@ -77,8 +77,8 @@ def check(folder, acknowledged):
             assert answers[f"answer:{who}:{key}"].id == int(number)
         assert len({key for _, key in lines}) == len(lines)
         rebuilt = desk.project.new_learner()
-        desk.books.model._fold(rebuilt, 0)
-        assert same_bits(desk.books.model.learner, rebuilt)
+        desk.state.model._fold(rebuilt, 0)
+        assert same_bits(desk.state.model.learner, rebuilt)
         no_question_is_lost(desk)
     finally:
         desk.close()
@@ -86,10 +86,10 @@ def check(folder, acknowledged):
 
 def no_question_is_lost(desk):
     """Every example up to the cursor was passed, is closed, or is open; and in one of these states only."""
-    passed = [example for event in desk.books.log.read(kinds=["passed"]) for example in event.body["examples"]]
+    passed = [example for event in desk.state.log.read(kinds=["passed"]) for example in event.body["examples"]]
     rows = desk.store.rows()
     closed = [row.example for row in rows if not row.open]
     still_open = [row.example for row in rows if row.open]
-    decided = desk.project.pool.order[: desk.books.tally.cursor].tolist()
+    decided = desk.project.pool.order[: desk.state.counters.cursor].tolist()
     assert sorted(passed + closed + still_open) == sorted(decided)
-    assert sorted(desk.books.tally.closed) == sorted(closed)
+    assert sorted(desk.state.counters.closed) == sorted(closed)

@@ -71,8 +71,8 @@ def test_a_function_a_command_and_an_endpoint_give_the_same_model(tmp_path, endp
     command.close()
     assert {done.stopped for _, done in results} == {"nothing-worth-asking"}
     assert {done.answers for _, done in results} == {results[0][1].answers}
-    first = results[0][0].books.model.learner
-    assert all(same_bits(first, desk.books.model.learner) for desk, _ in results[1:])
+    first = results[0][0].state.model.learner
+    assert all(same_bits(first, desk.state.model.learner) for desk, _ in results[1:])
     assert [done.price for _, done in results] == [0.0, 0.0, 0.25 * results[2][1].answers]
 
 
@@ -92,7 +92,7 @@ def test_several_workers_ask_each_question_once(tmp_path):
     desk, done = labelled(tmp_path / "p", slow, workers=4)
     assert len(asked) == len(set(asked)) == done.answers
     assert 1 < most[0] <= 4
-    assert desk.books.model.learner.round_ == 41
+    assert desk.state.model.learner.round_ == 41
 
 
 def test_failures_are_retried_with_growing_pauses(tmp_path):
@@ -187,7 +187,7 @@ def test_a_failure_does_not_count_towards_the_limit(tmp_path):
 
 
 def test_workers_wait_while_the_pool_is_scanned(tmp_path, monkeypatch):
-    monkeypatch.setattr("coalface.service.desk.queue._MOST_LOOKED_AT", 1)
+    monkeypatch.setattr("coalface.service.desk.queue._MOST_SCANNED", 1)
     _, done = labelled(tmp_path / "p", lambda question: dict.fromkeys(question["labels"], 0.5))
     assert done.stopped == "nothing-worth-asking"
 

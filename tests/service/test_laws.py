@@ -42,7 +42,7 @@ def _projects():
 
 
 class People(RuleBasedStateMachine):
-    """Three people, a clock that is moved by hand, and all that was ever shown to somebody."""
+    """Three people, a clock that is moved by hand, and everything that was ever displayed."""
 
     folder: Path
 
@@ -84,7 +84,7 @@ class People(RuleBasedStateMachine):
         assert not stands
         assert self.desk.answer(who, question.id, question.lease_id, said, key) == receipt  # sent twice, counted once
         self.receipts[who, question.id, question.lease_id, key] = (said, receipt)
-        body = self.desk.books.log.get(int(receipt.answer_id)).body
+        body = self.desk.state.log.get(int(receipt.answer_id)).body
         self.paid_late += body["put"] * receipt.late
         if receipt.follow_up:
             self.shown.append((who, receipt.follow_up))
@@ -139,7 +139,7 @@ class People(RuleBasedStateMachine):
 
     @invariant()
     def the_budget_is_passed_by_late_answers_only(self):
-        """What was paid for, and what is in question with somebody who is not paid for it yet."""
+        """What was paid for, and what annotators are asked about that is not paid for yet."""
         paid = self.paid_for()
         for who in ("ada", "bob", "eve"):
             for question in self.desk.held(who):
@@ -147,7 +147,7 @@ class People(RuleBasedStateMachine):
         assert len(paid) <= BUDGETS[self.desk.project.overlap] + self.paid_late
 
     @invariant()
-    def everybody_is_paid_once_for_a_cost_and_once_for_an_example(self):
+    def each_annotator_is_paid_once_for_a_cost_and_once_for_an_example(self):
         paid = self.paid_for()
         looked = {(event.who, event.example) for event in self.standing() if event.body["step"] == 0}
         for who in ("ada", "bob", "eve"):
@@ -157,7 +157,7 @@ class People(RuleBasedStateMachine):
             assert (progress.costs, progress.examples) == (len(paid), len(looked))
 
     @invariant()
-    def nobody_holds_two_and_no_two_hold_one(self):
+    def each_question_has_one_holder_and_each_annotator_one_copy(self):
         held = [(who, question) for who in ("ada", "bob", "eve") for question in self.desk.held(who)]
         assert max(Counter(question.id.partition(".")[0] for _, question in held).values(), default=1) == 1
         assert max(Counter((who, question.example_id) for who, question in held).values(), default=1) == 1
@@ -174,7 +174,7 @@ class People(RuleBasedStateMachine):
     @invariant()
     def questions_stand_where_the_answers_left_them(self):
         answers = self.standing()
-        rows = self.desk.books.store.rows()
+        rows = self.desk.state.store.rows()
         for row in rows:
             learned = [body for body in (event.body for event in answers) if body["learned"]]
             learned = [body for body in learned if body["question"] == row.number]
@@ -183,14 +183,14 @@ class People(RuleBasedStateMachine):
             for body in learned:  # what was not asked for comes in where nothing is known
                 told = {label: cost for label, cost in body["costs"].items() if cost is not None}
                 known = {**told, **known} | {label: body["costs"][label] for label in body["asked"]}
-            assert row.known == known
+            assert row.round.costs == known
         taken_back = {event.body.get("closed") for event in self.events("undone")}
         taught = Counter(event.example for event in self.events("closed") if event.id not in taken_back)
         assert set(taught) == {row.example for row in rows if not row.open}
         assert set(taught.values()) <= {1}
 
     def teardown(self):
-        """A desk opened anew from the log alone has the same counts, questions and model."""
+        """A desk opened again from the log alone has the same counts, questions and model."""
         if not hasattr(self, "desk"):
             return
         self.desk.settle()
@@ -199,7 +199,7 @@ class People(RuleBasedStateMachine):
             path.unlink()
         other = Desk(Project.open(self.desk.project.folder), clock=self.clock)
         try:
-            assert same_bits(self.desk.books.model.learner, other.books.model.learner)
+            assert same_bits(self.desk.state.model.learner, other.state.model.learner)
             assert asdict(self.desk.overview()) | {"model": 0} == asdict(other.overview()) | {"model": 0}
         finally:
             other.close()
@@ -214,7 +214,7 @@ class People(RuleBasedStateMachine):
         return [event for event in self.events("answered") if str(event.id) not in self.undone]
 
     def events(self, kind):
-        return list(self.desk.books.log.read(kinds=[kind])) if hasattr(self, "desk") else []
+        return list(self.desk.state.log.read(kinds=[kind])) if hasattr(self, "desk") else []
 
 
 People.TestCase.settings = settings(

@@ -1,4 +1,4 @@
-"""A model is made anew behind an undo, and whoever asks for it gets one that the log says, or none."""
+"""The model is rebuilt after an undo; callers get a model that agrees with the log, or an error."""
 
 import time
 
@@ -22,7 +22,7 @@ def desk(tmp_path):
 
 @pytest.fixture
 def broken(desk, monkeypatch):
-    """A desk whose log cannot be folded; ``monkeypatch.undo`` mends it."""
+    """A desk whose log cannot be replayed; ``monkeypatch.undo`` repairs it."""
     monkeypatch.setattr(Project, "new_learner", lambda _: 1 / 0)
     desk.undo("ada", learned(desk)[0])
     return desk
@@ -30,20 +30,20 @@ def broken(desk, monkeypatch):
 
 def learned(desk):
     """Answers with which examples began that the model has learned."""
-    project, closed = desk.project, desk.books.tally.closed
+    project, closed = desk.project, desk.state.counters.closed
     first = [answer for answer in desk.recent("ada", 1000) if answer.question_id.endswith(".0") and not answer.undone]
     return [answer.answer_id for answer in first if project.pool.place(answer.example_id) in closed]
 
 
 def folded(desk):
-    return LiveModel(desk.project, desk.books.log).learner
+    return LiveModel(desk.project, desk.state.log).learner
 
 
 def test_a_rebuilding_that_fails_is_shown_and_nothing_stale_is_given(broken):
     for _ in range(2):
         with pytest.raises(ConflictError, match="division by zero"):
             broken.settle()
-        with pytest.raises(ConflictError, match="taken back"):
+        with pytest.raises(ConflictError, match="were undone"):
             broken.export("model")
     overview = broken.overview()
     assert overview.rebuilding
@@ -62,7 +62,7 @@ def test_it_is_tried_again_until_it_works(broken, monkeypatch):
         time.sleep(0.05)
     overview = broken.overview()
     assert (overview.rebuilding, overview.problem) == (False, None)
-    assert same_bits(broken.books.model.learner, folded(broken))
+    assert same_bits(broken.state.model.learner, folded(broken))
 
 
 def test_what_is_taken_back_while_the_log_is_folded_is_not_in_the_model(desk, monkeypatch):
@@ -80,7 +80,7 @@ def test_what_is_taken_back_while_the_log_is_folded_is_not_in_the_model(desk, mo
     desk.settle()
     monkeypatch.undo()
     assert more == []
-    assert same_bits(desk.books.model.learner, folded(desk))
+    assert same_bits(desk.state.model.learner, folded(desk))
     assert not {first, second, third} & set(learned(desk))
 
 

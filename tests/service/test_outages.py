@@ -1,4 +1,4 @@
-"""A database that somebody locks, or that goes away: callers are told to come again, and lose nothing."""
+"""A database that is locked or goes away: callers are asked to retry, and lose nothing."""
 
 import sqlite3
 import threading
@@ -25,7 +25,7 @@ def desk(tmp_path, monkeypatch):
 
 @contextmanager
 def locked(desk):
-    """While somebody has begun to write the database, with a tool of his own."""
+    """While another program writes to the database."""
     with closing(sqlite3.connect(desk.project.folder / "project.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -62,7 +62,7 @@ def test_progress_does_not_wait_for_who_tries_to_write(tmp_path, monkeypatch):
             found = []
             waiting = threading.Thread(target=lambda: found.append(bob.post(f"{PROJECT}/queries:lease", json={})))
             waiting.start()
-            time.sleep(0.3)  # until he waits
+            time.sleep(0.3)  # until the caller waits
             progress = ann.get(f"{PROJECT}/progress").json()
             assert waiting.is_alive()
             assert progress["own_examples"] == 1
@@ -87,7 +87,7 @@ def test_what_went_wrong_decides_whether_to_come_again(as_ann, desk, monkeypatch
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(desk.books, "recording", fail)
+    monkeypatch.setattr(desk.state, "recording", fail)
     response = as_ann.post(f"{PROJECT}/queries:lease", json={})
     assert is_problem(response, status)
     assert ("retry-after" in response.headers) == (status == 503)
@@ -101,15 +101,14 @@ def test_counts_outlast_a_database_that_cannot_be_read(desk, monkeypatch):
 
     def gone(*_):
         raise sa.exc.OperationalError("SELECT", {}, Exception("gone"))
-        yield
 
     with monkeypatch.context() as patch:
-        patch.setattr(desk.books.log, "read", gone)
-        with pytest.raises(RuntimeError), desk.books.recording():
+        patch.setattr(desk.state.log, "page", gone)
+        with pytest.raises(RuntimeError), desk.state.recording():
             raise RuntimeError("something")
         with pytest.raises(sa.exc.OperationalError):
             desk.lease("ann")
     with monkeypatch.context() as patch:
-        patch.setattr(desk.books, "_behind", False)
+        patch.setattr(desk.state, "_stale", False)
         assert desk.progress("ann") == before
     assert desk.progress("ann") == before

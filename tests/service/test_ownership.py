@@ -107,7 +107,7 @@ def test_a_lost_connection_is_made_again_unless_another_server_came(postgres_ser
     work(desk, n=2)
     cut_off(postgres_server, url)
     assert len(work(desk, n=2)[0]) == 2
-    with pytest.raises(OperationalError), desk.books.recording() as record:
+    with pytest.raises(OperationalError), desk.state.recording() as record:
         record.add("asked", {}, who=cut_off(postgres_server, url))
     assert len(work(desk, n=2)[0]) == 2
     shutil.copytree(tmp_path / "here", tmp_path / "there")
@@ -118,5 +118,5 @@ def test_a_lost_connection_is_made_again_unless_another_server_came(postgres_ser
         desk.lease("ada")
     other.close()
     work(desk, n=2)
-    assert desk.progress().examples == len({event.example for event in desk.books.log.read(kinds=["answered"])})
+    assert desk.progress().examples == len({event.example for event in desk.state.log.read(kinds=["answered"])})
     desk.close()

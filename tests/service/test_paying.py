@@ -1,4 +1,4 @@
-"""What interviews take of the budget, who is paid for what, and several copies of one question."""
+"""What answers take from the budget, who is paid for what, and several copies of one question."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.service.projects import LABELS, same_bits
 # -- the budget -----------------------------------------------------------------------------------
 
 
-def test_what_nobody_asked_for_is_free_also_in_a_late_answer(desk_of, clock):
+def test_a_volunteered_cost_is_free_also_in_a_late_answer(desk_of, clock):
     desk = desk_of()
     late = desk.lease("ada", ttl=60)
     clock.now += 61
@@ -24,7 +24,7 @@ def test_what_nobody_asked_for_is_free_also_in_a_late_answer(desk_of, clock):
     assert (progress.own_costs, progress.own_examples, progress.costs) == (1, 1, 2)
 
 
-def test_nobody_is_paid_twice_for_one_question(desk_of, clock):
+def test_no_annotator_is_paid_twice_for_one_question(desk_of, clock):
     desk = desk_of()
     leases = []
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_a_true_label_takes_one_cost_of_the_budget(desk_of):
 
 
 def stale_and_again(desk):
-    """Somebody answers under a lease that undoing has ended, and the same once more when it is asked again."""
+    """An annotator answers under a lease that undo has ended, and again when the question comes back."""
     first = tell(desk, "ada", desk.lease("ada"), 1.0)
     old = first.follow_up
     back = desk.undo("ada", first.answer_id)
@@ -63,7 +63,7 @@ def stale_and_again(desk):
     return stale, tell(desk, "ada", again, 1.0)
 
 
-def test_nobody_is_paid_twice_by_undoing(desk_of):
+def test_no_annotator_is_paid_twice_after_an_undo(desk_of):
     desk = desk_of(budget={"costs": 3, "examples": 9})
     _, learned = stale_and_again(desk)
     progress = desk.progress("ada")
@@ -112,7 +112,7 @@ def test_half_finished_interviews_are_learned_when_the_budget_is_spent(desk_of, 
     assert desk.lease("eve") == NoQuestion("budget-spent")
     assert [line["id"] for line in exported(desk)] == [late.example_id, question.example_id]
     assert exported(desk)[-1]["costs"] == {question.labels[0]: 1.0}
-    assert desk.books.model.learner.examples_queried_ == 2
+    assert desk.state.model.learner.examples_queried_ == 2
     assert desk.lease("eve") == NoQuestion("budget-spent")
     assert len(logged(desk, "closed")) == 2
     assert len(logged(desk, "stopped")) == 1
@@ -157,13 +157,13 @@ def test_the_model_learns_the_other_copy_when_the_first_one_is_undone(desk_of, c
     tell(desk, "ada", back, key="again", **dict.fromkeys(FOUR, 0.5))
     assert [line["costs"] for line in exported(desk)] == [dict.fromkeys(FOUR, 1.0)]
     desk.settle()
-    live = desk.books.model.learner
+    live = desk.state.model.learner
     desk.close()
     for path in desk.project.folder.glob("snapshot-*"):
         path.unlink()
     other = Desk(Project.open(desk.project.folder), clock=clock)
     try:
-        assert same_bits(live, other.books.model.learner)
+        assert same_bits(live, other.state.model.learner)
     finally:
         other.close()
 

@@ -24,11 +24,11 @@ assert warm, "no kernel was found"
 desk = Desk(project)
 for i in range(12):
     question = desk.lease("ann")
-    not_asked(desk.books, question)
+    not_asked(desk.state, question)
     receipt = desk.answer("ann", question.id, question.lease_id, {question.labels[0]: 3.5}, str(i))
 desk.undo("ann", receipt.answer_id)
 desk.settle()
-desk.overview(), next_questions(desk.books, 30), desk.predict([{"text": "money"}, {"text": "back"}])
+desk.overview(), next_questions(desk.state, 30), desk.predict([{"text": "money"}, {"text": "back"}])
 list(desk.export("model"))
 desk.close()
 new = {name: found for name, found in compiled().items() if found != warm.get(name)}

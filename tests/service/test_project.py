@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, save_npz
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
 from coalface.service.project.features import WIDTH
 from coalface.service.project.project import Project
-from coalface.service.project.settings_file import write_settings
+from coalface.service.project.settings_file import settings_text, write_settings
 
 LABELS = ["cat", "dog", "cow"]
 RECORDS = [{"id": "a", "text": "one two"}, {"id": "b", "text": "two three"}, {"id": "c", "text": ""}]
@@ -144,7 +144,7 @@ def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
         ({"features": np.full((3, 3), np.nan)}, "finite"),
         ({"tree": {"cat": "pet"}}, "dog"),
         ({"tree": {"cat": "a", "dog": "a", "cow": "a"}, "cost_matrix": np.eye(3)}, "both"),
-        ({"cost_matrix": -np.eye(3)}, "from 0 on"),
+        ({"cost_matrix": -np.eye(3)}, "non-negative"),
         ({"cost_matrix": np.eye(3), "cost_bounds": (0.0, 0.5)}, "within the scale"),
         ({"levels": [{"name": "one", "cost": 1}]}, "two levels"),
         ({"cost_bounds": (1.0, 0.0)}, "low < high"),
@@ -194,7 +194,7 @@ def test_settings_of_the_learner_are_kept_as_they_were_given(tmp_path):
 
 
 def test_settings_with_a_password_are_for_their_owner(tmp_path):
-    write_settings(tmp_path, {"database": "postgresql://ada:secret@host/mail"})
+    write_settings(tmp_path, settings_text({"database": "postgresql://ada:secret@host/mail"}))
     assert (tmp_path / "project.toml").stat().st_mode & 0o777 == 0o600
     project = Project.create(tmp_path / "p", RECORDS, LABELS)
     assert "sqlite" not in repr(project)

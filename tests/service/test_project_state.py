@@ -1,11 +1,11 @@
-"""Counts and model are what the log says, whatever went wrong on the way there."""
+"""Counters and model agree with the log after every failure."""
 
 from contextlib import contextmanager
 
 import pytest
 
 from coalface.service.desk.desk import Desk
-from coalface.service.desk.project_state import Books
+from coalface.service.desk.project_state import ProjectState
 from tests.service.projects import Clock, costs_for, same_bits, small_project, work
 
 
@@ -22,15 +22,15 @@ def answer(desk, question, key="again and again"):
 
 
 def the_log_is_what_is_known(desk):
-    fresh = Books(desk.project, desk.store, desk.books.clock)
-    assert vars(fresh.tally.spent) == vars(desk.books.tally.spent)
-    assert fresh.tally.annotators() == desk.books.tally.annotators()
-    assert (fresh.tally.closed, fresh.tally.cursor) == (desk.books.tally.closed, desk.books.tally.cursor)
-    assert same_bits(fresh.model.learner, desk.books.model.learner)
+    fresh = ProjectState(desk.project, desk.store, desk.state.clock)
+    assert vars(fresh.counters.spent) == vars(desk.state.counters.spent)
+    assert fresh.counters.annotators() == desk.state.counters.annotators()
+    assert (fresh.counters.closed, fresh.counters.cursor) == (desk.state.counters.closed, desk.state.counters.cursor)
+    assert same_bits(fresh.model.learner, desk.state.model.learner)
 
 
 def lose_the_connection_after_the_commit(desk, monkeypatch):
-    """Once: what was written is safe, and nobody is told so."""
+    """Once: the commit succeeds, and the caller gets an error."""
     writing, database = desk.store.database.writing, desk.store.database
 
     @contextmanager
@@ -43,7 +43,7 @@ def lose_the_connection_after_the_commit(desk, monkeypatch):
     monkeypatch.setattr(database, "writing", torn)
 
 
-def test_a_commit_that_nobody_heard_of_counts_once(desk, monkeypatch):
+def test_a_commit_that_was_not_confirmed_counts_once(desk, monkeypatch):
     question, before = desk.lease("ada"), desk.progress().examples
     lose_the_connection_after_the_commit(desk, monkeypatch)
     with pytest.raises(ConnectionError):
@@ -56,7 +56,7 @@ def test_a_commit_that_nobody_heard_of_counts_once(desk, monkeypatch):
     the_log_is_what_is_known(desk)
 
 
-def test_an_undo_that_nobody_heard_of_is_undone(desk, monkeypatch):
+def test_an_undo_that_was_not_confirmed_is_undone(desk, monkeypatch):
     last = desk.recent("ada", 1)[0]
     lose_the_connection_after_the_commit(desk, monkeypatch)
     with pytest.raises(ConnectionError):
@@ -66,9 +66,9 @@ def test_an_undo_that_nobody_heard_of_is_undone(desk, monkeypatch):
     the_log_is_what_is_known(desk)
 
 
-def test_an_event_that_was_counted_by_half_is_counted_once(desk, monkeypatch):
-    question, tally = desk.lease("ada"), desk.books.tally
-    monkeypatch.setattr(tally, "_note_cost", lambda *_: 1 / 0)
+def test_an_event_that_was_half_counted_is_counted_once(desk, monkeypatch):
+    question, counters = desk.lease("ada"), desk.state.counters
+    monkeypatch.setattr(counters, "_record_cost", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         answer(desk, question)
     the_log_is_what_is_known(desk)
@@ -78,7 +78,7 @@ def test_an_event_that_was_counted_by_half_is_counted_once(desk, monkeypatch):
 
 def test_an_answer_is_taken_although_the_model_cannot_learn_it(desk, monkeypatch):
     question = desk.lease("ada")
-    monkeypatch.setattr("coalface.service.desk.model.lessons_in", lambda _: 1 / 0)
+    monkeypatch.setattr("coalface.service.desk.model.teach", lambda *_: 1 / 0)
     assert answer(desk, question).learned
     monkeypatch.undo()
     desk.settle()
@@ -87,8 +87,8 @@ def test_an_answer_is_taken_although_the_model_cannot_learn_it(desk, monkeypatch
 
 def test_what_is_refused_leaves_no_trace(desk):
     question = desk.lease("ada")
-    with pytest.raises(TypeError), desk.books.recording() as record:
+    with pytest.raises(TypeError), desk.state.recording() as record:
         record.add("asked", {}, who="bob", seconds=record.add("asked", {"not": "JSON" / 1}))
-    assert "bob" not in desk.books.tally.workers
+    assert "bob" not in desk.state.counters.workers
     answer(desk, question)
     the_log_is_what_is_known(desk)

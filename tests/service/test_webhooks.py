@@ -66,7 +66,7 @@ def test_a_message_names_its_event_whatever_the_body_holds(tmp_path):
         question = desk.lease("ann")
         desk.answer("ann", question.id, question.lease_id, dict.fromkeys(question.labels, 1.0), "k")
         desk.lease("ann")
-        with desk.books.recording() as record:
+        with desk.state.recording() as record:
             record.add("snapshot", {"event": 1, "round": 2, "who": "nobody"})  # the same names as in the message
         endpoint = Endpoint()
         assert messenger(desk, endpoint, tmp_path).deliver()

@@ -1,22 +1,22 @@
-"""A database as ledgers and services use it: SQLite in a file, or PostgreSQL by its address.
+"""A SQLite or PostgreSQL database that ledgers and projects read, write and migrate.
 
-What a transaction has written is on disk when its block ends, and transactions that write come one after the other, so
-that the numbers of rows are in the order in which they became visible. Tables are made and changed by numbered steps;
-each part of the program has its own list of steps, and the database knows how far each part has come.
+A transaction is on disk when its block ends. Writers take turns, so row numbers grow in the order in which rows become
+visible. Numbered steps create and change the tables. Each part of the program has its own list of steps, and the
+database records how many steps each part has taken.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock
 
 from coalface.errors import FileFormatError
-from coalface.rounds.sql_engines import engine_of, sole_writer
+from coalface.rounds.sql_engines import TAKE_TURN, engine_of, sole_writer
 
-import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 Step = Callable[[sa.Connection], None]
-BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite numbers rows by itself only if they are INTEGER
+BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite numbers rows itself only if they are INTEGER
 _COUNTED = {"sqlite": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT", "postgresql": "BIGSERIAL PRIMARY KEY"}
 _versions = sa.Table(
     "coalface_schema",
@@ -26,10 +26,10 @@ _versions = sa.Table(
 )
 
 
-def written_out(*statements: str) -> Step:
-    """A step in the words of SQL, never to be changed: tables of today must not slip into it tomorrow.
+def sql_step(*statements: str) -> Step:
+    """A step in literal SQL. Never change one that was released: later table definitions must not alter it.
 
-    ``{counted}`` stands for a primary key that the database counts up by itself.
+    ``{counted}`` is a primary key that the database counts up. Write other braces twice.
     """
 
     def step(connection: sa.Connection) -> None:
@@ -42,8 +42,7 @@ def written_out(*statements: str) -> Step:
 class Database:
     """The database at an address such as ``sqlite:///answers.db`` or ``postgresql://ada@host/answers``.
 
-    Where it is to be written by one process ``alone``, a second one is refused; on SQLite, a lock on a file has to see
-    to that.
+    With ``alone``, PostgreSQL refuses a second process that writes. For SQLite, the caller locks a file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -56,46 +55,41 @@ class Database:
     def __init__(self, url: str, *, alone: bool = False) -> None:
         self.engine = engine_of(url)
         self._writer = sole_writer(self.engine) if alone else self.engine
-        self._lock = RLock()  # one writer at a time: those of one process need not fight over the file
-        self._here = threading.local()
+        self._lock = RLock()  # threads of one process take turns here, not at the file
+        self._thread = threading.local()
 
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """A connection to look at what is there; it never waits for a writer."""
-        moment: sa.Connection | None = getattr(self._here, "moment", None)
-        if moment is not None:
-            yield moment
-            return
-        with self.engine.connect() as connection:
-            yield connection
+    def reading(self) -> AbstractContextManager[sa.Connection]:
+        """A connection to read with; it never waits for a writer."""
+        moment: sa.Connection | None = getattr(self._thread, "moment", None)
+        return self.engine.connect() if moment is None else nullcontext(moment)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """A block in which this thread reads the database as it is when the block begins, whoever writes meanwhile."""
-        if getattr(self._here, "moment", None) is not None:
+        """A block in which this thread reads the database as it is when the block begins."""
+        if getattr(self._thread, "moment", None) is not None:
             yield
             return
         with self.engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            connection = connection.execution_options(coalface_begin="BEGIN")
             with connection.begin():
-                self._here.moment = connection
+                if connection.dialect.name == "sqlite":
+                    connection.exec_driver_sql("BEGIN")
+                self._thread.moment = connection
                 try:
                     yield
                 finally:
-                    self._here.moment = None
+                    self._thread.moment = None
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction: all of it is on disk when the block ends, or none of it after an error.
 
-        Only where the database went away in the last moment nobody knows, until one asks it again.
+        If the connection is lost during the commit, the outcome is unknown until the database is read again.
         """
-        with self._lock, self._writer.connect() as connection:
-            connection = connection.execution_options(coalface_begin="BEGIN IMMEDIATE")
-            with connection.begin():
-                yield connection
+        with self._lock, self._writer.connect() as connection, connection.begin():
+            connection.exec_driver_sql(TAKE_TURN[connection.dialect.name])
+            yield connection
 
     def bring_up_to_date(self, part: str, steps: Sequence[Step]) -> None:
         """Take the steps that this part of the database has not taken yet, all or none of them."""
@@ -114,14 +108,14 @@ class Database:
             elif done < len(steps):
                 connection.execute(_versions.update().where(where).values(version=len(steps)))
 
-    def knows(self, part: str) -> bool:
-        """Whether this part of the program has made its tables here."""
+    def has_part(self, part: str) -> bool:
+        """Whether this part of the program has created its tables here."""
         with self.reading() as connection:
             if not sa.inspect(connection).has_table(_versions.name):
                 return False
             return connection.execute(sa.select(_versions).where(_versions.c.part == part)).first() is not None
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._writer.dispose()
         self.engine.dispose()

@@ -1,13 +1,13 @@
-"""What happened, in order: who did what to which example, when, and how long it took. Nothing is ever changed."""
+"""The append-only event log: who did what to which example, when, and how long it took."""
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from coalface.rounds.database import BIG, Database, written_out
+from coalface.rounds.database import BIG, Database, sql_step
 
 _PAGE = 2000  # events read at a time
 _metadata = sa.MetaData()
@@ -28,7 +28,7 @@ _events = sa.Table(
     sqlite_autoincrement=True,
 )
 STEPS = (
-    written_out(
+    sql_step(
         "CREATE TABLE events (id {counted}, at DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, who TEXT, "
         "seconds DOUBLE PRECISION, example BIGINT, ref TEXT UNIQUE, body TEXT NOT NULL)",
         "CREATE INDEX events_by_kind ON events (kind, id)",
@@ -40,7 +40,7 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened; ``ref`` is a name of it that nothing else has, ``id`` grows with time."""
+    """One event; ``ref`` is its unique name, if it has one, and ``id`` grows with time."""
 
     kind: str
     at: float
@@ -49,21 +49,21 @@ class Event:
     example: int | None = None
     ref: str | None = None
     body: dict[str, Any] = field(default_factory=dict)
-    id: int = 0  # given by the log
+    id: int = 0  # set by the log
 
     def to_json(self) -> dict[str, Any]:
-        """The event as plain values; what is None is left out."""
+        """The event as plain values, without those that are None."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
 class EventLog:
-    """The events of a database, to be added to and read in order.
+    """The events in a database, in order.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     log = EventLog(Database(f"sqlite:///{folder}/events.db"))
     ...     with log.database.writing() as connection:
-    ...         _ = log.append(connection, Event("asked", at=12.5, who="ada"))
+    ...         _ = log.extend(connection, [Event("asked", at=12.5, who="ada")])
     ...     [(event.id, event.kind) for event in log.read()]
     ...     log.database.close()
     [(1, 'asked')]
@@ -73,26 +73,23 @@ class EventLog:
         self.database = database
         database.bring_up_to_date("events", STEPS)
 
-    def append(self, connection: sa.Connection, event: Event) -> int:
-        """Add an event; the number it got."""
-        added = connection.execute(_events.insert().values(_row(event)).returning(_events.c.id))
-        return int(added.scalar_one())
-
-    def extend(self, connection: sa.Connection, events: Iterable[Event]) -> None:
-        """Add several events in order; those that have a number keep it."""
-        rows = [_row(event) | ({"id": event.id} if event.id else {}) for event in events]
-        if rows:
-            connection.execute(_events.insert(), rows)
+    def extend(self, connection: sa.Connection, events: Sequence[Event]) -> list[Event]:
+        """Add events in order and return them with their numbers; an event that has a number keeps it."""
+        if not events:
+            return []
+        statement = _events.insert().returning(_events.c.id, sort_by_parameter_order=True)
+        numbers = connection.execute(statement, [_row(event) for event in events]).scalars()
+        return [replace(event, id=number) for event, number in zip(events, numbers, strict=True)]
 
     def read(self, after: int = 0, kinds: Iterable[str] | None = None) -> Iterator[Event]:
-        """All events behind a number, in order; what is added meanwhile may or may not be among them."""
+        """All events after a number, in order; events added meanwhile may or may not be among them."""
         wanted = None if kinds is None else tuple(kinds)
         while page := self.page(after, _PAGE, wanted):
             yield from page
             after = page[-1].id
 
     def page(self, after: int, limit: int, kinds: Iterable[str] | None = None) -> list[Event]:
-        """The next events behind a number."""
+        """The next events after a number."""
         query = sa.select(_events).where(_events.c.id > after).order_by(_events.c.id).limit(limit)
         if kinds is not None:
             query = query.where(_events.c.kind.in_(tuple(kinds)))
@@ -100,7 +97,7 @@ class EventLog:
             return [_event(row) for row in connection.execute(query)]
 
     def latest(self, who: str, kind: str, limit: int, before: int | None = None) -> list[Event]:
-        """Somebody's last events of a kind, or the last ones before a number, the last one first."""
+        """A person's last events of a kind, or the last ones before a number, newest first."""
         query = sa.select(_events).where(_events.c.who == who, _events.c.kind == kind)
         if before is not None:
             query = query.where(_events.c.id < before)
@@ -108,10 +105,18 @@ class EventLog:
             return [_event(row) for row in connection.execute(query.order_by(_events.c.id.desc()).limit(limit))]
 
     def about(self, example: int) -> list[Event]:
-        """All that happened to an example, in order."""
-        query = sa.select(_events).where(_events.c.example == example).order_by(_events.c.id)
+        """All events about an example, in order."""
         with self.database.reading() as connection:
-            return [_event(row) for row in connection.execute(query)]
+            return _about(connection, example)
+
+    def of_answer(
+        self, connection: sa.Connection, answer: str, lease: str
+    ) -> tuple[Event | None, Event | None, list[Event]]:
+        """The answer and the lease of these names, if there are any, and all events about the lease's example."""
+        rows = connection.execute(sa.select(_events).where(_events.c.ref.in_((answer, lease))))
+        found = {row.ref: _event(row) for row in rows}
+        past = _about(connection, found[lease].example) if lease in found else []
+        return found.get(answer), found.get(lease), past
 
     def named(self, ref: str) -> Event | None:
         """The event of this name, if there is one."""
@@ -122,7 +127,7 @@ class EventLog:
         return self._one(_events.c.id == number)
 
     def last(self, connection: sa.Connection | None = None) -> int:
-        """The number of the last event, 0 before there is one; as a transaction sees it, if it is given."""
+        """The number of the last event, 0 before the first; as the transaction sees it, if one is given."""
         query = sa.select(sa.func.coalesce(sa.func.max(_events.c.id), 0))
         if connection is not None:
             return int(connection.execute(query).scalar_one())
@@ -146,9 +151,16 @@ def any_event(connection: sa.Connection) -> bool:
     return connection.execute(sa.select(_events.c.id).limit(1)).first() is not None
 
 
+def _about(connection: sa.Connection, example: int | None) -> list[Event]:
+    query = sa.select(_events).where(_events.c.example == example).order_by(_events.c.id)
+    return [_event(row) for row in connection.execute(query)]
+
+
 def _row(event: Event) -> dict[str, Any]:
-    fields = {name: getattr(event, name) for name in ("kind", "at", "who", "seconds", "example", "ref")}
-    return {**fields, "body": json.dumps(event.body, allow_nan=False, separators=(",", ":"))}
+    row = {**vars(event), "body": json.dumps(event.body, allow_nan=False, separators=(",", ":"))}
+    if not event.id:
+        del row["id"]
+    return row
 
 
 def _event(row: Any) -> Event:

@@ -1,6 +1,7 @@
 """The questions about a batch of examples: what is asked, what is not, and why."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,9 @@ class Queries:
         >>> CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0).ask
         ('walk', 'fly')
         """
-        texts, codes = label_texts(self.classes), self.reason_codes[i]
-        order = [k for k in np.argsort(self.predicted[i], kind="stable").tolist() if self.mask[i, k]]
-        order = [k for k in order if self.next[i, k]] + [k for k in order if not self.next[i, k]]
+        texts, codes = self._texts, self.reason_codes[i]
+        asked = np.flatnonzero(self.mask[i])
+        order = asked[np.lexsort((self.predicted[i, asked], ~self.next[i, asked]))].tolist()
         lowest, highest = self.ranges.lowest[i], self.ranges.highest[i]
         return Round(
             number=self.first_round + i,
@@ -125,9 +126,13 @@ class Queries:
             ranges={texts[k]: (float(lowest[k]), float(highest[k])) for k in order},
             predicted={texts[k]: float(self.predicted[i, k]) for k in order},
             reasons={texts[k]: REASONS[int(codes[k])] for k in order},
-            propensity={texts[k]: float(self.propensity[i, k]) for k in np.flatnonzero(self.audit[i])},
+            propensity={texts[k]: float(self.propensity[i, k]) for k in asked.tolist() if codes[k] == AUDIT},
             outlook=None if self.outlook is None else outlook_of(texts, self.outlook[i]),
         )
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return label_texts(self.classes)
 
     def _about_abstaining(self, i: int) -> list[str]:
         if self.abstain_cost is None:

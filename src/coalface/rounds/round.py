@@ -84,12 +84,14 @@ class Round:
         waiting = tuple(label for label in self.ask[:n_first] if label not in self.costs)
         if waiting:
             return waiting
-        known = (_single(cost, cost_bounds) for cost in self.costs.values() if cost is not None)
-        least = min(known, default=np.inf)
-        for label in self.ask[n_first:]:
-            if label not in self.costs and _single(self.ranges[label][0], cost_bounds) < least:
-                return (label,)
-        return ()
+        later = tuple(label for label in self.ask[n_first:] if label not in self.costs)
+        if not later:
+            return ()
+        known = [cost for cost in self.costs.values() if cost is not None]
+        ends = np.array([*(self.ranges[label][0] for label in later), *known], np.float64)
+        inner = CostScale(*cost_bounds).to_unit(ends).astype(np.float32)  # as the kernels compare costs
+        below = inner[: len(later)] < inner[len(later) :].min(initial=np.inf)
+        return (later[int(below.argmax())],) if below.any() else ()
 
     def with_answers(self, costs: Costs, asked: Iterable[str] | None = None, by: str | None = None) -> "Round":
         """The round with more answers; ``asked`` are the labels the annotator was asked about, by default all.
@@ -161,8 +163,3 @@ class Round:
 
 
 _MAPPINGS = ("predicted", "reasons", "propensity", "costs", "by")
-
-
-def _single(cost: float, bounds: tuple[float, float]) -> float:
-    """A cost as the kernels compare it: on the inner scale, in 32 bits."""
-    return float(np.float32(CostScale(*bounds).to_unit(np.array(cost, np.float64))))

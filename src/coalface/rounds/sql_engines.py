@@ -1,4 +1,4 @@
-"""Connections to SQLite and PostgreSQL, and who may write through them."""
+"""Connections to SQLite and PostgreSQL, and the locks that let one writer in at a time."""
 
 import time
 from typing import Any
@@ -10,14 +10,16 @@ try:
 except ModuleNotFoundError:  # pragma: no cover
     raise InputError("Databases need SQLAlchemy. Run: pip install 'coalface[app]'") from None
 
-_PATIENCE = 5_000  # milliseconds to wait for another process that writes; meanwhile, all of ours wait
-_ONE_BY_ONE, _ALONE = 0xC0A1, 0xC0A2  # what PostgreSQL's locks are called
-_FAREWELL = 5.0  # seconds in which the server notices that the process before us is gone
-_ALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
+_PATIENCE = 5_000  # milliseconds to wait for a writer in another process
+_TURN_LOCK, _SOLE_WRITER_LOCK = 0xC0A1, 0xC0A2  # numbers of PostgreSQL's advisory locks
+_FAREWELL = 5.0  # seconds in which the server notices that the process before this one is gone
+_KEEPALIVES = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
+# The first statement of a transaction that writes. It locks at once: a transaction that reads first may fail later.
+TAKE_TURN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": f"SELECT pg_advisory_xact_lock({_TURN_LOCK})"}
 
 
 def engine_of(url: str) -> sa.Engine:
-    """Connections to the database at an address, seen to be there."""
+    """Connections to the database at an address; one is made at once to see that the database is there."""
     try:
         address = sa.make_url(url)
         if address.drivername in ("postgresql", "postgres"):
@@ -33,26 +35,25 @@ def engine_of(url: str) -> sa.Engine:
             f"{without_password(url)} ({in_one_line(Exception(str(problem).splitlines()[0]))})."
         ) from None
     if engine.dialect.name == "sqlite":
-        engine.dispose()  # the connection above knows nothing of what follows
+        engine.dispose()  # the connection above was made without the settings below
         sa.event.listen(engine, "connect", _prepare_sqlite)
-    sa.event.listen(engine, "begin", _begin)
     return engine
 
 
 def sole_writer(engine: sa.Engine) -> sa.Engine:
-    """The one connection of a process that writes alone: PostgreSQL lets nobody else have it while this one lasts.
+    """The one connection of a process that writes alone; PostgreSQL refuses other sole writers while it lasts.
 
-    A connection that was lost is made again only if nobody else has come to write meanwhile.
+    A lost connection is made again only if no other process has become the sole writer meanwhile.
     """
     if engine.dialect.name != "postgresql":
         return engine
     alone = sa.create_engine(engine.url, pool_size=1, max_overflow=0, pool_pre_ping=True)
-    sa.event.listen(alone, "connect", _write_alone)
+    sa.event.listen(alone, "connect", _become_sole_writer)
     return alone
 
 
 def without_password(url: str) -> str:
-    """An address as it may be shown.
+    """An address that is safe to show.
 
     >>> without_password("postgresql://ada:secret@host/answers?password=secret")
     'postgresql://ada:***@host/answers?password=hidden'
@@ -66,32 +67,23 @@ def without_password(url: str) -> str:
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Readers beside one writer; what is committed survives a power cut; transactions begin when we say so."""
+    """Let readers work beside one writer, keep commits through a power cut, and leave BEGIN to the program."""
     connection.isolation_level = None
     for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_PATIENCE}"):
         connection.execute(f"PRAGMA {setting}")
 
 
-def _begin(connection: sa.Connection) -> None:
-    """A writer takes its place at once: one that first reads and then writes may be sent away half-way."""
-    begin = connection.get_execution_options().get("coalface_begin")
-    if begin and connection.dialect.name == "sqlite":
-        connection.exec_driver_sql(begin)
-    elif begin == "BEGIN IMMEDIATE":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ONE_BY_ONE})")
-
-
-def _write_alone(connection: Any, _: Any) -> None:
-    """Hold the lock of the only writer for as long as this connection lives; a lost machine is noticed in a minute."""
+def _become_sole_writer(connection: Any, _: Any) -> None:
+    """Hold the sole writer's lock while this connection lives; a lost machine is noticed within a minute."""
     deadline = time.monotonic() + _FAREWELL
     connection.autocommit = True
-    for name, value in _ALIVE.items():
+    for name, value in _KEEPALIVES.items():
         connection.execute(f"SET {name} = {value}")
-    while not connection.execute(f"SELECT pg_try_advisory_lock({_ALONE})").fetchone()[0]:
+    while not connection.execute(f"SELECT pg_try_advisory_lock({_SOLE_WRITER_LOCK})").fetchone()[0]:
         if time.monotonic() > deadline:
             connection.close()
             raise FileBusyError(
-                "The database must be written by one service at a time, another one is at it. Stop that one first."
+                "The database must be written by one service at a time, and another one uses it. Stop that one first."
             )
         time.sleep(0.1)
     connection.autocommit = False

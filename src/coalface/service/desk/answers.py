@@ -1,19 +1,18 @@
-"""Interviews: leases kept and given back, and the answers of people to the questions about one example, in turn.
+"""Answers: what happens when an annotator answers, renews a lease or gives a question back.
 
-An answer under a lease that ever showed its question is kept, whatever has become of the question since. It is learned
-if it is the first to that question; otherwise it stands in the log beside the one that was.
+Any answer under a lease whose question was displayed is kept, whatever has happened to the question since. The model
+learns it if it is the first answer to that question. Otherwise the log keeps it beside the first one.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
-from coalface.service.desk.checks import checked_name, parsed_question
-from coalface.service.desk.counters import ANSWERED
-from coalface.service.desk.example_log import pay_for, put_under, standing
-from coalface.service.desk.plan import Plan
-from coalface.service.desk.project_state import Books, Recording
+from coalface.rounds.round import Round
+from coalface.service.desk.events import ANSWERED, UNDONE
+from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import MOST_HELD, QuestionQueue
 from coalface.service.desk.store import Row
 from coalface.service.project.spending import Spent
@@ -23,55 +22,112 @@ Costs = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Given:
-    """An answer as somebody sent it. A ``truth`` says what every label costs, so that nothing is left to ask."""
+    """An answer as an annotator sent it, not yet part of a ``Round``: to which question, under which lease and key.
+
+    With ``whole`` it settles every label, because the annotator gave the ``truth`` or could not tell it.
+    """
 
     annotator: str
-    question_id: str
+    question: tuple[int, int]  # its number, and its number of answers when it was displayed
     lease_id: str
     key: str
     costs: Costs
-    said: dict[str, Any]  # seconds, note, price: those that were given
+    said: dict[str, Any]  # seconds, note and price, where given
     whole: bool = False
     truth: str | None = None
 
 
 @dataclass(frozen=True)
 class Taken:
-    """An answer that is safe, and the question as it stands if the same person is asked on."""
+    """A receipt for an answer, not the answers themselves: its event, and the question if the annotator is asked on."""
 
     event: Event
     next: Row | None
 
-    @property
-    def body(self) -> Any:
-        """What the log says of the answer."""
-        return self.event.body
 
+class Answers:
+    """Answers in, follow-up questions out. The caller holds the lock of the project's state."""
 
-class Interviews:
-    """Answers in, follow-up questions out; whoever calls holds the lock of the books."""
+    def __init__(self, state: ProjectState, queue: QuestionQueue) -> None:
+        self._state, self._queue = state, queue
 
-    def __init__(self, books: Books, queue: QuestionQueue) -> None:
-        self._books, self._queue = books, queue
+    # -- answers --------------------------------------------------------------------------------
+
+    def answer(self, given: Given) -> Taken:
+        """Keep an answer and, if it is the first to its question, continue the question."""
+        state, (number, step) = self._state, given.question
+        ref = f"answer:{given.annotator}:{given.key}"
+        earlier, lease, past, row = state.store.situation(number, ref, f"lease:{given.lease_id}")
+        if earlier is not None:
+            return self._again(earlier, given, row)
+        lease = _own_lease(lease, given.lease_id, given.annotator)
+        asked = _displayed_labels(lease, past, given)
+        valid = valid_answers(past)
+        _refuse_second(valid, lease, step)
+        body: dict[str, Any] = {"question": number, "step": step, "lease": lease.id, "asked": asked}
+        body["costs"] = {**dict.fromkeys(asked), **given.costs}
+        body |= {name: value for name, value in given.said.items() if name != "seconds"}
+        body |= {"truth": given.truth} if given.truth is not None else {}
+        body |= charge(given.annotator, body, valid)
+        first = row is not None and row.open and row.step == step
+        with state.recording() as record:
+            if row is None or not first or self._is_elsewhere(row, given.annotator, valid):
+                row, body = None, body | {"learned": False, "late": True}
+            else:
+                in_time = row.lease == given.lease_id and not _has_no_lease(row, record.now)
+                body |= {"until": row.expires} if row.lease == given.lease_id else {}
+                body |= {"learned": True, "late": not in_time}
+                row = self._continued(row, given, body, record.now + float(lease.body["ttl"]))
+            record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
+            if row is not None:
+                record.save(row, given.annotator)
+        return Taken(record.events[0], row if row is not None and row.open else None)
+
+    def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
+        """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
+        project = self._state.project
+        answered = with_answer(row.round, body, given.annotator, whole=given.whole)
+        row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
+        left = () if given.whole else answered.next_labels(project.scale.bounds)
+        room = self._room_after(row, body) if left else 0
+        if room < 1:
+            return replace(row, open=False, asking=0, lease=None, expires=None)
+        asking = int(min(len(left), room))
+        body["then"] = {"labels": self._queue.in_project_order(left[:asking]), "until": expires}
+        return replace(row, asking=asking, lease=given.lease_id, expires=expires)
+
+    def _room_after(self, row: Row, body: dict[str, Any]) -> float:
+        """How many more costs the budget allows for after an answer."""
+        limits = self._state.project.limits
+        price = body.get("price", limits.price_of(body["looks"], body["put"]))
+        return limits.room(self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price))
+
+    def _again(self, event: Event, given: Given, row: Row | None) -> Taken:
+        """The receipt for an answer that was sent before with the same key."""
+        body = event.body
+        if event.who != given.annotator or event.id in self._state.counters.undone:
+            raise ConflictError(
+                "This key belongs to an answer that was undone, or to another annotator. Choose a new key."
+            )
+        same = (body["question"], body["step"], body.get("truth")) == (*given.question, given.truth)
+        if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
+            raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
+        goes_on = row is not None and row.open and row.holder == event.who and row.step == given.question[1] + 1
+        return Taken(event, row if body["learned"] and goes_on else None)
 
     # -- leases ---------------------------------------------------------------------------------
 
-    def lease_of(self, lease_id: str, annotator: str) -> Event:
-        """The event of a lease that this annotator got at some time."""
-        event = self._books.log.named(f"lease:{lease_id}")
-        if event is None or event.who != annotator:
-            raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}.")
-        return event
-
     def renew(self, lease_id: str, annotator: str, lasting: float) -> float:
-        """A new end for a lease. One that ran out is noted in the log, the many renewals in time are not."""
-        store, lease = self._books.store, self.lease_of(lease_id, annotator)
+        """The new end of a lease. The log records the renewal of an expired lease, not the many in time."""
+        store, lease = self._state.store, self._lease_of(lease_id, annotator)
         row = store.question(lease.body["question"])
         if row is None or not row.open or row.lease != lease_id:
-            raise ConflictError(f"The lease {lease_id} is over: its question was answered, or somebody else has it.")
-        with self._books.recording() as record:
+            raise ConflictError(
+                f"The lease {lease_id} is over: its question was answered or leased to another annotator."
+            )
+        with self._state.recording() as record:
             expires = record.now + lasting
-            if _is_over(row, record.now):
+            if _has_no_lease(row, record.now):
                 self._refuse_regaining(row, lease_id, annotator)
                 body = {"question": row.number, "step": row.step, "until": expires}
                 record.add("renewed", body, annotator, row.example)
@@ -80,116 +136,112 @@ class Interviews:
 
     def release(self, lease_id: str, annotator: str) -> None:
         """Give a question back; nothing happens if the lease is over."""
-        lease = self.lease_of(lease_id, annotator)
-        row = self._books.store.question(lease.body["question"])
+        lease = self._lease_of(lease_id, annotator)
+        row = self._state.store.question(lease.body["question"])
         if row is not None and row.open and row.lease == lease_id:
-            with self._books.recording() as record:
-                self._books.store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+            with self._state.recording() as record:
+                self._state.store.change(record.connection, row.number, lease=None, holder=None, expires=None)
                 body = {"question": row.number, "step": row.step, "until": row.expires}
                 record.add("released", body, annotator, row.example)
 
+    def _lease_of(self, lease_id: str, annotator: str) -> Event:
+        return _own_lease(self._state.log.named(f"lease:{lease_id}"), lease_id, annotator)
+
     def _refuse_regaining(self, row: Row, lease_id: str, annotator: str) -> None:
-        """A lease that ran out made room for others, and its holder may have taken something else."""
-        books, limits = self._books, self._books.project.limits
+        """An expired lease made room for others, and its holder may have leased another question."""
+        state, limits = self._state, self._state.project.limits
         spent = self._queue.committed(without=row.number) + limits.spent_on(int(row.step == 0), 0)
         if limits.room(spent) < row.asking:
-            raise ConflictError(f"The lease {lease_id} ran out, and the budget has no room for its question any more.")
-        if books.store.n_held(annotator, books.clock()) >= MOST_HELD:
-            raise ConflictError(f"The lease {lease_id} ran out, and {annotator!r} holds {MOST_HELD} others by now.")
-        if self._is_elsewhere(row, annotator, books.log.about(row.example)):
-            raise ConflictError(f"The lease {lease_id} ran out, and {annotator!r} was asked about the example again.")
+            raise ConflictError(f"The lease {lease_id} has expired, and the budget has no room for its question now.")
+        if state.store.n_held(annotator, state.clock()) >= MOST_HELD:
+            raise ConflictError(f"The lease {lease_id} has expired, and {annotator!r} holds {MOST_HELD} others now.")
+        if self._is_elsewhere(row, annotator, valid_answers(state.log.about(row.example))):
+            raise ConflictError(f"The lease {lease_id} has expired, and {annotator!r} has another copy of it.")
 
-    # -- answers --------------------------------------------------------------------------------
-
-    def answer(self, given: Given) -> Taken:
-        """Keep an answer and, if it is the first to its question, go on from it."""
-        books = self._books
-        number, step = parsed_question(given.question_id)
-        ref = f"answer:{given.annotator}:{checked_name('key', given.key)}"
-        before = books.log.named(ref)
-        if before is not None:
-            return self._again(before, number, step, given)
-        lease = self.lease_of(given.lease_id, given.annotator)
-        past = books.log.about(lease.example or 0)
-        asked = put_under(lease, past, number, step)
-        if asked is None:
-            raise UnknownIdError(f"There is no question {given.question_id!r} under the lease {given.lease_id}.")
-        _refuse_second(past, lease, step)
-        row = books.store.question(number)
-        with books.recording() as record:
-            body: dict[str, Any] = {"question": number, "step": step, "lease": lease.id, "asked": asked}
-            body["costs"] = {**dict.fromkeys(asked), **given.costs}
-            body |= {name: value for name, value in given.said.items() if name != "seconds"}
-            body |= {"truth": given.truth} if given.truth is not None else {}
-            body |= pay_for(given.annotator, body, standing(past))
-            following: Row | None = None
-            if row is not None and row.open and row.step == step and not self._is_elsewhere(row, given.annotator, past):
-                in_time = row.lease == given.lease_id and not _is_over(row, record.now)
-                body |= {"until": row.expires} if row.lease == given.lease_id else {}
-                body |= {"learned": True, "late": not in_time}
-                following = self._following(row, given, body, record.now + float(lease.body["ttl"]))
-                if following.open:
-                    body["then"] = {"labels": self._queue.asking(following), "until": following.expires}
-            else:
-                body |= {"learned": False, "late": True}
-            event = record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
-            if following is not None:
-                self._go_on(record, following)
-        return Taken(event, following if following is not None and following.open else None)
-
-    def _following(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
-        """The question as it stands after an answer: put to whoever answered, or closed."""
-        project, plan = self._books.project, Plan(**row.plan)
-        plan, known = plan.heard(row.known, plan.labels if given.whole else body["asked"], body["costs"])
-        row = replace(row, plan=vars(plan), known=known, step=row.step + 1, holder=given.annotator)
-        left = [] if given.whole else plan.next(known, project.cost_bounds)
-        price = body.get("price", project.limits.price_of(body["looks"], body["put"]))
-        spent = self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price)
-        room = project.limits.room(spent)
-        if left and room >= 1:
-            return replace(row, asking=int(min(len(left), room)), lease=given.lease_id, expires=expires)
-        return replace(row, open=False, asking=0, lease=None, expires=None)
-
-    def _go_on(self, record: Recording, row: Row) -> None:
-        if not row.open:
-            self._queue.close(record, row, row.holder)
-        put_down(self._books, record, row)
-
-    def _again(self, event: Event, number: int, step: int, given: Given) -> Taken:
-        """What an answer with the same key came to."""
-        body = event.body
-        if event.who != given.annotator or event.id in self._books.tally.undone:
-            raise ConflictError("This key belongs to an answer that was undone, or to somebody else. Choose a new key.")
-        same = (body["question"], body["step"], body.get("truth")) == (number, step, given.truth)
-        if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
-            raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
-        row = self._books.store.question(number)
-        goes_on = row is not None and row.open and row.holder == event.who and row.step == step + 1
-        return Taken(event, row if body["learned"] and goes_on else None)
-
-    def _is_elsewhere(self, row: Row, annotator: str, past: list[Event]) -> bool:
-        """Whether this annotator is asked or was heard by another copy of the question: nobody counts as two."""
-        if self._books.project.overlap == 1:
+    def _is_elsewhere(self, row: Row, annotator: str, valid: list[Event]) -> bool:
+        """Whether this annotator has or answered another copy of the question: each annotator counts once."""
+        if self._state.project.overlap == 1:
             return False
-        if any(event.who == annotator and event.body["question"] != row.number for event in standing(past)):
+        if any(event.who == annotator and event.body["question"] != row.number for event in valid):
             return True
-        now = self._books.clock()
-        return any(row.holder == annotator and not _is_over(row, now) for row in self._books.store.copies(row))
+        now = self._state.clock()
+        return any(copy.holder == annotator and not _has_no_lease(copy, now) for copy in self._state.store.copies(row))
 
 
-def put_down(books: Books, record: Recording, row: Row) -> None:
-    """Write down where a question stands."""
-    names = ("open", "known", "plan", "step", "asking", "lease", "holder", "expires")
-    books.store.change(record.connection, row.number, **{name: getattr(row, name) for name in names})
+# -- what the log says of one example -------------------------------------------------------------
 
 
-def _is_over(row: Row, now: float) -> bool:
-    """Whether nobody holds the question."""
+def valid_answers(events: Iterable[Event]) -> list[Event]:
+    """The answers that were not undone.
+
+    >>> valid_answers([Event("answered", at=1.0, id=4), Event("undone", at=2.0, id=5, body={"answer": 4})])
+    []
+    """
+    past = list(events)
+    undone = {event.body["answer"] for event in past if event.kind == UNDONE}
+    return [event for event in past if event.kind == ANSWERED and event.id not in undone]
+
+
+def learned_answers(events: Iterable[Event], number: int) -> list[Event]:
+    """The valid answers that this question continued from."""
+    return [event for event in valid_answers(events) if event.body["question"] == number and event.body["learned"]]
+
+
+def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole: bool = False) -> Round:
+    """The round with an answer as its event records it.
+
+    A lease may have displayed labels that the round does not ask about, because it was decided again since. Those count
+    as volunteered.
+    """
+    found = asked.with_answers(body["costs"], asked=asked.ask if whole else body["asked"], by=who)
+    outside = {*found.costs} - {*found.ask, *found.unasked}
+    return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
+
+
+def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) -> dict[str, int]:
+    """What an answer adds to the same annotator's other answers about an example: "looks", 1 if it is new, and costs.
+
+    Each annotator is paid once for each cost, however often and under however many leases it was asked for.
+
+    >>> other = Event("answered", at=1.0, who="ada", body={"step": 0, "asked": ["cat"]})
+    >>> charge("ada", {"step": 0, "asked": ["cat", "dog"]}, [other])
+    {'looks': 0, 'put': 1}
+    """
+    own = [event.body for event in others if event.who == who]
+    asked = {label for body in own for label in body["asked"]}
+    looks = answer["step"] == 0 and all(body["step"] > 0 for body in own)
+    return {"looks": int(looks), "put": len({*answer["asked"]} - asked)}
+
+
+def _displayed_labels(lease: Event, past: Iterable[Event], given: Given) -> list[str]:
+    """The labels that a lease has displayed at a step of its question.
+
+    A lease displays its first step and, after each answer under it, the next, even if that answer was undone later.
+    """
+    number, step = given.question
+    if lease.body["question"] == number:
+        if lease.body["step"] == step:
+            return list(lease.body.get("labels", []))
+        for event in past:
+            body: dict[str, Any] = event.body
+            followed = event.kind == ANSWERED and "then" in body
+            if followed and (body.get("lease"), body["step"] + 1) == (lease.id, step):
+                return list(body["then"]["labels"])
+    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {given.lease_id}.")
+
+
+def _own_lease(lease: Event | None, lease_id: str, annotator: str) -> Event:
+    if lease is None or lease.who != annotator:
+        raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}.")
+    return lease
+
+
+def _has_no_lease(row: Row, now: float) -> bool:
     return row.lease is None or (row.expires or 0.0) < now
 
 
-def _refuse_second(past: list[Event], lease: Event, step: int) -> None:
-    for event in standing(past):
+def _refuse_second(valid: list[Event], lease: Event, step: int) -> None:
+    for event in valid:
         if (event.body.get("lease"), event.body["step"]) == (lease.id, step):
             number = event.body["question"]
-            raise ConflictError(f"{event.who!r} has answered question {number}.{step} already. Undo that first.")
+            raise ConflictError(f"{event.who!r} has already answered question {number}.{step}. Undo that answer first.")

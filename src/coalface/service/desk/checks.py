@@ -1,4 +1,4 @@
-"""What callers of a desk may say: ids, keys, names, times and prices, checked at the edge."""
+"""The input of a desk's callers, checked where it comes in: ids, keys, names, times and prices."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ _LONGEST_NOTE = 10_000
 
 
 def parsed_question(question_id: str) -> tuple[int, int]:
-    """The number of a question and how many answers it had when it was put.
+    """The number of a question and the number of answers it had when it was displayed.
 
     >>> parsed_question("17.2")
     (17, 2)
@@ -30,12 +30,12 @@ def parsed_answer(answer_id: str) -> int:
 
 
 def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
-    """What goes with an answer beside the costs; what is None is left out."""
+    """What was sent with the costs of an answer, without what is None."""
     for name, value in (("seconds", seconds), ("price", price)):
         fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
         if value is not None and not fits:
-            raise InputError(f"{name} must be a number from 0 on, got {value!r}.")
-    if note is not None and not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _can_be_kept(note)):
+            raise InputError(f"{name} must be a non-negative number, got {value!r}.")
+    if note is not None and not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _is_storable(note)):
         raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}.")
     return {
         name: value for name, value in (("seconds", seconds), ("note", note), ("price", price)) if value is not None
@@ -43,7 +43,7 @@ def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
 
 
 def checked_ttl(ttl: Any) -> float:
-    """How long a lease is to last, in seconds."""
+    """How long a lease lasts, in seconds."""
     fits = isinstance(ttl, int | float) and not isinstance(ttl, bool) and math.isfinite(ttl)
     if not fits or not 0 < ttl <= _LONGEST_LEASE:
         raise InputError(f"ttl must be a number of seconds above 0, at most {_LONGEST_LEASE:g}, got {ttl!r}.")
@@ -52,20 +52,20 @@ def checked_ttl(ttl: Any) -> float:
 
 def checked_name(what: str, name: Any) -> str:
     """A name or key of reasonable length."""
-    if not (isinstance(name, str) and 1 <= len(name) <= _LONGEST_NAME and _can_be_kept(name)):
+    if not (isinstance(name, str) and 1 <= len(name) <= _LONGEST_NAME and _is_storable(name)):
         raise InputError(f"{what} must be a text of 1 to {_LONGEST_NAME} characters, got {name!r:.60}.")
     return name
 
 
 def checked_annotator(name: Any) -> str:
-    """The name of somebody who answers; a colon ends it where the log names answers by person and key."""
+    """The name of an annotator; a colon separates it from the key in the log's names of answers."""
     if ":" in checked_name("annotator", name):
         raise InputError(f"annotator must be a name without a colon, got {name!r:.60}.")
     return str(name)
 
 
-def _can_be_kept(text: str) -> bool:
-    """No database keeps the character 0, and none half a character."""
+def _is_storable(text: str) -> bool:
+    """PostgreSQL cannot store the character 0, and no database can store half a surrogate pair."""
     return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

@@ -1,30 +1,30 @@
-"""Counts over the log: what was spent, who answered how much and how alike, and what the model's answers cost."""
+"""Counters over a project's log: what was spent, who answered how much, and the cost of the model's answers."""
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
 
 import numpy as np
 
 from coalface.data.costs import CostScale
-from coalface.kernels.state import ANSWER, CHANCE, PREDICTED
 from coalface.rounds.event_log import Event
+from coalface.rounds.round import Round
+from coalface.service.desk.events import ANSWERED, CLOSED, LEASED, STOPPED, UNDONE, Decided
 from coalface.service.desk.messages import AnnotatorRow, Estimate
-from coalface.service.desk.replay import CLOSED, UNDONE, lessons_in
 from coalface.service.project.spending import Limits, Spent
 
-ANSWERED, ASKED, LEASED, STOPPED = "answered", "asked", "leased", "stopped"
-_WINDOW = 2000  # examples behind the estimate of the cost
+_WINDOW = 2000  # examples in the estimate of the cost
 _FEWEST = 50
 _EVERY = 25  # examples between two points of its history
-_RECENT = 200  # examples behind somebody's pace
+_RECENT = 200  # answers in a person's pace
 
 
 @dataclass
 class Worker:
     """One annotator's counts."""
 
-    answers: int = 0  # those that were not taken back
+    answers: int = 0  # those that were not undone
     spent: Spent = field(default_factory=Spent)
     cant_tell: int = 0
     agreed: int = 0
@@ -34,17 +34,17 @@ class Worker:
 
     @property
     def pace(self) -> float | None:
-        """Seconds per answer, in the middle."""
+        """The median of the seconds per answer."""
         return median(self.seconds) if self.seconds else None
 
 
-class Tally:
+class Counters:
     """Counts that follow the log, event by event.
 
-    >>> tally = Tally(["cat", "dog"], (0.0, 1.0), Limits())
+    >>> counters = Counters(["cat", "dog"], (0.0, 1.0), Limits())
     >>> body = {"question": 1, "step": 0, "costs": {"cat": 0.25}, "late": False, "learned": True}
-    >>> tally.take_in(Event("answered", at=3.0, who="ada", example=7, seconds=4.0, body=body, id=1))
-    >>> tally.spent.costs, tally.workers["ada"].pace
+    >>> counters.take_in([Event("answered", at=3.0, who="ada", example=7, seconds=4.0, body=body, id=1)], [[]])
+    >>> counters.spent.costs, counters.workers["ada"].pace
     (1, 4.0)
     """
 
@@ -52,24 +52,30 @@ class Tally:
         self.spent = Spent()
         self.workers: dict[str, Worker] = {}
         self.asked = dict.fromkeys(labels, 0)
-        self.known = {label: [0, 0.0] for label in labels}  # how many costs, and their sum
+        self.known = {label: [0, 0.0] for label in labels}  # the number of costs, and their sum
         self.closed: dict[int, int] = {}  # example -> the event that closed it
-        self.undone: set[int] = set()  # answers that were taken back
-        self.cursor = 0  # examples of the pool that were decided
-        self.learned = 0  # examples closed, also those undone later
+        self.undone: set[int] = set()  # answers
+        self.cursor = 0  # number of examples of the pool that were decided
+        self.learned = 0  # number of examples closed, also those undone later
         self.stopped: str | None = None
         self.history: list[tuple[int, float]] = []
-        self._labels, self._scale, self._limits = labels, CostScale(*bounds), limits
-        self._paid: deque[tuple[int, float]] = deque(maxlen=_WINDOW)  # the event, and what its example cost
-        self._noted = 0
+        self._scale, self._limits = CostScale(*bounds), limits
+        self._paid: deque[tuple[int, float]] = deque(maxlen=_WINDOW)  # the event, and the cost of the model's answer
+        self._recorded = 0
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
 
     def worker(self, name: str) -> Worker:
-        """Somebody's counts."""
+        """One person's counts."""
         return self.workers.setdefault(name, Worker())
 
-    def take_in(self, event: Event) -> None:
-        """Count one event; events come in the order of the log."""
+    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+        """Count events and the rounds that each of them teaches, in the order of the log."""
+        for event, decided in zip(events, rounds, strict=True):
+            self._take_in(event)
+            for _, one in decided:
+                self._record_cost(event.id, one)
+
+    def _take_in(self, event: Event) -> None:
         body = event.body
         self.cursor = max(self.cursor, body.get("cursor", 0))
         if event.who is not None:
@@ -87,21 +93,12 @@ class Tally:
                 self._paid = deque((one for one in self._paid if one[0] != body["closed"]), maxlen=_WINDOW)
         if event.kind in (LEASED, STOPPED):
             self.stopped = body.get("reason") if event.kind == STOPPED else None
-        for lesson in lessons_in(event):
-            self._note_cost(event.id, lesson.outlook, {label: cost for label, cost, asked in lesson.answers if asked})
 
     def _count(self, event: Event, sign: int) -> None:
-        body = event.body
+        body, worker = event.body, self.worker(event.who or "")
         costs = body["costs"]
-        put = body.get("put", len(costs))
-        spent = self._limits.spent_on(body.get("looks", int(body["step"] == 0)), put)
-        if body.get("price") is not None:
-            spent = Spent(spent.examples, spent.costs, body["price"])
-        worker = self.worker(event.who or "")
-        if sign > 0:
-            self.spent, worker.spent = self.spent + spent, worker.spent + spent
-        else:
-            self.spent, worker.spent = self.spent - spent, worker.spent - spent
+        looks, asked = body.get("looks", int(body["step"] == 0)), body.get("put", len(costs))
+        self.spent, worker.spent = self._limits.after((self.spent, worker.spent), looks, asked, body.get("price"), sign)
         worker.answers += sign
         worker.cant_tell += sign * sum(cost is None for cost in costs.values())
         if event.seconds is not None and sign > 0:
@@ -115,7 +112,7 @@ class Tally:
                 self._compare((event.example or 0, label), event.who or "", cost, sign)
 
     def _compare(self, what: tuple[int, str], who: str, cost: float, sign: int) -> None:
-        """Count where two people gave the cost of one label on one example, for both."""
+        """Count for both where two people gave the cost of one label on one example."""
         given = self._given.setdefault(what, {})
         own = given.setdefault(who, [])
         if sign < 0:
@@ -127,17 +124,18 @@ class Tally:
         if sign > 0:
             own.append(cost)
 
-    def _note_cost(self, event: int, outlook: list[float] | None, asked: dict[str, float | None]) -> None:
-        """What the answer cost, without bias: one asked about by chance stands for those that were not."""
-        if outlook is None or outlook[CHANCE] == 0.0:
+    def _record_cost(self, event: int, decided: Round) -> None:
+        """The inverse-propensity estimate of the cost of the answer that the model would have given."""
+        outlook = decided.outlook
+        if outlook is None:
             return
-        answer, paid = int(outlook[ANSWER]), outlook[PREDICTED]
-        cost = asked.get(self._labels[answer]) if answer < len(self._labels) else None
+        paid, label = outlook.predicted, outlook.label
+        cost = decided.costs.get(label) if label is not None and label not in decided.unasked else None
         if cost is not None:
-            paid += (float(self._scale.to_unit(np.array(cost))) - paid) / outlook[CHANCE]
+            paid += (float(self._scale.to_unit(np.array(cost))) - paid) / outlook.chance
         self._paid.append((event, paid))
-        self._noted += 1
-        if self._noted % _EVERY == 0 and len(self._paid) >= _FEWEST:
+        self._recorded += 1
+        if self._recorded % _EVERY == 0 and len(self._paid) >= _FEWEST:
             mean = float(np.clip(np.mean([paid for _, paid in self._paid][-10 * _EVERY :]), 0.0, 1.0))
             self.history.append((self.spent.costs, float(self._scale.from_unit(np.array(mean)))))
 
@@ -153,7 +151,7 @@ class Tally:
         return Estimate(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
 
     def annotators(self) -> list[AnnotatorRow]:
-        """Everybody who answered, by name."""
+        """Everyone who answered, by name."""
         return [
             AnnotatorRow(
                 name=name,

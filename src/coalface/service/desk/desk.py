@@ -1,29 +1,28 @@
-"""The desk: it hands out questions and takes answers, and forgets nothing that it has acknowledged.
+"""The desk of a project: it leases questions to annotators and takes their answers.
 
-Every call is one transaction: events go into the log and questions change together, and then the model learns what the
-log says. Threads may call it as they like; a project has one desk at a time.
+Each call is one transaction: it writes events to the log and changes questions together. Then the model learns what the
+log says. An acknowledged answer is on disk. Threads may share a desk; a project has one desk at a time.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from coalface.errors import FileBusyError, InputError, UnknownLabelError
 from coalface.files.locks import exclusive
 from coalface.rounds.event_log import Event
-from coalface.service.desk import messages as exchange
-from coalface.service.desk.answers import Costs, Given, Interviews
-from coalface.service.desk.checks import checked_annotator, checked_said, checked_ttl
-from coalface.service.desk.counters import ANSWERED
-from coalface.service.desk.example_log import learned
+from coalface.service.desk import messages
+from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer
+from coalface.service.desk.checks import checked_annotator, checked_name, checked_said, checked_ttl, parsed_question
+from coalface.service.desk.events import ANSWERED
 from coalface.service.desk.messages import Answered, NoQuestion, Overview, Progress, Question, Receipt
 from coalface.service.desk.overview import overview_of, predictions
-from coalface.service.desk.plan import Plan
-from coalface.service.desk.project_state import Books
+from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import LEASE, QuestionQueue
 from coalface.service.desk.store import Row, Store
-from coalface.service.desk.undo import Undoing
+from coalface.service.desk.undo import Undo
 from coalface.service.project.exports import export
 from coalface.service.project.project import Project
 from coalface.service.project.settings_file import SETTINGS
@@ -51,53 +50,53 @@ class Desk:
                 stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
             except FileBusyError:
                 raise FileBusyError(
-                    f"{project.folder} must be open once at a time, a service or coalface label has it open. Stop that "
-                    "one first."
+                    f"The project {project.folder} is already open in another process, a service or coalface label. "
+                    "Stop that one first."
                 ) from None
             self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
-            self.books = Books(project, self.store, clock)
+            self.state = ProjectState(project, self.store, clock)
             self._closing = stack.pop_all()
         self._closed = False
-        self._queue = QuestionQueue(self.books)
-        self._interviews = Interviews(self.books, self._queue)
-        self._undoing = Undoing(self.books, self._queue)
+        self._queue = QuestionQueue(self.state)
+        self._answers = Answers(self.state, self._queue)
+        self._undo = Undo(self.state, self._queue)
 
     def close(self) -> None:
-        """Save a snapshot and let others open the project; a second time, do nothing."""
-        with self.books.lock:
+        """Save a snapshot and let other processes open the project; a second call does nothing."""
+        with self.state.lock:
             if self._closed:
                 return
             self._closed = True
         try:
-            self.books.close()
+            self.state.close()
         finally:
             self._closing.close()
 
     # -- questions ------------------------------------------------------------------------------
 
     def lease(self, annotator: str, ttl: float = LEASE) -> Question | NoQuestion:
-        """A question for this annotator alone until the lease runs out, or why there is none."""
+        """A question for this annotator alone until the lease expires, or why there is none."""
         lasting = checked_ttl(ttl)
         checked_annotator(annotator)
-        with self.books.lock:
+        with self.state.lock:
             found = self._queue.lease(annotator, lasting)
             return found if isinstance(found, NoQuestion) else self._question(found)
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
-        return [self._question(row) for row in self.store.held(annotator, self.books.clock())]
+        return [self._question(row) for row in self.store.held(annotator, self.state.clock())]
 
     def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
-        """Keep a lease for longer, also one that ran out and was given to nobody else; when it ends now."""
+        """Extend a lease, also an expired one whose question is still free; the time at which it ends now."""
         lasting = checked_ttl(ttl)
-        with self.books.lock:
-            return self._interviews.renew(lease_id, annotator, lasting)
+        with self.state.lock:
+            return self._answers.renew(lease_id, annotator, lasting)
 
     def release(self, lease_id: str, annotator: str) -> None:
         """Give a question back unanswered; nothing happens if the lease is over."""
-        with self.books.lock:
-            self._interviews.release(lease_id, annotator)
+        with self.state.lock:
+            self._answers.release(lease_id, annotator)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -112,17 +111,16 @@ class Desk:
         note: str | None = None,
         price: float | None = None,
     ) -> Receipt:
-        """Take the costs of some labels, None for "can't tell"; labels asked about that are missing count as that.
+        """Take the costs of some labels, None for "can't tell", which is also assumed for missing labels.
 
-        The same ``key`` again gives the same receipt. ``price`` is what this answer took, where it is not the usual.
-        Where the true label is wanted, this can only say "can't tell".
+        The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer.
+        If the project asks for the true label, only "can't tell" can be answered here.
         """
-        given = {self._known(label): self.project.scale.checked(label, cost) for label, cost in costs.items()}
+        self._refuse_unknown(costs)
         if self.project.true_label:
-            self._refuse_costs(given)
+            _refuse_costs(self.project.scale.checked(costs))
             return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
-        said = checked_said(seconds, note, price)
-        return self._receipt(Given(annotator, question_id, lease_id, key, given, said))
+        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price))
 
     def answer_truth(
         self,
@@ -135,75 +133,93 @@ class Desk:
         note: str | None = None,
         price: float | None = None,
     ) -> Receipt:
-        """Take the true label, which says what all labels cost; None for "can't tell"."""
-        costs: dict[str, float | None] = {}
+        """Take the true label, which gives the cost of every label; None for "can't tell"."""
+        costs: Costs = {}
         if label is not None:
-            truth = self.project.costs_of_truth(self._known(label))
-            costs = dict(zip(self.project.labels, truth.tolist(), strict=True))
-        said = checked_said(seconds, note, price)
-        return self._receipt(Given(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label))
+            self._refuse_unknown([label])
+            costs = dict(zip(self.project.labels, self.project.costs_of_truth(label).tolist(), strict=True))
+        said = (seconds, note, price)
+        return self._take(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
 
     def undo(self, annotator: str, answer_id: str) -> Question | None:
-        """Take back one's own answer and those that followed from it; the question comes back, leased to its author."""
-        with self.books.lock:
-            row = self._undoing.undo(annotator, answer_id)
+        """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
+        with self.state.lock:
+            row = self._undo.undo(annotator, answer_id)
             return None if row is None else self._question(row)
 
     # -- looking --------------------------------------------------------------------------------
 
     def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
-        """An annotator's last answers, or the last ones before an answer, the last one first."""
-        return [self._answered(event) for event in self.books.log.latest(annotator, ANSWERED, n, before)]
+        """An annotator's last answers, or the last ones before an answer, newest first."""
+        return [self._answered(event) for event in self.state.log.latest(annotator, ANSWERED, n, before)]
 
     def progress(self, annotator: str | None = None) -> Progress:
         """What was asked so far, what may be spent, and one annotator's share of it."""
-        tally = self.books.latest_tally
-        spent, own = tally.spent, tally.workers.get(annotator or "")
+        counters = self.state.latest_counters
+        spent, own = counters.spent, counters.workers.get(annotator or "")
         mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
         budget = self.project.limits.budget
         return Progress(spent.examples, spent.costs, spent.price, budget, mine.examples, mine.costs, pace)
 
     def overview(self) -> Overview:
         """Everything the dashboard shows."""
-        with self.books.lock:
-            return overview_of(self.project, self.books.model, self.books.tally, self.progress())
+        with self.state.lock:
+            return overview_of(self.project, self.state.model, self.state.counters, self.progress())
 
-    def events(self, after: int = 0, limit: int = 100) -> list[exchange.Event]:
-        """The log behind an event, in order."""
-        return [self._told(event) for event in self.books.log.page(after, limit)]
+    def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
+        """The log after an event, in order."""
+        return [self._message(event) for event in self.state.log.page(after, limit)]
 
     def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """For each example the label, and what each label is expected to cost and may cost."""
-        return predictions(self.project, self.books.model.learner, examples)
+        """For each example the best label, and the predicted cost and range of each label."""
+        return predictions(self.project, self.state.model.learner, examples)
 
     def export(self, form: str) -> Iterator[bytes]:
         """The answers as "jsonl", "csv" or "vw", or the "model"."""
-        return export(self.project, self.books.log, lambda: self.books.model.settled()[0], form)
+        return export(self.project, self.state.log, lambda: self.state.model.settled()[0], form)
 
     def settle(self) -> None:
-        """Wait until the model is what the log says."""
-        self.books.model.settle()
+        """Wait until the model agrees with the log."""
+        self.state.model.settle()
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _known(self, label: str) -> str:
-        if label not in self.project.labels:
-            raise UnknownLabelError(label, self.project.labels)
-        return label
+    def _refuse_unknown(self, labels: Iterable[str]) -> None:
+        for label in labels:
+            if label not in self.project.labels:
+                raise UnknownLabelError(label, self.project.labels)
 
-    def _refuse_costs(self, given: Costs) -> None:
-        told = [label for label, cost in given.items() if cost is not None]
-        if told:
-            raise InputError(f"The project wants the true label, got the cost of {told[0]!r}. Send the label instead.")
-
-    def _receipt(self, given: Given) -> Receipt:
-        with self.books.lock:
-            taken = self._interviews.answer(given)
+    def _take(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        key: str,
+        costs: Mapping[str, float | None],
+        said: tuple[float | None, str | None, float | None],
+        *,
+        whole: bool = False,
+        truth: str | None = None,
+    ) -> Receipt:
+        """Check an answer, take it and say what became of it."""
+        given = Given(
+            annotator=annotator,
+            costs=self.project.scale.checked(costs),
+            question=parsed_question(question_id),
+            lease_id=lease_id,
+            key=checked_name("key", key),
+            said=checked_said(*said),
+            whole=whole,
+            truth=truth,
+        )
+        with self.state.lock:
+            taken = self._answers.answer(given)
             follow_up = None if taken.next is None else self._question(taken.next)
-        return Receipt(str(taken.event.id), taken.body["late"], taken.body["learned"], follow_up)
+        body = taken.event.body
+        return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)
 
     def _question(self, row: Row) -> Question:
-        labels = self.project.labels if self.project.true_label else self._queue.asking(row)
+        labels = self.project.labels if self.project.true_label else self._queue.labels_asked(row)
         return Question(
             id=f"{row.number}.{row.step}",
             example_id=self.project.pool.example_id(row.example),
@@ -212,17 +228,17 @@ class Desk:
             known=self._own_costs(row),
             lease_id=row.lease or "",
             expires_at=row.expires or 0.0,
-            ranges={label: (low, high) for label, (low, high) in (row.plan["ranges"] or {}).items()},
-            reason=row.plan["reason"],
+            ranges=dict(row.round.ranges),
+            reason=messages.reason_in_words(row.round),
         )
 
-    def _own_costs(self, row: Row) -> dict[str, float | None]:
-        """What the holder of a question said of it before; what others said would sway him."""
-        plan, own = Plan(**row.plan), Costs()
-        for event in learned(self.books.log.about(row.example), row.number) if row.known else ():
+    def _own_costs(self, row: Row) -> Costs:
+        """What the holder of a question answered before; the answers of others could bias the holder."""
+        own = replace(row.round, costs={}, unasked=(), by={})
+        for event in learned_answers(self.state.log.about(row.example), row.number) if row.round.costs else ():
             if event.who == row.holder:
-                _, own = plan.heard(own, event.body["asked"], event.body["costs"])
-        return {label: own[label] for label in self.project.labels if label in own}
+                own = with_answer(own, event.body, event.who)
+        return {label: own.costs[label] for label in self.project.labels if label in own.costs}
 
     def _answered(self, event: Event) -> Answered:
         body = event.body
@@ -233,15 +249,21 @@ class Desk:
             costs=body["costs"],
             at=event.at,
             late=body["late"],
-            undone=event.id in self.books.tally.undone,
+            undone=event.id in self.state.counters.undone,
             note=body.get("note"),
             content=self.project.pool.content(event.example or 0),
         )
 
-    def _told(self, event: Event) -> exchange.Event:
+    def _message(self, event: Event) -> messages.Event:
         body: dict[str, Any] = dict(event.body)
         if event.example is not None:
             body["example_id"] = self.project.pool.example_id(event.example)
         if event.seconds is not None:
             body["seconds"] = event.seconds
-        return exchange.Event(event.id, event.at, event.kind, event.who, body)
+        return messages.Event(event.id, event.at, event.kind, event.who, body)
+
+
+def _refuse_costs(given: Costs) -> None:
+    for label, cost in given.items():
+        if cost is not None:
+            raise InputError(f"The project asks for the true label, got the cost of {label!r}. Send the label instead.")

@@ -1,30 +1,31 @@
-"""The examples of a pool: where each stands, what would be asked next, and why not more. Looking changes nothing."""
+"""The state of each example of the pool, the questions that come next, and why other labels are not asked about."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from coalface.service.desk.messages import Question
-from coalface.service.desk.plan import Plan
-from coalface.service.desk.pool_scan import decide, decide_again
-from coalface.service.desk.project_state import Books
+from coalface.rounds.cost_ranges import CostRanges
+from coalface.rounds.round import Round
+from coalface.service.desk.messages import Question, reason_in_words
+from coalface.service.desk.project_state import ProjectState
+from coalface.service.desk.queue import decide_again, scan
 from coalface.service.desk.store import Row
 
-_MOST_LOOKED_AT = 1024  # examples, lest others wait long
+_MOST_SCANNED = 1024  # examples, so that other callers do not wait long
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where an example stands: undecided, open (in question), closed (answered and learned) or passed (not asked)."""
+    """The state of an example: undecided, open (in question), closed (answered and learned) or passed (not asked)."""
 
-    turn: int  # its place in the order in which the pool is decided, from 1
+    turn: int  # its place in the order of the pool, counted from 1
     id: str
     state: str
 
 
 @dataclass(frozen=True)
 class Coming:
-    """A question that would be asked: ``labels`` at first, and those in ``later`` unless an answer settles them."""
+    """A question that comes next: first ``labels``, then those in ``later`` that no answer settles."""
 
     example_id: str
     labels: list[str]
@@ -33,46 +34,44 @@ class Coming:
     reason: str
 
 
-def examples_after(books: Books, turn: int, limit: int) -> list[Standing]:
-    """The examples behind a place in the order of the pool."""
-    with books.lock:
-        pool, tally = books.project.pool, books.tally
+def examples_after(state: ProjectState, turn: int, limit: int) -> list[Standing]:
+    """The examples after a place in the order of the pool."""
+    with state.lock:
+        pool, counters = state.project.pool, state.counters
         places = np.asarray(pool.order[turn : turn + limit]).tolist()
-        in_question = books.store.in_question(places)
+        in_question = state.store.in_question(places)
 
-        def state(turn: int, place: int) -> str:
-            if turn > tally.cursor:
+        def of(turn: int, place: int) -> str:
+            if turn > counters.cursor:
                 return "undecided"
-            return "closed" if place in tally.closed else "open" if place in in_question else "passed"
+            return "closed" if place in counters.closed else "open" if place in in_question else "passed"
 
-        return [Standing(at, pool.example_id(place), state(at, place)) for at, place in enumerate(places, turn + 1)]
+        return [Standing(at, pool.example_id(place), of(at, place)) for at, place in enumerate(places, turn + 1)]
 
 
-def next_questions(books: Books, n: int) -> list[Coming]:
-    """The first ``n`` questions for whoever comes next; fewer where the pool, the budget or patience ends."""
-    with books.lock:
-        limits, tally, pool = books.project.limits, books.tally, books.project.pool
-        if limits.room(tally.spent + limits.spent_on(1, 0)) < 1:
+def next_questions(state: ProjectState, n: int) -> list[Coming]:
+    """The next ``n`` questions; fewer if the pool or the budget ends, or after many examples without a question."""
+    with state.lock:
+        limits, counters, pool = state.project.limits, state.counters, state.project.pool
+        if limits.room(counters.spent + limits.spent_on(1, 0)) < 1:
             return []
-        waiting = sorted(books.store.free(books.clock()), key=lambda row: (-row.step, row.number))
-        found: dict[int, Coming] = {}  # by example: of several copies everybody is given one
+        waiting = sorted(state.store.free(state.clock()), key=lambda row: (-row.step, row.number))
+        found: dict[int, Coming] = {}  # by example: each annotator gets one of several copies
         for row in waiting:
-            plan = None if row.example in found else _as_of_now(books, row)
-            if plan is not None and len(found) < n:
-                found[row.example] = _coming(books, row.example, plan, row)
-        for decided in decide(books.model.learner, pool, tally.cursor, n - len(found), _MOST_LOOKED_AT):
-            for example, plan in zip(decided.examples, decided.plans, strict=True):
-                if plan is not None:
-                    found[example] = _coming(books, example, plan)
+            asked = Round(0) if row.example in found else _as_of_now(state, row)
+            if asked.ask and len(found) < n:
+                found[row.example] = _coming(state, row.example, asked)
+        for decided in scan(state.model.learner, pool, counters.cursor, n - len(found), _MOST_SCANNED):
+            found |= {example: _coming(state, example, one) for example, one in decided if one.ask}
         return list(found.values())
 
 
-def not_asked(books: Books, question: Question) -> dict[str, list[str]]:
-    """The labels that are not in question, by why not, as the model sees them now."""
-    ranges = books.model.learner.cost_range(books.project.pool.rows(np.array([_place(books, question)])))
+def not_asked(state: ProjectState, question: Question) -> dict[str, list[str]]:
+    """The labels that are not asked about, by the reason why, according to the model now."""
+    ranges = _ranges_now(state, question)
     guaranteed = ranges.highest[0].min()
     reasons: dict[str, list[str]] = {"perhaps later": [], "surely worse": [], "known well enough": []}
-    for k, label in enumerate(books.project.labels):
+    for k, label in enumerate(state.project.labels):
         if label in question.labels or label in question.known:
             continue
         worse = "surely worse" if ranges.lowest[0, k] > guaranteed else "known well enough"
@@ -80,26 +79,25 @@ def not_asked(books: Books, question: Question) -> dict[str, list[str]]:
     return {reason: labels for reason, labels in reasons.items() if labels}
 
 
-def _place(books: Books, question: Question) -> int:
-    return books.project.pool.place(question.example_id)
+def _ranges_now(state: ProjectState, question: Question) -> CostRanges:
+    pool = state.project.pool
+    return state.model.learner.cost_range(pool.rows(np.array([pool.place(question.example_id)])))
 
 
-def _as_of_now(books: Books, row: Row) -> Plan | None:
-    """The plan by which a waiting question would be put; one that somebody has seen stays as it was."""
-    seen = row.step > 0 or row.holder is not None or books.project.overlap > 1
-    if seen or row.decided == books.tally.learned:
-        return Plan(**row.plan)
-    return decide_again(books.model.learner, books.project.pool, row.example, row.turn)[0]
+def _as_of_now(state: ProjectState, row: Row) -> Round:
+    """The round of a waiting question; one that was displayed stays as it was, others are decided again."""
+    displayed = row.step > 0 or row.holder is not None or state.project.overlap > 1
+    if displayed or row.decided == state.counters.learned:
+        return row.round
+    return decide_again(state.model.learner, state.project.pool, row)
 
 
-def _coming(books: Books, example: int, plan: Plan, row: Row | None = None) -> Coming:
-    known = {} if row is None else row.known
-    asked = plan.next(known, books.project.cost_bounds)
-    labels = [label for label in books.project.labels if label in asked]  # as they are put to people
+def _coming(state: ProjectState, example: int, asked: Round) -> Coming:
+    now = asked.next_labels(state.project.cost_bounds)
     return Coming(
-        example_id=books.project.pool.example_id(example),
-        labels=labels,
-        later=[label for label in plan.labels if label not in labels and label not in known],
-        ranges={label: (low, high) for label, (low, high) in (plan.ranges or {}).items()},
-        reason=plan.reason,
+        example_id=state.project.pool.example_id(example),
+        labels=[label for label in state.project.labels if label in now],  # as annotators see them
+        later=[label for label in asked.ask if label not in now and label not in asked.costs],
+        ranges=dict(asked.ranges),
+        reason=reason_in_words(asked),
     )

@@ -1,4 +1,4 @@
-"""What a desk hands to annotators, programs and pages: plain values that become JSON as they stand.
+"""What a desk gives to annotators, programs and pages: plain values that become JSON unchanged.
 
 Times are seconds since 1970, costs are on the user's scale, labels are spelled as the project spells them.
 """
@@ -6,26 +6,31 @@ Times are seconds since 1970, costs are on the user's scale, labels are spelled 
 from dataclasses import dataclass, field
 from typing import Any
 
+from coalface.kernels.state import AUDIT, UNCERTAIN, WARM_UP
+from coalface.rounds.queries import REASONS
+from coalface.rounds.round import Round
+
 STOPPED = {
     "budget-spent": "The budget is spent.",
     "nothing-worth-asking": "Nothing is left that is worth asking.",
-    "all-leased": "Every open question is with somebody now.",
-    "others-only": "What is left is for others: you have answered about these examples.",
+    "all-leased": "Other annotators hold every open question now.",
+    "others-only": "The questions left are for other annotators: you have answered about these examples.",
     "looking": "The model is still looking for an example that is worth asking about.",
     "too-many-held": "You hold too many questions. Answer or release some first.",
 }
-# Why a program ended that answers.
+# Why a program that answers has ended.
 ENDED = STOPPED | {
-    "limit": "It has given as many answers as it was to give.",
+    "limit": "Reached --limit.",
     "interrupted": "It was interrupted.",
 }
 
 
 @dataclass(frozen=True)
 class Question:
-    """One example and the labels whose cost is asked for now; ``known`` holds what the same person said of it before.
+    """What an annotator sees, less than a ``Round``: an example, the labels asked about, and their own answers.
 
-    ``ranges`` (lowest and highest cost by label) and ``reason`` are for engineers: they would sway an annotator.
+    ``known`` has the costs that the same annotator gave before. ``ranges`` (lowest and highest cost by label) and
+    ``reason`` are for engineers only: they could bias an annotator.
 
     >>> Question("q1", "mail-7", {"kind": "text", "text": "Where is my parcel?"}, ["billing"], {}, "l1", 600.0).known
     {}
@@ -51,7 +56,7 @@ class NoQuestion:
 
 @dataclass(frozen=True)
 class Receipt:
-    """An answer that is safe; ``follow_up`` asks on about the same example, under the same lease."""
+    """An answer is on disk; ``follow_up`` is the next question about the same example, under the same lease."""
 
     answer_id: str
     late: bool
@@ -61,7 +66,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Answered:
-    """One of an annotator's answers, newest first in a list of them."""
+    """One of an annotator's answers, as the annotator may see it and undo it."""
 
     answer_id: str
     question_id: str
@@ -76,12 +81,12 @@ class Answered:
 
 @dataclass(frozen=True)
 class Progress:
-    """What was asked so far and what may be spent; ``own_*`` counts one annotator's share."""
+    """What was asked so far and what may be spent; ``own_*`` is one annotator's share."""
 
     examples: int
     costs: int
     price: float
-    budget: dict[str, float]  # of "examples", "costs" and "price": those that are limited
+    budget: dict[str, float]  # the limits on "examples", "costs" and "price" that are set
     own_examples: int = 0
     own_costs: int = 0
     own_seconds: float | None = None  # median per example
@@ -99,7 +104,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AnnotatorRow:
-    """One annotator's work; ``agreement`` is the share of equal costs where somebody else answered too."""
+    """One annotator's work; ``agreement`` is the share of equal costs where another annotator answered too."""
 
     name: str
     examples: int
@@ -113,7 +118,7 @@ class AnnotatorRow:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """One label: how often it was asked about, and means over undecided examples of its prediction and range."""
+    """One label: how often it was asked about, and its mean prediction and range over undecided examples."""
 
     label: str
     asked: int
@@ -131,25 +136,40 @@ class Overview:
     progress: Progress
     pool: int
     decided: int
-    passive_costs: int  # what asking for every cost of the decided examples would have taken
-    test_cost: Estimate | None  # mean cost of the answers the model would have given, each before it was taught
-    saving: Estimate | None  # what more asking could still save per example, at most
-    contested: Estimate | None  # share of the undecided pool on which something would be asked
+    passive_costs: int  # the number of costs if every label of the decided examples had been asked about
+    test_cost: Estimate | None  # mean cost of the answers the model would have given before it learned each
+    saving: Estimate | None  # the most that further questions could save per example
+    contested: Estimate | None  # share of the undecided examples with a question
     stopped: str | None  # a key of STOPPED
     rebuilding: bool
     model: int  # rounds learned
     annotators: list[AnnotatorRow]
     labels: list[LabelRow]
     history: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, test cost)
-    problem: str | None = None  # why the model still knows what was taken back, where that failed to be mended
+    problem: str | None = None  # why the model could not be rebuilt after an undo
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of the log; ``id`` counts from 1 and orders it."""
+    """One event of the log as callers see it; ``id`` counts from 1 in the order of the log."""
 
     id: int
     at: float
     kind: str
     who: str | None
     body: dict[str, Any]
+
+
+def reason_in_words(asked: Round) -> str:
+    """Why a round asks about its labels, for engineers.
+
+    >>> reason_in_words(Round(1, ask=("cat", "dog"), reasons=dict.fromkeys(("cat", "dog"), REASONS[UNCERTAIN])))
+    '2 labels can still be best'
+    """
+    reasons = list(asked.reasons.values())
+    if REASONS[WARM_UP] in reasons:
+        return "the first examples are asked about in full"
+    uncertain = reasons.count(REASONS[UNCERTAIN])
+    parts = [f"{uncertain} labels can still be best"] if uncertain > 1 else ["one label is uncertain"] * uncertain
+    parts += ["one is drawn at random"] * (REASONS[AUDIT] in reasons)
+    return ", ".join(parts) or "the rule asks for every label"

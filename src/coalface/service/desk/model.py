@@ -1,31 +1,44 @@
-"""The model of a project: a fold over its log, kept up with it, made anew where an answer was taken back."""
+"""The model of a project: a fold over its log that follows new events and is rebuilt after an undo."""
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
+from itertools import islice
 from pathlib import Path
 from threading import Condition, RLock, Thread
 from typing import Any
 
-from coalface.errors import CoalfaceError, ConflictError, in_one_line
+import numpy as np
+
+from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
 from coalface.learner.coal import CoalClassifier
-from coalface.models.online import OnlineModel
 from coalface.rounds.event_log import Event, EventLog
-from coalface.service.desk.replay import CLOSED, PASSED, UNDONE, Lesson, lessons_in, teach, undone_in
+from coalface.service.desk.events import SNAPSHOT, TEACHING, UNDONE, Decided, rounds_in, undone_in
+from coalface.service.project.pool import Pool
 from coalface.service.project.project import Project
 
-SNAPSHOT = "snapshot"  # the kind of event that says what a file of a model stands for
-_TEACHING = (PASSED, CLOSED, UNDONE)
-_LEARNING = (*CoalClassifier._learned_with, "in_turn", "rule", "slack", "random_state")  # what a fold hangs on
-_LONGEST_PAUSE = 60.0  # seconds between two attempts to make it anew
+_BATCH = 512  # rounds learned at a time
+_LONGEST_PAUSE = 60.0  # seconds between two attempts to rebuild
+
+
+def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> None:
+    """Let the learner learn rounds, in order."""
+    _without_warnings(learner)
+    remaining = iter(decided)
+    while batch := list(islice(remaining, _BATCH)):
+        places, rounds = np.array([example for example, _ in batch], np.int64), [one for _, one in batch]
+        try:
+            learner.tell_rounds(rounds, pool.rows(places))
+        except UnknownLabelError as problem:
+            raise FileFormatError(f"The log has a label that the project lacks ({problem}). Add the label.") from None
 
 
 class LiveModel:
-    """The learner as the log has it; ``take_in`` follows the log.
+    """The learner that the log describes; ``take_in`` follows the log.
 
-    Where an answer is taken back, the log is folded anew in the background; until that is done, the old learner stays,
-    ``rebuilding`` is true and, should it fail, ``problem`` says why. It is tried again and again.
+    After an undo, the log is replayed in the background. Until that is done, the old learner stays in use and
+    ``rebuilding`` is true. A failure is tried again; ``problem`` then says what went wrong.
     """
 
     def __init__(self, project: Project, log: EventLog) -> None:
@@ -33,65 +46,67 @@ class LiveModel:
         self._lock = RLock()
         self._changed = Condition(self._lock)
         self._builder: Thread | None = None
-        self._failures = 0  # of making it anew
+        self._failures = 0  # of rebuilding
         self._closed = False
-        self.kept = (0, 0)  # the snapshot it began with: its last event, and how many examples it had asked about
+        self.kept = (0, 0)  # the snapshot it began with: its last event, and its number of examples asked about
         self.problem: str | None = None
         with log.database.one_moment():
-            self.learner, self.last = self._newest()  # the last event that taught it something
+            self.learner, self.last = self._newest()  # ``last`` is the last event that it has learned
 
     @property
     def rebuilding(self) -> bool:
-        """Whether answers were taken back that the model still knows."""
+        """Whether the model still knows answers that were undone."""
         return self._builder is not None
 
-    def take_in(self, event: Event) -> None:
-        """Learn what an event teaches; events come in the order of the log, and may come again."""
+    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+        """Learn the rounds that each event teaches, in the order of the log; known events are skipped."""
+        for event, decided in zip(events, rounds, strict=True):
+            if event.kind in TEACHING:
+                self._take_in(event, decided)
+
+    def _take_in(self, event: Event, decided: list[Decided]) -> None:
         with self._lock:
-            if event.id <= self.last or event.kind not in _TEACHING:
+            if event.id <= self.last:
                 return
             self.last = event.id
-            if undone_in([event]):
-                self.rebuild()
+            if event.kind == UNDONE:
+                if event.body.get("closed"):
+                    self.rebuild()
                 return
             try:
-                teach(self.learner, self._project.pool, lessons_in(event))
-            except Exception:  # the event is safe: the model is behind, and says so
+                teach(self.learner, self._project.pool, decided)
+            except Exception:  # the event is on disk: the model is stale, and says so
                 logging.getLogger("coalface").exception("the model could not learn event %d", event.id)
                 self.rebuild()
 
     def rebuild(self) -> None:
-        """Fold the log anew, in the background."""
+        """Replay the log in the background."""
         with self._lock:
             if self._builder is None:
                 self._builder = Thread(target=self._build, name="coalface-rebuild", daemon=True)
                 self._builder.start()
 
     def settle(self) -> None:
-        """Wait until the model is what the log says; a ConflictError if it cannot be made so now."""
+        """Wait until the model agrees with the log; a ConflictError if it cannot be rebuilt now."""
         with self._changed:
             before = self._failures
-            self._changed.notify_all()  # what failed is tried again at once
+            self._changed.notify_all()  # wakes a builder that pauses after a failure
             while self._builder is not None and self._failures == before:
                 self._changed.wait()
             if self._builder is not None:
                 raise ConflictError(
-                    f"The model still knows answers that were taken back, it could not be made anew ({self.problem}). "
-                    "Look into the log of the service; it is tried again."
+                    f"The model still knows answers that were undone and could not be rebuilt ({self.problem}). "
+                    "See the log of the service; the service keeps trying."
                 )
 
     def settled(self) -> tuple[CoalClassifier, int]:
-        """A copy of the model that is what the log says, and the last event that it knows."""
+        """A copy of the model that agrees with the log, and the last event that it knows."""
         with self._changed:
             self.settle()
-            twin, last = copy(self.learner), self.last
-            state: Any = self.learner.model_.__getstate__()  # copies; whoever learns waits for no more than that
-        twin.model_ = object.__new__(OnlineModel)
-        twin.model_.__setstate__(state)
-        return twin, last
+            return _copied(self.learner), self.last
 
     def close(self) -> None:
-        """Make nothing anew any longer."""
+        """Stop rebuilding."""
         with self._changed:
             self._closed, builder = True, self._builder
             self._changed.notify_all()
@@ -105,7 +120,7 @@ class LiveModel:
                 if self._built():
                     return
             except Exception as problem:
-                logging.getLogger("coalface").exception("the model could not be made anew")
+                logging.getLogger("coalface").exception("the model could not be rebuilt")
                 with self._changed:
                     self.problem = in_one_line(problem) or type(problem).__name__
                     self._failures += 1
@@ -115,11 +130,11 @@ class LiveModel:
                 pause = min(2.0 * pause, _LONGEST_PAUSE)
 
     def _built(self) -> bool:
-        """Whether a new model took the place of the old one; not if more was taken back meanwhile."""
+        """Whether a new model replaced the old one; not if more was undone meanwhile."""
         learner = self._project.new_learner()
         with self._log.database.one_moment():
             last = self._fold(learner, 0)
-        with self._changed, self._log.database.one_moment():  # what comes now waits, and is then behind ``last``
+        with self._changed, self._log.database.one_moment():  # new events wait for the lock; they come after ``last``
             if self._stale(last):
                 return False
             self.last = self._fold(learner, last)
@@ -128,7 +143,7 @@ class LiveModel:
             return True
 
     def _newest(self) -> tuple[CoalClassifier, int]:
-        """The newest snapshot that still holds, and what came after it."""
+        """The newest snapshot that is still valid, with the events after it; and the last event."""
         for event in reversed(list(self._log.read(kinds=[SNAPSHOT]))):
             last, name = int(event.body["event"]), event.body.get("file")
             if name is None or self._stale(last):
@@ -141,35 +156,55 @@ class LiveModel:
         return learner, self._fold(learner, 0)
 
     def _loaded(self, path: Path) -> CoalClassifier | None:
-        """The learner of a snapshot, if it is there and has learned as the project says now."""
+        """The learner of a snapshot, if the file exists and the project's parameters are still the same."""
         try:
             learner = CoalClassifier.load(path)
         except FileNotFoundError:
             return None
         except (CoalfaceError, OSError) as problem:
-            warnings.warn(f"{path} is left aside, the log has it all: {problem}", stacklevel=2)
+            warnings.warn(f"{path} is ignored; the model is rebuilt from the log: {problem}", stacklevel=2)
             return None
         fresh = self._project.new_learner()
-        then, now = learner.plain_params(), fresh.plain_params()
-        if any(then[name] != now[name] for name in _LEARNING):
+        if _replay_parameters(learner) != _replay_parameters(fresh):
             return None
         learner.set_params(**fresh.get_params(deep=False))
         return learner
 
     def _stale(self, last: int) -> bool:
-        """Whether something that a fold up to this event has learned was taken back later."""
+        """Whether something that a model knows up to this event was undone later."""
         return any(closed <= last for closed in undone_in(self._log.read(last, kinds=[UNDONE])))
 
     def _fold(self, learner: CoalClassifier, last: int) -> int:
-        """Teach all that the log has behind an event; the last event."""
+        """Teach all that the log has after an event; the last event."""
         undone = undone_in(self._log.read(kinds=[UNDONE]))
         seen = [last]
 
-        def lessons() -> Iterator[Lesson]:
-            for event in self._log.read(last, kinds=_TEACHING):
+        def decided() -> Iterator[Decided]:
+            for event in self._log.read(last, kinds=TEACHING):
                 seen[0] = event.id
                 if event.id not in undone:
-                    yield from lessons_in(event)
+                    yield from rounds_in(event, self._project.labels)
 
-        teach(learner, self._project.pool, lessons())
+        teach(learner, self._project.pool, decided())
         return seen[0]
+
+
+def _copied(learner: CoalClassifier) -> CoalClassifier:
+    """A copy that later learning does not change."""
+    # needs: a copy of the learner that is safe against concurrent learning
+    twin = copy(learner)
+    twin.model_ = copy(learner.model_)  # copies the arrays
+    return twin
+
+
+def _replay_parameters(learner: CoalClassifier) -> dict[str, Any]:
+    """The parameters that affect replay, as plain values."""
+    # needs: the names of the parameters that affect what a learner learns
+    names = {*learner._learned_with, *learner.model_.learned_with, "in_turn", "rule", "slack", "random_state"}
+    return {name: value for name, value in learner.plain_params().items() if name in names}
+
+
+def _without_warnings(learner: CoalClassifier) -> None:
+    """Do not warn that the learner may have collapsed: the dashboard shows the cost of its answers."""
+    # needs: a learner that can be told not to warn
+    learner._warned = True

@@ -1,4 +1,4 @@
-"""What the dashboard shows, and predictions: looks at the model that change nothing."""
+"""The dashboard's numbers, and predictions; computing them changes nothing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from coalface.errors import InputError
 from coalface.kernels.state import AUDIT
 from coalface.learner.coal import CoalClassifier
 from coalface.rounds.queries import Queries
-from coalface.service.desk.counters import Tally
+from coalface.service.desk.counters import Counters
 from coalface.service.desk.messages import Estimate, LabelRow, Overview, Progress
 from coalface.service.desk.model import LiveModel
 from coalface.service.project.features import featurize
@@ -18,35 +18,35 @@ from coalface.service.project.pool import Pool
 from coalface.service.project.project import Project
 from coalface.service.project.sources import content_of
 
-_SAMPLE = 200  # undecided examples that stand for the rest of the pool
+_SAMPLE = 200  # undecided examples that represent the rest of the pool
 
 
-def overview_of(project: Project, model: LiveModel, tally: Tally, progress: Progress) -> Overview:
-    """All of it, from the counts and from a look at the next examples of the pool."""
+def overview_of(project: Project, model: LiveModel, counters: Counters, progress: Progress) -> Overview:
+    """The dashboard's numbers, from the counters and from the model's view of the next examples."""
     learner, pool = model.learner, project.pool
-    rest = np.asarray(pool.order[tally.cursor : tally.cursor + _SAMPLE], np.int64)
-    queries = learner.ask(pool.rows(rest), first_round=tally.cursor + 1) if len(rest) else None
+    rest = np.asarray(pool.order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
+    queries = learner.ask(pool.rows(rest), first_round=counters.cursor + 1) if len(rest) else None
     saving = learner.saving_
     return Overview(
         progress=progress,
         pool=len(pool),
-        decided=tally.cursor,
-        passive_costs=tally.cursor * project.overlap * (1 if project.true_label else len(project.labels)),
-        test_cost=tally.test_cost(),
+        decided=counters.cursor,
+        passive_costs=counters.cursor * project.overlap * (1 if project.true_label else len(project.labels)),
+        test_cost=counters.test_cost(),
         saving=None if saving is None else Estimate(saving.estimate, saving.low, saving.high, saving.rounds),
         contested=None if queries is None else _contested(queries),
-        stopped=tally.stopped,
+        stopped=counters.stopped,
         rebuilding=model.rebuilding,
         problem=model.problem,
         model=learner.round_ - 1,
-        annotators=tally.annotators(),
-        labels=[_label_row(label, k, tally, queries) for k, label in enumerate(project.labels)],
-        history=tally.history[:],
+        annotators=counters.annotators(),
+        labels=[_label_row(label, k, counters, queries) for k, label in enumerate(project.labels)],
+        history=counters.history[:],
     )
 
 
 def _contested(queries: Queries) -> Estimate:
-    """The share of examples about which the rule, audits aside, would ask something; Wilson's interval."""
+    """The share of examples that the rule would ask about, without audits, with Wilson's interval."""
     asked = (queries.mask & (queries.reason_codes != AUDIT)).any(axis=1)
     n, share, z = len(asked), float(asked.mean()), 1.96
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -54,16 +54,16 @@ def _contested(queries: Queries) -> Estimate:
     return Estimate(share, max(middle - half, 0.0), min(middle + half, 1.0), n)
 
 
-def _label_row(label: str, k: int, tally: Tally, queries: Queries | None) -> LabelRow:
-    count, total = tally.known.get(label, [0, 0.0])
+def _label_row(label: str, k: int, counters: Counters, queries: Queries | None) -> LabelRow:
+    count, total = counters.known.get(label, [0, 0.0])
     mean = total / count if count else None
     if queries is None:
-        return LabelRow(label, tally.asked.get(label, 0), mean, 0.0, 0.0, 0.0, 0.0)
+        return LabelRow(label, counters.asked.get(label, 0), mean, 0.0, 0.0, 0.0, 0.0)
     lowest, highest = queries.ranges.lowest, queries.ranges.highest
     guaranteed = highest.min(axis=1)
     return LabelRow(
         label=label,
-        asked=tally.asked.get(label, 0),
+        asked=counters.asked.get(label, 0),
         mean_cost=mean,
         lowest=float(lowest[:, k].mean()),
         predicted=float(np.clip(queries.predicted[:, k], lowest[:, k], highest[:, k]).mean()),
@@ -75,7 +75,7 @@ def _label_row(label: str, k: int, tally: Tally, queries: Queries | None) -> Lab
 def predictions(
     project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """For each example the label, and what each label is expected to cost and may cost."""
+    """For each example the best label, and the predicted cost and range of each label."""
     if not examples:
         return []
     X = rows_of(project, examples)
@@ -94,7 +94,7 @@ def predictions(
 
 
 def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples:
-    """The features of examples: ones of the pool by "id" alone, or new ones as ``init`` takes them."""
+    """The features of examples: of the pool, given by "id" alone, or new ones as ``init`` reads them."""
     pool: Pool = project.pool
     if all(isinstance(example, Mapping) and set(example) == {"id"} for example in examples):
         return pool.rows(np.array([pool.place(str(example["id"])) for example in examples], np.int64))

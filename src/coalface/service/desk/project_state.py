@@ -1,33 +1,40 @@
-"""The books of a project: its log, the counts over it and the model, which never fall apart.
+"""The state of a project: its log, the counters over it and its model, which always agree.
 
-What happens is written to the log in one transaction, together with where the questions stand. Once that is safe, the
-counts and the model take it in, in the order of the log. Where something goes wrong on the way, nobody knows how much
-is safe; then whoever comes next first takes in what the log has.
+A call writes its events and changes of questions in one transaction. After the commit, the counters and the model take
+in the events in the order of the log. After an error on the way, the outcome is unknown; the next caller replays the
+log first.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
 import sqlalchemy as sa
 
-from coalface.rounds.event_log import Event, EventLog
-from coalface.service.desk.counters import Tally
-from coalface.service.desk.model import SNAPSHOT, LiveModel
+from coalface.rounds.event_log import Event
+from coalface.service.desk.counters import Counters
+from coalface.service.desk.events import CLOSED, PASSED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.service.desk.model import LiveModel
 from coalface.service.desk.snapshots import Snapshots
-from coalface.service.desk.store import Store
+from coalface.service.desk.store import Row, Store
 from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
 
+_PAGE = 2000  # events taken in at a time
 
+
+@dataclass
 class Recording:
-    """An open transaction and its events so far."""
+    """An open transaction and its events, which are written at its end."""
 
-    def __init__(self, log: EventLog, connection: sa.Connection, now: float) -> None:
-        self.connection, self.now = connection, now
-        self.events: list[Event] = []
-        self._log = log
+    store: Store
+    connection: sa.Connection
+    now: float
+    closed: Mapping[int, int]  # example -> the event that closed it
+    events: list[Event] = field(default_factory=list)
+    rounds: list[list[Decided]] = field(default_factory=list)  # what each event teaches
 
     def add(
         self,
@@ -37,94 +44,117 @@ class Recording:
         example: int | None = None,
         seconds: float | None = None,
         ref: str | None = None,
-    ) -> Event:
-        """Write an event; as it stands in the log."""
-        number = self._log.append(self.connection, Event(kind, self.now, who, seconds, example, ref, body))
-        self.events.append(Event(kind, self.now, who, seconds, example, ref, body, number))
-        return self.events[-1]
+    ) -> None:
+        """Add an event that teaches the model nothing."""
+        self.events.append(Event(kind, self.now, who, seconds, example, ref, body))
+        self.rounds.append([])
 
-    def note(self, kind: str, bodies: Mapping[int, dict[str, Any]]) -> None:
-        """Write an event per example, of a kind that nothing is counted or learned from, in one go."""
-        events = [Event(kind, self.now, example=example, body=body) for example, body in bodies.items()]
-        self._log.extend(self.connection, events)
+    def pass_over(self, decided: list[Decided], **more: int) -> None:
+        """Record that nothing is asked about these examples."""
+        self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
+        self.rounds.append(decided)
+
+    def save(self, row: Row, who: str | None = None) -> None:
+        """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
+
+        Of several copies of a question, the model learns the one that is closed first.
+        """
+        columns = {name: getattr(row, name) for name in ("open", "step", "asking", "lease", "holder", "expires")}
+        learned = row.open or self._is_closed(row.example)
+        plain = row.round.to_json() if learned else self.teach(row, who)
+        self.store.change(self.connection, row.number, round=plain, **columns)
+
+    def teach(self, row: Row, who: str | None) -> dict[str, Any]:
+        """Let the model learn the answers to a question, which come back in their JSON form."""
+        plain = row.round.to_json()
+        self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
+        self.rounds.append([(row.example, row.round)])
+        return plain
+
+    def _is_closed(self, example: int) -> bool:
+        return example in self.closed or any(event.kind == CLOSED and event.example == example for event in self.events)
 
 
-class Books:
-    """What is known of a project, opened from its folder and database; whoever writes holds the lock."""
+class ProjectState:
+    """What is known about a project, from its folder and database. A caller that writes holds ``lock``."""
 
     def __init__(self, project: Project, store: Store, clock: Callable[[], float]) -> None:
         self.project, self.store, self.clock = project, store, clock
         self.log = store.log
         self.lock = RLock()
-        self._tally, self._last = self._no_counts(), 0
-        self._behind = True  # the log may have more than was taken in
+        self._counters, self._last = self._no_counts(), 0
+        self._stale = True  # the log may have events that were not taken in
         with opening(project.address):
             self._model = LiveModel(project, self.log)
             self.catch_up()
-        self._snapshots = Snapshots(project.folder, self._model, self._note_snapshot)
+        self._snapshots = Snapshots(project.folder, self._model, self._record_snapshot)
 
     @property
-    def tally(self) -> Tally:
-        """The counts, as the log has them."""
+    def counters(self) -> Counters:
+        """The counters, up to date with the log."""
         self.catch_up()
-        return self._tally
+        return self._counters
 
     @property
-    def latest_tally(self) -> Tally:
-        """The counts for those who would not wait: the last ones while somebody writes, or tries to."""
-        if self._behind and self.lock.acquire(blocking=False):
-            try:  # a commit may still be on its way: the books stay behind
-                self._take_in(self.log.read(self._last))
+    def latest_counters(self) -> Counters:
+        """Counters that may be stale, without blocking."""
+        if self._stale and self.lock.acquire(blocking=False):
+            try:  # a commit may still be on its way, so the state stays marked as stale
+                self._replay()
             finally:
                 self.lock.release()
-        return self._tally
+        return self._counters
 
     @property
     def model(self) -> LiveModel:
-        """The model, as the log has it."""
+        """The model, up to date with the log."""
         self.catch_up()
         return self._model
 
     @contextmanager
     def recording(self) -> Iterator[Recording]:
-        """A transaction whose events are counted and learned once they are safe."""
+        """A transaction; after the commit, the counters and the model take in its events."""
         with self.lock:
             self.catch_up()
             try:
                 with self.store.database.writing() as connection:
-                    record = Recording(self.log, connection, self.clock())
+                    record = Recording(self.store, connection, self.clock(), self._counters.closed)
                     yield record
-                self._take_in(record.events)
+                    record.events = self.log.extend(connection, record.events)  # which numbers them
+                self._take_in(record.events, record.rounds)
             except BaseException:
-                self._behind = True
+                self._stale = True
                 raise
         self._snapshots.consider()
 
     def catch_up(self) -> None:
-        """Take in what the log has more; most often there is nothing to do."""
-        if self._behind:
+        """Take in what the log has more; most often that is nothing."""
+        if self._stale:
             with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
-                self._take_in(self.log.read(self._last))
-                self._behind = False
+                self._replay()
+                self._stale = False
 
     def close(self) -> None:
         """Write a last snapshot."""
         self._snapshots.close()
         self._model.close()
 
-    def _take_in(self, events: Iterable[Event]) -> None:
-        for event in events:
-            try:
-                self._tally.take_in(event)
-                self._model.take_in(event)
-                self._last = event.id
-            except BaseException:  # it may be counted by half: begin anew
-                self._tally, self._last = self._no_counts(), 0
-                raise
+    def _replay(self) -> None:
+        while page := self.log.page(self._last, _PAGE):
+            self._take_in(page, [rounds_in(event, self.project.labels) for event in page])
 
-    def _no_counts(self) -> Tally:
-        return Tally(self.project.labels, self.project.cost_bounds, self.project.limits)
+    def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
+        try:
+            self._counters.take_in(events, rounds)
+            self._model.take_in(events, rounds)
+        except BaseException:  # some events may be half counted: count all again
+            self._counters, self._last = self._no_counts(), 0
+            raise
+        self._last = events[-1].id if events else self._last
 
-    def _note_snapshot(self, body: dict[str, Any]) -> None:
+    def _no_counts(self) -> Counters:
+        return Counters(self.project.labels, self.project.cost_bounds, self.project.limits)
+
+    def _record_snapshot(self, body: dict[str, Any]) -> None:
         with self.recording() as record:
             record.add(SNAPSHOT, body)

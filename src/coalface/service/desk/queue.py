@@ -1,85 +1,104 @@
-"""The queue of open questions, a few ahead of those who answer: what is leased next, and what may still be spent."""
+"""The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
 
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from coalface.service.desk.counters import ASKED, LEASED, STOPPED
-from coalface.service.desk.messages import NoQuestion
-from coalface.service.desk.plan import Plan
-from coalface.service.desk.pool_scan import decide, decide_again
-from coalface.service.desk.project_state import Books, Recording
-from coalface.service.desk.replay import CLOSED, PASSED, closing
+import numpy as np
+
+from coalface.learner.coal import CoalClassifier
+from coalface.rounds.round import Round
+from coalface.service.desk.events import ASKED, LEASED, STOPPED, Decided
+from coalface.service.desk.messages import NoQuestion, reason_in_words
+from coalface.service.desk.project_state import ProjectState, Recording
 from coalface.service.desk.store import Row
+from coalface.service.project.pool import Pool
 from coalface.service.project.spending import Spent
 
 LEASE = 600.0  # seconds
-MOST_HELD = 32  # questions that one annotator may hold at once, lest one take them all
+MOST_HELD = 32  # questions that one annotator may hold at once, so that some are left for others
 _AHEAD = 16  # questions kept ahead, at least
-_MOST_LOOKED_AT, _MOST_OPENED = 1024, 32  # examples decided and questions opened in one call, lest somebody wait long
-_FOR_GOOD = ("budget-spent", "nothing-worth-asking")  # reasons that the log notes
+_MOST_SCANNED, _MOST_OPENED = 1024, 32  # examples scanned and questions opened in one call, so that it ends soon
+_FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time
+_FINAL = ("budget-spent", "nothing-worth-asking")  # reasons that the log records
+
+
+def scan(learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int) -> Iterator[list[Decided]]:
+    """Examples with their rounds in the order of the pool, in batches, from a place on.
+
+    It ends after ``wanted`` examples with questions, or after ``most`` examples. Each example is decided at the round
+    that its place gives, so its random draws do not depend on what was learned before.
+    """
+    size, stop = _FIRST_BATCH, min(start + most, len(pool))
+    while wanted > 0 and start < stop:
+        places = np.asarray(pool.order[start : min(start + size, stop)], np.int64)
+        queries = learner.ask(pool.rows(places), first_round=start + 1)
+        asked = np.flatnonzero(queries.mask.any(axis=1))
+        n = int(asked[wanted - 1]) + 1 if len(asked) >= wanted else len(places)  # later ones wait for a newer model
+        yield [(place, queries.round(i)) for i, place in enumerate(places[:n].tolist())]
+        wanted -= len(asked[asked < n])
+        start += n
+        size = min(2 * size, _LARGEST_BATCH)
+
+
+def decide_again(learner: CoalClassifier, pool: Pool, row: Row) -> Round:
+    """The round of a question that was never displayed, as the model decides it now."""
+    return learner.ask(pool.rows(np.array([row.example])), first_round=row.round.number).round(0)
 
 
 class QuestionQueue:
-    """The open questions of a project; whoever calls holds the lock of the books."""
+    """The open questions of a project. The caller holds the lock of the project's state."""
 
-    def __init__(self, books: Books) -> None:
-        self._books = books
-        self._place = {label: place for place, label in enumerate(books.project.labels)}
+    def __init__(self, state: ProjectState) -> None:
+        self._state = state
+        self._place = {label: place for place, label in enumerate(state.project.labels)}
 
     def lease(self, annotator: str, lasting: float) -> Row | NoQuestion:
-        """A question for one annotator, decided by what the model knows now, or why there is none."""
-        store = self._books.store
-        if store.n_held(annotator, self._books.clock()) >= MOST_HELD:
+        """A question for one annotator, as the model decides it now, or the reason why there is none."""
+        store = self._state.store
+        if store.n_held(annotator, self._state.clock()) >= MOST_HELD:
             return NoQuestion("too-many-held")
         row = self._take(annotator, lasting)
-        while row is None and self._may_open() and self._decide_more():
+        while row is None and self._may_open() and self._open_more():
             row = self._take(annotator, lasting)
         if row is None:
             return NoQuestion(self._why_none(annotator))
-        now = self._books.clock()
+        now = self._state.clock()
         if store.n_free(now) < self._wanted(now) // 2:
-            self._decide_more()
+            self._open_more()
         return row
 
-    def asking(self, row: Row) -> list[str]:
-        """The labels in question now, in the order of the project: that of the plan says what the model believes."""
-        labels = Plan(**row.plan).next(row.known, self._books.project.cost_bounds)[: row.asking]
+    def labels_asked(self, row: Row) -> list[str]:
+        """The labels asked about now, in the order of the project."""
+        return self.in_project_order(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
+
+    def in_project_order(self, labels: Iterable[str]) -> list[str]:
+        """Labels as annotators see them; the order of a round would reveal what the model believes."""
         return sorted(labels, key=self._place.__getitem__)
 
     def committed(self, without: int | None = None) -> Spent:
-        """What was spent, and what those who hold a question may spend yet; one question aside."""
-        books, limits = self._books, self._books.project.limits
+        """What was spent, and what the holders of leases may still spend; ``without`` leaves out a question."""
+        state, limits = self._state, self._state.project.limits
         if not limits.budget:
-            return books.tally.spent
-        return books.tally.spent + limits.spent_on(*books.store.outstanding(books.clock(), without))
+            return state.counters.spent
+        return state.counters.spent + limits.spent_on(*state.store.outstanding(state.clock(), without))
 
-    def note_lease(self, record: Recording, row: Row, lasting: float) -> None:
-        """Write down that somebody holds a question, what it asks and until when."""
-        labels, audits = self.asking(row), row.plan["audits"] or {}
+    def record_lease(self, record: Recording, row: Row, lasting: float) -> None:
+        """Record who holds a question, what it asks and until when."""
+        labels, audits = self.labels_asked(row), row.round.propensity
         body: dict[str, Any] = {"question": row.number, "step": row.step, "labels": labels}
         body |= {"audits": {label: audits[label] for label in labels if label in audits}}
         body |= {"ttl": lasting, "until": row.expires}
         record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
 
-    def close(self, record: Recording, row: Row, who: str | None = None) -> None:
-        """Let the model learn what is known of an example; of several copies the first one that is closed counts."""
-        already = any(event.kind == CLOSED and event.example == row.example for event in record.events)
-        if row.example not in self._books.tally.closed and not already:
-            self.teach(record, row, who)
-
-    def teach(self, record: Recording, row: Row, who: str | None) -> None:
-        """Let the model learn from this copy, whatever the others have."""
-        plan = Plan(**row.plan)
-        record.add(CLOSED, {"question": row.number, **closing(plan, row.known, plan.put(row.known))}, who, row.example)
-
     def _take(self, annotator: str, lasting: float) -> Row | None:
-        store, limits = self._books.store, self._books.project.limits
+        store, limits = self._state.store, self._state.project.limits
         spent = self.committed()
         room_to_open, room_to_go_on = limits.room(spent + limits.spent_on(1, 0)), limits.room(spent)
         if room_to_go_on < 1:
             return None
-        with self._books.recording() as record:
+        with self._state.recording() as record:
             while True:
                 lease, until = secrets.token_urlsafe(12), record.now + lasting
                 row = store.take(record.connection, annotator, lease, record.now, until, room_to_open >= 1)
@@ -87,113 +106,107 @@ class QuestionQueue:
                     return None
                 row = self._as_of_now(record, row)
                 if row is None:
-                    continue  # it was passed, and the next one may be worth asking
+                    continue  # the example was passed; try the next question
                 room = room_to_go_on if row.step else room_to_open
                 if room < row.asking:
                     row = replace(row, asking=int(room))
                     store.change(record.connection, row.number, asking=row.asking)
                 if row.previous is not None:
                     record.add("expired", {"question": row.number, "step": row.step}, row.previous, row.example)
-                self.note_lease(record, row, lasting)
+                self.record_lease(record, row, lasting)
                 return row
 
     def _as_of_now(self, record: Recording, row: Row) -> Row | None:
-        """The question as the model would put it now; None, and the example is passed, if it would not."""
-        books = self._books
-        seen = row.step > 0 or row.previous is not None or books.project.overlap > 1
-        if seen or row.decided == books.tally.learned:
+        """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
+        state = self._state
+        displayed = row.step > 0 or row.previous is not None or state.project.overlap > 1
+        if displayed or row.decided == state.counters.learned:
             return row
-        plan, outlook = decide_again(books.model.learner, books.project.pool, row.example, row.turn)
-        if plan is None:
-            books.store.remove(record.connection, [row.number])
-            record.add(PASSED, {"examples": [row.example], "outlooks": [outlook]})
+        found = decide_again(state.model.learner, state.project.pool, row)
+        if not found.ask:
+            state.store.remove(record.connection, [row.number])
+            record.pass_over([(row.example, found)])
             return None
-        row = replace(row, plan=vars(plan), asking=self._n_first(plan), decided=books.tally.learned)
-        books.store.change(record.connection, row.number, plan=row.plan, asking=row.asking, decided=row.decided)
+        row = replace(row, round=found, asking=self._n_first(found), decided=state.counters.learned)
+        state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
         return row
 
-    def _n_first(self, plan: Plan) -> int:
-        """How many costs the first question takes; a true label is one, whatever follows from it."""
-        return 1 if self._books.project.true_label else len(plan.first)
+    def _n_first(self, found: Round) -> int:
+        """How many costs the first question asks for; a true label counts as one."""
+        if self._state.project.true_label:
+            return 1
+        return len(found.ask) if found.first is None else found.first
 
-    def _decide_more(self) -> bool:
+    def _open_more(self) -> bool:
         """Fill the queue; whether a question was found."""
-        books, now, found = self._books, self._books.clock(), False
-        lacking = min(self._wanted(now) - books.store.n_free(now), _MOST_OPENED)
-        wanted = max(1, lacking // books.project.overlap)
-        learner, pool = books.model.learner, books.project.pool
-        for decided in decide(learner, pool, books.tally.cursor, wanted, _MOST_LOOKED_AT):
-            with books.recording() as record:
-                passed = [place for place, plan in enumerate(decided.plans) if plan is None]
-                body: dict[str, Any] = {
-                    "examples": [decided.examples[place] for place in passed],
-                    "outlooks": [decided.outlooks[place] for place in passed],
-                    "cursor": decided.first + len(decided.examples),
-                }
-                record.add(PASSED, body)
-                rows: list[Row] = []
-                asked: dict[int, dict[str, Any]] = {}
-                for place, (example, plan) in enumerate(zip(decided.examples, decided.plans, strict=True)):
-                    if plan is None:
-                        continue
-                    found = True
-                    asked[example] = {"labels": plan.labels, "audits": plan.audits or {}, "reason": plan.reason}
-                    row = Row(
-                        number=0,  # the database gives it one
-                        example=example,
-                        copy=0,
-                        open=True,
-                        step=0,
-                        asking=self._n_first(plan),
-                        turn=decided.first + place + 1,
-                        decided=books.tally.learned,
-                        plan=vars(plan),
-                        known={},
-                    )
-                    rows += [replace(row, copy=copy) for copy in range(books.project.overlap)]
-                record.note(ASKED, asked)
-                books.store.add(record.connection, rows)
+        state, now, found = self._state, self._state.clock(), False
+        lacking = min(self._wanted(now) - state.store.n_free(now), _MOST_OPENED)
+        wanted = max(1, lacking // state.project.overlap)
+        learner, pool = state.model.learner, state.project.pool
+        for decided in scan(learner, pool, state.counters.cursor, wanted, _MOST_SCANNED):
+            asked = [(example, one) for example, one in decided if one.ask]
+            found = found or bool(asked)
+            with state.recording() as record:
+                passed = [(example, one) for example, one in decided if not one.ask]
+                record.pass_over(passed, cursor=decided[-1][1].number)
+                for example, one in asked:
+                    body = {"labels": list(one.ask), "audits": dict(one.propensity), "reason": reason_in_words(one)}
+                    record.add(ASKED, body, example=example)
+                state.store.add(record.connection, [row for pair in asked for row in self._new_rows(*pair)])
         return found
 
+    def _new_rows(self, example: int, asked: Round) -> list[Row]:
+        """The copies of a new question, one for each annotator who is to answer it."""
+        row = Row(
+            number=0,  # the database sets it
+            example=example,
+            copy=0,
+            open=True,
+            step=0,
+            asking=self._n_first(asked),
+            decided=self._state.counters.learned,
+            round=asked,
+        )
+        return [replace(row, copy=copy) for copy in range(self._state.project.overlap)]
+
     def _wanted(self, now: float) -> int:
-        """How many questions are to be free: two for everybody who was here lately."""
-        workers = self._books.tally.workers.values()
+        """How many questions to keep free: two for each annotator who was active lately."""
+        workers = self._state.counters.workers.values()
         return max(_AHEAD, 2 * sum((worker.last_seen or 0.0) > now - LEASE for worker in workers))
 
     # -- the end --------------------------------------------------------------------------------
 
     def _may_open(self) -> bool:
         """Whether the budget allows for another example."""
-        limits = self._books.project.limits
+        limits = self._state.project.limits
         return limits.room(self.committed() + limits.spent_on(1, 0)) >= 1
 
     def _why_none(self, annotator: str) -> str:
-        """Why there is no question; the log notes it when that is for good."""
-        books, reason = self._books, self._reason(annotator)
+        """Why there is no question; the log records a final reason."""
+        state, reason = self._state, self._reason(annotator)
         if reason == "budget-spent":
             self._close_half_finished()
-        if reason in _FOR_GOOD and books.tally.stopped != reason:
-            with books.recording() as record:
+        if reason in _FINAL and state.counters.stopped != reason:
+            with state.recording() as record:
                 record.add(STOPPED, {"reason": reason})
         return reason
 
     def _reason(self, annotator: str) -> str:
-        books, limits = self._books, self._books.project.limits
-        more = books.tally.cursor < len(books.project.pool)
-        if not more and not books.store.n_open():
+        state, limits = self._state, self._state.project.limits
+        more = state.counters.cursor < len(state.project.pool)
+        if not more and not state.store.n_open():
             return "nothing-worth-asking"
-        if limits.room(books.tally.spent + limits.spent_on(1, 0)) < 1:
+        if limits.room(state.counters.spent + limits.spent_on(1, 0)) < 1:
             return "budget-spent"
         if more and self._may_open():
             return "looking"
-        return "all-leased" if more or books.store.n_open(annotator) else "others-only"
+        return "all-leased" if more or state.store.n_open(annotator) else "others-only"
 
     def _close_half_finished(self) -> None:
-        """Where not even a follow-up can be paid for, what was said so far is all that will be: learn it."""
-        books = self._books
-        if books.project.limits.room(books.tally.spent) >= 1:
+        """Close the questions whose follow-ups the budget cannot pay for; the model learns their answers so far."""
+        state = self._state
+        if state.project.limits.room(state.counters.spent) >= 1:
             return
-        with books.recording() as record:
-            for row in books.store.half_finished(record.now):
-                books.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
-                self.close(record, row)
+        with state.recording() as record:
+            for row in state.store.half_finished(record.now):
+                record.save(replace(row, open=False, asking=0, lease=None, expires=None))

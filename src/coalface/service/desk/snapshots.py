@@ -1,7 +1,6 @@
-"""The model in a file now and then, so that whoever opens the project after a kill need not replay the whole log.
+"""Snapshots of the model in files, so that opening a project does not replay the whole log.
 
-The log says which files there are and up to which event each of them goes; a file that it does not name is not looked
-at. The newest two are kept.
+The log records each file and the last event that its model knows; other files are ignored. The newest two are kept.
 """
 
 import logging
@@ -18,16 +17,16 @@ _KEPT = 2
 
 
 class Snapshots:
-    """The snapshots of a model; ``note`` writes an event of that kind."""
+    """The snapshots of a model; ``record`` writes the event of a snapshot."""
 
-    def __init__(self, folder: Path, model: LiveModel, note: Callable[[dict[str, Any]], None]) -> None:
-        self._folder, self._model, self._note = folder, model, note
+    def __init__(self, folder: Path, model: LiveModel, record: Callable[[dict[str, Any]], None]) -> None:
+        self._folder, self._model, self._record = folder, model, record
         self._last, self._examples = model.kept
         self._writing = Lock()
         self._writer: Thread | None = None
 
     def consider(self) -> None:
-        """Begin one in the background if enough was learned since the last."""
+        """Start one in the background if enough was learned since the last."""
         examples = self._model.learner.examples_queried_
         if examples - self._examples >= _EVERY and (self._writer is None or not self._writer.is_alive()):
             self._examples = examples
@@ -42,19 +41,19 @@ class Snapshots:
                 return None
             path = self._folder / f"snapshot-{last}-{secrets.token_hex(4)}.coalface"
             learner.save(path)
-            self._note({"event": last, "round": learner.round_, "file": path.name})
+            self._record({"event": last, "round": learner.round_, "file": path.name})
             self._last = last
             self._remove_older(path)
             return path
 
     def close(self) -> None:
-        """Let one that is being written be done, and write the last."""
+        """Finish the snapshot in progress and write a last one."""
         if self._writer is not None:
             self._writer.join()
         self._write_quietly()
 
     def _write_quietly(self) -> None:
-        """A snapshot only saves time: without one, the log has it all."""
+        """A snapshot only saves time: without one, the model is rebuilt from the log."""
         try:
             self.write()
         except Exception:

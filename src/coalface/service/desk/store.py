@@ -1,23 +1,25 @@
-"""The tables of a desk beside its log: the open questions with their leases, and the tokens of those who answer.
+"""The tables of a project beside its log: the questions with their leases, and the annotators' tokens.
 
-The log says what happened; the table of questions says where each stands now, and changes in the same transactions. A
-lease is one statement that finds a question, sees whether an old lease has run out, and takes it.
+The log records what happened. The table of questions holds the present state of each question and changes in the same
+transactions. One statement leases a question: it finds a free one, checks that an old lease has expired, and takes it.
 """
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from coalface.errors import ConflictError, UnknownIdError
-from coalface.rounds.database import BIG, Database, written_out
-from coalface.rounds.event_log import EventLog
+from coalface.errors import ConflictError, FileFormatError, UnknownIdError
+from coalface.rounds.database import BIG, Database, sql_step
+from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.round import Round
+from coalface.service.desk import version_0_1
 from coalface.service.project import ownership
 
-import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
-_events = sa.table("events", sa.column("example"), sa.column("kind"), sa.column("who"))  # of the log, to look at
+_events = sa.table("events", sa.column("example"), sa.column("kind"), sa.column("who"))  # the log's table, read only
 
 _metadata = sa.MetaData()
 _questions = sa.Table(
@@ -27,16 +29,14 @@ _questions = sa.Table(
     sa.Column("example", BIG, nullable=False),
     sa.Column("copy", sa.Integer, nullable=False),  # 0, and 1, 2, ... where several people are asked
     sa.Column("open", sa.Boolean, nullable=False),
-    sa.Column("step", sa.Integer, nullable=False),  # answers that came
-    sa.Column("asking", sa.Integer, nullable=False),  # costs in question now
-    sa.Column("turn", BIG, nullable=False),  # its place in the order of the pool, from 1
-    sa.Column("decided", BIG, nullable=False),  # how many examples the model had learned when it was decided
-    sa.Column("plan", sa.Text, nullable=False),
-    sa.Column("known", sa.Text, nullable=False),  # label -> cost, or null: can't tell
+    sa.Column("step", sa.Integer, nullable=False),  # number of answers so far
+    sa.Column("asking", sa.Integer, nullable=False),  # number of costs asked for now
+    sa.Column("decided", BIG, nullable=False),  # number of examples the model had learned when it chose the labels
     sa.Column("lease", sa.Text),
-    sa.Column("holder", sa.Text),  # of the lease or, of a closed question, who closed it
+    sa.Column("holder", sa.Text),  # of the lease or, for a closed question, who closed it
     sa.Column("expires", sa.Double),
-    sa.Column("previous", sa.Text),  # whose lease had run out
+    sa.Column("previous", sa.Text),  # who held the lease before, if it expired
+    sa.Column("round", sa.Text, nullable=False),  # JSON
     sa.UniqueConstraint("example", "copy"),
     sa.Index("questions_open", "open", "number"),
     sqlite_autoincrement=True,
@@ -50,7 +50,7 @@ _tokens = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
 )
 STEPS = (
-    written_out(
+    sql_step(
         "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
         "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, turn BIGINT NOT NULL, "
         "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, "
@@ -61,14 +61,24 @@ STEPS = (
         "CREATE TABLE tokens (name TEXT PRIMARY KEY NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, "
         "created DOUBLE PRECISION NOT NULL)",
     ),
-    written_out("DROP INDEX questions_by_holder"),  # it led to all that somebody ever closed; few questions are open
+    sql_step("DROP INDEX questions_by_holder"),  # it found every question a person ever closed; few are open
+    sql_step(
+        "ALTER TABLE questions ADD COLUMN round TEXT NOT NULL DEFAULT ''",
+        """UPDATE questions SET round = '{{"turn":' || turn || ',"plan":' || plan || ',"known":' || known || '}}'""",
+        "ALTER TABLE questions DROP COLUMN turn",
+        "ALTER TABLE questions DROP COLUMN plan",
+        "ALTER TABLE questions DROP COLUMN known",
+    ),
 )
 _q = _questions.c
 
 
 @dataclass(frozen=True)
 class Row:
-    """A question as it stands."""
+    """A row of the table of questions: a ``Round``, and who holds it, until when, and how far it is answered.
+
+    The number of the round is the place of the example in the order of the pool, counted from 1.
+    """
 
     number: int
     example: int
@@ -76,18 +86,42 @@ class Row:
     open: bool
     step: int
     asking: int
-    turn: int
     decided: int
-    plan: dict[str, Any]
-    known: dict[str, float | None]
+    round: Round
     lease: str | None = None
     holder: str | None = None
     expires: float | None = None
     previous: str | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain JSON values."""
+        return {**vars(self), "round": self.round.to_json()}
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any], labels: Sequence[str]) -> "Row":
+        """The row that ``to_json`` gave, now or in version 0.1; ``labels`` are the project's."""
+        try:
+            kept = version_0_1.nested_question(line) if "plan" in line else dict(line)
+            plain = kept.pop("round")
+            found = version_0_1.question_round(plain, labels) if "plan" in plain else Round.from_json(plain)
+            return cls(**kept, round=found)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise FileFormatError(
+                f"Question {line.get('number')} is damaged ({problem}). Restore the project from a copy."
+            ) from None
+
+
+class Situation(NamedTuple):
+    """What an answer meets: the same answer sent before, its lease, the example's events, and the question's row."""
+
+    earlier: Event | None
+    lease: Event | None
+    past: list[Event]
+    row: Row | None
+
 
 class Store:
-    """The database of a project: its log, questions and tokens.
+    """The database of a project with these labels: its log, questions and tokens.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -98,7 +132,8 @@ class Store:
     ('ada', 'engineer')
     """
 
-    def __init__(self, url: str, *, alone: bool = False) -> None:
+    def __init__(self, url: str, labels: Sequence[str] = (), *, alone: bool = False) -> None:
+        self._labels = labels  # version 0.1 recorded places in this list
         self.database = Database(url, alone=alone)
         try:
             self.log = EventLog(self.database)
@@ -109,29 +144,37 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.database.close()
 
     # -- questions -------------------------------------------------------------------------------
 
     def add(self, connection: sa.Connection, rows: Iterable[Row]) -> None:
-        """Open questions; those with a number keep it."""
+        """Add questions; a question that has a number keeps it."""
         listed = [_columns(row) for row in rows]
         if listed:
             connection.execute(_questions.insert(), listed)
 
     def question(self, number: int) -> Row | None:
-        """Where a question stands; None if there is none, or if it was taken back unanswered."""
+        """The question of this number; None if there is none, or if it was removed unanswered."""
         return next(iter(self.rows(_q.number == number)), None)
+
+    def situation(self, number: int, answer: str, lease: str) -> Situation:
+        """All that decides what happens to an answer to a question, by the names of the answer and its lease."""
+        with self.database.reading() as connection:
+            found = connection.execute(_questions.select().where(_q.number == number)).first()
+            row = None if found is None else self._row(found)
+            return Situation(*self.log.of_answer(connection, answer, lease), row)
 
     def copies(self, row: Row) -> list[Row]:
         """The other copies of a question, in order."""
         return self.rows(_q.example == row.example, _q.number != row.number)
 
     def rows(self, *conditions: sa.ColumnElement[bool]) -> list[Row]:
-        """The questions of which all this is true, in order."""
+        """The questions that meet all conditions, in order."""
+        query = _questions.select().where(*conditions).order_by(_q.number)
         with self.database.reading() as connection:
-            return [_row(row) for row in connection.execute(_questions.select().where(*conditions).order_by(_q.number))]
+            return [self._row(row) for row in connection.execute(query)]
 
     def in_question(self, examples: list[int]) -> set[int]:
         """Those of these examples that have an open question."""
@@ -140,31 +183,31 @@ class Store:
             return set(connection.execute(query).scalars())
 
     def free(self, now: float) -> list[Row]:
-        """Open questions that nobody holds."""
+        """Open questions without a lease."""
         return self.rows(_q.open, _unleased(now))
 
     def half_finished(self, now: float) -> list[Row]:
-        """Open questions with some answers that nobody holds."""
+        """Open questions with some answers and without a lease."""
         return self.rows(_q.open, _q.step > 0, _unleased(now))
 
     def held(self, annotator: str, now: float) -> list[Row]:
-        """Open questions that somebody holds, those held longest last."""
+        """Open questions that an annotator holds, the lease that ends last first."""
         return sorted(self.rows(*_held_by(annotator, now)), key=lambda row: -(row.expires or 0.0))
 
     def n_open(self, annotator: str | None = None) -> int:
-        """How many questions are open, or may be put to one annotator once nobody holds them."""
+        """How many questions are open, or are open to one annotator once their leases end."""
         return self._count(_q.open, *([] if annotator is None else [~_not_for(annotator)]))
 
     def n_held(self, annotator: str, now: float) -> int:
-        """How many questions somebody holds."""
+        """How many questions an annotator holds."""
         return self._count(*_held_by(annotator, now))
 
     def n_free(self, now: float) -> int:
-        """How many open questions nobody holds."""
+        """How many open questions have no lease."""
         return self._count(_q.open, _unleased(now))
 
     def outstanding(self, now: float, without: int | None = None) -> tuple[int, int]:
-        """The examples first looked at, and the costs, that are in question with somebody now; one question aside."""
+        """The new examples and the costs that annotators are asked about now; ``without`` leaves out a question."""
         first = sa.func.coalesce(sa.func.sum(sa.case((_q.step == 0, 1), else_=0)), 0)
         costs = sa.func.coalesce(sa.func.sum(_q.asking), 0)
         query = sa.select(first, costs).where(_q.open, _q.lease.is_not(None), _q.expires >= now)
@@ -176,7 +219,7 @@ class Store:
     def take(
         self, connection: sa.Connection, annotator: str, lease: str, now: float, expires: float, new: bool = True
     ) -> Row | None:
-        """Lease the next question that nobody holds and that may be put to this annotator, a ``new`` one or not."""
+        """Lease the next free question to this annotator; without ``new``, only one that has answers already."""
         chosen = (
             sa.select(_q.number)
             .where(_q.open, _unleased(now), ~_not_for(annotator), _q.step >= (0 if new else 1))
@@ -192,26 +235,27 @@ class Store:
             .returning(_questions)
         )
         row = connection.execute(changed).first()
-        return None if row is None else _row(row)
+        return None if row is None else self._row(row)
 
     def change(self, connection: sa.Connection, number: int, **values: Any) -> None:
-        """Put a question where it stands now."""
-        if "known" in values:
-            values["known"] = json.dumps(values["known"])
-        if "plan" in values:
-            values["plan"] = json.dumps(values["plan"])
+        """Change columns of a question; ``round`` in its JSON form."""
+        if "round" in values:
+            values["round"] = json.dumps(values["round"])
         connection.execute(_questions.update().where(_q.number == number).values(**values))
 
     def remove(self, connection: sa.Connection, numbers: Iterable[int]) -> None:
-        """Take back questions that nobody has seen."""
+        """Remove questions that were never displayed."""
         connection.execute(_questions.delete().where(_q.number.in_(list(numbers))))
 
     def renumber(self, connection: sa.Connection) -> None:
-        """Go on behind the largest numbers after events and questions were added with numbers of their own."""
-        if connection.dialect.name == "postgresql":  # SQLite does so by itself
+        """Reset the id sequences after events and questions were added with numbers of their own."""
+        if connection.dialect.name == "postgresql":  # SQLite does so itself
             for table, column in (("events", "id"), ("questions", "number")):
                 largest = f"coalesce((select max({column}) from {table}), 1)"
                 connection.execute(sa.text(f"select setval(pg_get_serial_sequence('{table}', '{column}'), {largest})"))
+
+    def _row(self, row: Any) -> Row:
+        return Row.from_json({**row._mapping, "round": json.loads(row.round)}, self._labels)
 
     def _count(self, *conditions: sa.ColumnElement[bool]) -> int:
         with self.database.reading() as connection:
@@ -221,14 +265,14 @@ class Store:
     # -- tokens ----------------------------------------------------------------------------------
 
     def token(self, digest: str) -> tuple[str, str] | None:
-        """The name and role of whoever has the token of this SHA-256."""
+        """The name and role of the person whose token has this SHA-256."""
         with self.database.reading() as connection:
             query = sa.select(_tokens.c.name, _tokens.c.role).where(_tokens.c.digest == digest)
             row = connection.execute(query).first()
         return None if row is None else (row.name, row.role)
 
     def add_token(self, name: str, role: str, digest: str) -> None:
-        """Let somebody in; a name has one token."""
+        """Add a person's token; a name has one token."""
         try:
             with self.database.writing() as connection:
                 connection.execute(_tokens.insert().values(name=name, role=role, digest=digest, created=time.time()))
@@ -242,7 +286,7 @@ class Store:
             return [(row.name, row.role, row.digest, row.created) for row in rows]
 
     def remove_token(self, name: str) -> None:
-        """Let somebody in no longer."""
+        """Revoke a person's token."""
         with self.database.writing() as connection:
             if connection.execute(_tokens.delete().where(_tokens.c.name == name)).rowcount == 0:
                 raise UnknownIdError(f"There is no token for {name!r}.")
@@ -257,20 +301,16 @@ def _held_by(annotator: str, now: float) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _not_for(annotator: str) -> sa.ColumnElement[bool]:
-    """Whether a question is a copy of one that this annotator was the last to hold, or has answered."""
+    """Whether the annotator was the last to hold another copy of the question, or has answered one."""
     other, said = _questions.alias(), _events.c
     copies = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy)
     answered = sa.exists().where(said.example == _q.example, said.kind == "answered", said.who == annotator)
-    own = sa.func.coalesce(_q.holder, "") == annotator  # an interview of one's own may go on
+    own = sa.func.coalesce(_q.holder, "") == annotator  # an annotator may continue their own copy
     return sa.or_(copies.where(other.c.holder == annotator), sa.and_(copies, answered, ~own))
 
 
 def _columns(row: Row) -> dict[str, Any]:
-    columns = {**vars(row), "plan": json.dumps(row.plan), "known": json.dumps(row.known)}
+    columns = {**vars(row), "round": json.dumps(row.round.to_json())}
     if not row.number:
         del columns["number"]
     return columns
-
-
-def _row(row: Any) -> Row:
-    return Row(**{**row._mapping, "plan": json.loads(row.plan), "known": json.loads(row.known)})

@@ -1,7 +1,7 @@
-"""A whole project in one file, to be taken elsewhere: settings, pool, every event and where the questions stand.
+"""A whole project in one .zip file: settings, pool, every event and every question.
 
-What comes out of ``read_archive`` is the same project: the same history, and a model of the same bits. Tokens, the id
-and the address of the database stay at home.
+``read_archive`` gives the same project: the same log, and a model of the same bits. Tokens, the id and the address of
+the database are left out.
 """
 
 import json
@@ -22,34 +22,34 @@ from coalface.rounds.event_log import Event
 from coalface.service.desk.store import Row, Store
 from coalface.service.project.ownership import new_id
 from coalface.service.project.project import DATABASE, LABELS, MATRIX, POOL, Project
-from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
+from coalface.service.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
 
-import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 _EVENTS, _QUESTIONS = "events.jsonl", "questions.jsonl"
-_OF_POOL = re.compile(rf"{POOL}/([a-z_]+\.(bin|json|jsonl)|images/[0-9]+\.[a-z]+)")  # all names that a pool has
+_POOL_FILE = re.compile(rf"{POOL}/([a-z_]+\.(bin|json|jsonl)|images/[0-9]+\.[a-z]+)")  # every file name in a pool
 _BLOCK = 1000  # lines written to the database at a time
 
 
 def write_archive(project: Project, store: Store, path: str | os.PathLike[str]) -> None:
-    """Write the project, as it is now, to a .zip file of our own; it appears whole or not at all."""
+    """Write the project, as it is now, to a .zip file that appears whole or not at all."""
     files = [name for name in (LABELS, MATRIX) if (project.folder / name).exists()]
-    files += _of_pool(project.folder)
-    settings = read_settings(project.folder)
+    files += _pool_files(project.folder)
+    settings = (project.folder / SETTINGS).read_text(encoding="utf-8")
     with (
         store.database.one_moment(),
         atomic_write(path, private=True) as file,
         zipfile.ZipFile(cast("Any", file), "w", zipfile.ZIP_DEFLATED) as archive,
     ):
-        archive.writestr(SETTINGS, settings_text(_of_all_places(settings)))
+        archive.writestr(SETTINGS, without_addresses(settings))
         for name in files:
             archive.write(project.folder / name, name)
         _write_lines(archive, _EVENTS, (event.to_json() for event in store.log.read()))
-        _write_lines(archive, _QUESTIONS, (vars(row) for row in store.rows()))
+        _write_lines(archive, _QUESTIONS, (row.to_json() for row in store.rows()))
 
 
 def read_archive(path: str | os.PathLike[str], folder: str | os.PathLike[str], database: str = DATABASE) -> Project:
-    """Make a project in a new folder from what ``write_archive`` wrote; after an error there is none."""
+    """Create a project in a new folder from what ``write_archive`` wrote; after an error there is none."""
     source = Path(path)
     if not source.is_file():
         raise FileFormatError(f"There is no file {source}. Check the path.")
@@ -65,14 +65,9 @@ def read_archive(path: str | os.PathLike[str], folder: str | os.PathLike[str], d
     return Project.open(folder)
 
 
-def _of_all_places(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings that are true wherever the project is; the address of a database may hold a password."""
-    return {name: value for name, value in settings.items() if name not in ("id", "database")}
-
-
-def _of_pool(folder: Path) -> list[str]:
+def _pool_files(folder: Path) -> list[str]:
     names = (file.relative_to(folder).as_posix() for file in (folder / POOL).rglob("*"))
-    return sorted(name for name in names if _OF_POOL.fullmatch(name))
+    return sorted(name for name in names if _POOL_FILE.fullmatch(name))
 
 
 def _write_lines(archive: zipfile.ZipFile, name: str, lines: Iterable[dict[str, Any]]) -> None:
@@ -82,22 +77,23 @@ def _write_lines(archive: zipfile.ZipFile, name: str, lines: Iterable[dict[str, 
 
 
 def _unpack(archive: zipfile.ZipFile, folder: Path, database: str) -> None:
-    """Only files that a project has, and none of them elsewhere than it has them."""
+    """Write the archive's files; a file that is not part of a project, or in another place, is refused."""
     for name in archive.namelist():
         if name in (_EVENTS, _QUESTIONS, SETTINGS):
             continue
-        if name not in (LABELS, MATRIX) and not _OF_POOL.fullmatch(name):
+        if name not in (LABELS, MATRIX) and not _POOL_FILE.fullmatch(name):
             raise FileFormatError(f"{archive.filename} must hold files of a project only, got {name!r:.80}.")
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(name) as packed, place.open("wb") as file:
             shutil.copyfileobj(packed, file)
-    settings = _of_all_places(tomllib.loads(archive.read(SETTINGS).decode()))
-    write_settings(folder, {"id": new_id(), "database": database, **settings})
+    text = archive.read(SETTINGS).decode()
+    tomllib.loads(text)  # its errors are the caller's; the parser below is more lenient
+    write_settings(folder, changed_text(text, {"id": new_id(), "database": database}))
 
 
 def _fill(project: Project, archive: zipfile.ZipFile) -> None:
-    """All of the history, or nothing of it, in a database that was empty."""
+    """Write the whole log and all questions, or nothing, to an empty database."""
     pool = len(project.pool)
     try:
         with project.new_store() as (store, connection):
@@ -106,7 +102,7 @@ def _fill(project: Project, archive: zipfile.ZipFile) -> None:
                 _refuse_unknown([event.example for event in events], pool)
                 store.log.extend(connection, events)
             for lines in _blocks(archive, _QUESTIONS):
-                rows = [Row(**line) for line in lines]
+                rows = [Row.from_json(line, project.labels) for line in lines]
                 _refuse_unknown([row.example for row in rows], pool)
                 store.add(connection, rows)
             store.renumber(connection)
@@ -119,7 +115,7 @@ def _fill(project: Project, archive: zipfile.ZipFile) -> None:
 def _refuse_unknown(examples: Iterable[int | None], n: int) -> None:
     for example in examples:
         if example is not None and not 0 <= example < n:
-            raise FileFormatError(f"The history must speak of examples of the pool, 0 to {n - 1}, got {example!r:.40}.")
+            raise FileFormatError(f"The log must refer to examples of the pool, 0 to {n - 1}, got {example!r:.40}.")
 
 
 def _blocks(archive: zipfile.ZipFile, name: str) -> Iterator[list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""What a project has gathered, for other programs: JSON lines, CSV, VW text, or the trained model."""
+"""Exports of a project's answers for other programs: JSON lines, CSV, VW text, or the trained model."""
 
 import csv
 import io
@@ -14,16 +14,17 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import InputError
 from coalface.learner.coal import CoalClassifier
+from coalface.rounds.arrays import answered_in
 from coalface.rounds.event_log import Event, EventLog
-from coalface.service.desk.counters import ANSWERED
-from coalface.service.desk.replay import CLOSED, UNDONE, undone_in
+from coalface.rounds.round import Round
+from coalface.service.desk.events import ANSWERED, CLOSED, UNDONE, rounds_in, undone_in
 from coalface.service.project.project import Project
 
 FORMS = ("jsonl", "csv", "vw", "model")
 
 
 def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier], form: str) -> Iterator[bytes]:
-    """The bytes of an export, piece by piece; ``model`` gives the trained model, should it be wanted."""
+    """The bytes of an export, piece by piece; ``model`` returns the trained model."""
     if form == "jsonl":
         return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in learned_examples(project, log))
     if form == "csv":
@@ -37,23 +38,26 @@ def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier],
 
 
 def learned_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
-    """Each example that was learned, with its costs and with who said what, when, and in how long."""
-    for event in _closed(log):
-        answers: list[Any] = event.body["answers"]
+    """Each example that was learned, with its costs and with who answered what, when, and in how many seconds."""
+    for event, example, closed in _closed(project, log):
         yield {
-            "id": project.pool.example_id(event.example or 0),
-            "content": project.pool.content(event.example or 0),
-            "costs": {answer["label"]: answer["cost"] for answer in answers},
-            "asked": [answer["label"] for answer in answers if answer.get("asked", True)],
-            "audits": {answer["label"]: answer["propensity"] for answer in answers if answer.get("audit")},
+            "id": project.pool.example_id(example),
+            "content": project.pool.content(example),
+            "costs": dict(closed.costs),
+            "asked": list(closed.asked),
+            "audits": {label: closed.propensity[label] for label in closed.asked if label in closed.propensity},
             "answers": _provenance(log, event),
             "at": event.at,
         }
 
 
-def _closed(log: EventLog) -> Iterator[Event]:
+def _closed(project: Project, log: EventLog) -> Iterator[tuple[Event, int, Round]]:
+    """The "closed" events that were not undone, each with its example and round."""
     undone = undone_in(log.read(kinds=[UNDONE]))
-    return (event for event in log.read(kinds=[CLOSED]) if event.id not in undone)
+    for event in log.read(kinds=[CLOSED]):
+        if event.id not in undone:
+            for example, closed in rounds_in(event, project.labels):
+                yield event, example, closed
 
 
 def _provenance(log: EventLog, closed: Event) -> list[dict[str, Any]]:
@@ -69,19 +73,19 @@ def _provenance(log: EventLog, closed: Event) -> list[dict[str, Any]]:
 
 
 def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
-    """A line per learned example; a cost that nobody knows is an empty cell, and no text is taken for a formula."""
+    """A line per learned example; an unknown cost is an empty cell, and no text is a formula."""
     yield _line(["id", *(f"cost:{label}" for label in project.labels), "who", "at"])
-    for event in _closed(log):
-        costs = {answer["label"]: answer["cost"] for answer in event.body["answers"]}
-        cells = ["" if costs.get(label) is None else repr(float(costs[label])) for label in project.labels]
-        name = project.pool.example_id(event.example or 0)
+    for event, example, closed in _closed(project, log):
+        costs = [closed.costs.get(label) for label in project.labels]
+        cells = ["" if cost is None else repr(float(cost)) for cost in costs]
+        name = project.pool.example_id(example)
         yield _line([harmless(name), *cells, harmless(event.who or ""), repr(event.at)])
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet runs as a formula: where it begins like one, an apostrophe comes first.
+    """A text that no spreadsheet runs as a formula: one that begins like a formula gets an apostrophe in front.
 
-    Taking one apostrophe off the front, where there is one, gives the text again. Numbers stay as they are.
+    Removing one leading apostrophe, if there is one, gives the text back. Numbers stay unchanged.
 
     >>> [harmless(text) for text in ("mail-7", "-7", "=1+2", "'tis")]
     ['mail-7', '-7', "'=1+2", "''tis"]
@@ -102,16 +106,14 @@ def _line(cells: list[Any]) -> bytes:
 
 
 def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
-    """Labels are written as numbers from 1 on where VW could not read them."""
-    events = list(_closed(log))
-    places = np.array([event.example for event in events], np.int64)
-    code = {label: k for k, label in enumerate(project.labels)}
-    cost = np.full((len(events), len(code)), np.nan)
-    for row, event in enumerate(events):
-        for answer in event.body["answers"]:
-            cost[row, code[answer["label"]]] = np.nan if answer["cost"] is None else answer["cost"]
+    """Labels that VW cannot read are written as numbers from 1."""
+    found = list(_closed(project, log))
+    places = np.array([example for _, example, _ in found], np.int64)
+    cost = answered_in([closed for _, _, closed in found], np.array(project.labels)).cost
     plain = all(label and not any(letter.isspace() or letter in ":|'" for letter in label) for label in project.labels)
-    names = np.array(project.labels) if plain and "shared" not in project.labels else np.arange(1, len(code) + 1)
+    names = (
+        np.array(project.labels) if plain and "shared" not in project.labels else np.arange(1, len(project.labels) + 1)
+    )
     dataset = CostDataset(project.pool.rows(places), cost, names)
     return _file(lambda path: write_vw_text(dataset, path))
 

@@ -1,4 +1,4 @@
-"""What a learner sees of an example: words, cells and pixels as rows of numbers, the same on every machine."""
+"""Features of examples: words, cells and pixels become rows of numbers, the same on every machine."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,19 @@ from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.errors import FileFormatError, InputError
 
 WIDTH = 1 << 18  # columns that words are hashed into
-SIDE = 16  # pixels of an image's thumbnail, each way
+SIDE = 16  # width and height of a thumbnail, in pixels
 _WORD = re.compile(r"\w+")
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 Content = Mapping[str, Any]
 
 
 def width_of(kind: str) -> int:
-    """How many columns examples of a kind have."""
+    """The number of columns of examples of a kind."""
     return SIDE * SIDE * 3 if kind == "image" else WIDTH
 
 
 def featurize(contents: Sequence[Content], folder: Path) -> Examples:
-    """One row per example; files of images lie in ``folder``.
+    """One row per example; ``folder`` holds the files of images.
 
     >>> row = featurize([{"kind": "text", "text": "Where is my parcel?"}], Path())
     >>> row.shape, row.nnz
@@ -49,7 +49,7 @@ def _hasher() -> Any:
 
 
 def _of_words(content: Content) -> dict[str, float]:
-    """Words and pairs of neighbours, in lower case, scaled so that a long text weighs as much as a short one."""
+    """Words and pairs of adjacent words in lower case, scaled so that long and short texts weigh the same."""
     text = unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else content.get("text", "")
     words = _WORD.findall(text.lower())
     counts: dict[str, float] = {}
@@ -60,7 +60,7 @@ def _of_words(content: Content) -> dict[str, float]:
 
 
 def _of_all(content: Content) -> dict[str, float]:
-    """The words, and the cells by column: numbers as they are, texts whole or, where they are longer, by word."""
+    """The words, and the cells by column: numbers unchanged, texts of one word whole, longer texts by word."""
     features = _of_words(content)
     for column, cell in content["cells"].items():
         if isinstance(cell, int | float):
@@ -73,7 +73,7 @@ def _of_all(content: Content) -> dict[str, float]:
 
 
 def thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The image in 16 x 16 colours, as numbers from 0 to 1."""
+    """The image in 16 x 16 pixels, as numbers from 0 to 1."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -85,7 +85,7 @@ def thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def read_features(path: Path) -> Examples:
-    """Ready-made vectors, a row per example: a .npy array, or a .npz that scipy.sparse.save_npz wrote."""
+    """Feature vectors, a row per example: a .npy array, or a .npz that scipy.sparse.save_npz wrote."""
     from scipy.sparse import load_npz
 
     try:

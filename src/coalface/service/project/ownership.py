@@ -1,6 +1,6 @@
-"""Which project a database belongs to: one and only one, which it knows by a random id.
+"""The owner of a database: it belongs to one project, whose random id it holds.
 
-It knows as well what the answers rest on, such as the labels: other settings may be edited, these may not.
+It also holds the settings that the answers depend on, such as the labels. Those must not be edited; others may.
 """
 
 import json
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from coalface.errors import FileBusyError, FileFormatError, InputError, in_one_line
-from coalface.rounds.database import Database, written_out
+from coalface.rounds.database import Database, sql_step
 from coalface.rounds.event_log import any_event
 from coalface.rounds.sql_engines import without_password
 
-import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 STEPS = (
-    written_out("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL)"),
-    written_out("ALTER TABLE project ADD COLUMN rests_on TEXT"),
+    sql_step("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL)"),
+    sql_step("ALTER TABLE project ADD COLUMN rests_on TEXT"),
 )
 _project = sa.table("project", sa.column("id"), sa.column("rests_on"))
 _RESTORE = "Restore it from a copy, or import an exported .zip."
@@ -36,7 +36,7 @@ def new_id() -> str:
 
 @contextmanager
 def opening(url: str) -> Iterator[None]:
-    """Say in one line why the database at an address cannot be opened or used."""
+    """Turn the errors of a database that cannot be opened or used into errors of one line."""
     try:
         yield
     except sa.exc.OperationalError as problem:
@@ -49,23 +49,24 @@ def opening(url: str) -> Iterator[None]:
         ) from None
 
 
-def refuse_unmade(url: str) -> None:
-    """Only making a project makes a database: one that is missing was moved or deleted, with all answers."""
+def refuse_missing(url: str) -> None:
+    """Refuse a missing database: it was moved or deleted with all answers, and only ``init`` creates one."""
     local = "sqlite:///"
     missing = url.startswith(local) and not Path(url.removeprefix(local).partition("?")[0]).is_file()
     if not missing:
         with closing(Database(url)) as database:
-            missing = not database.knows("desk")
+            missing = not database.has_part("desk")
     if missing:
         raise InputError(
-            f"The database {without_password(url)} must hold this project's answers, it is missing or empty. {_RESTORE}"
+            f"The database {without_password(url)} must hold this project's answers, but it is missing or empty. "
+            f"{_RESTORE}"
         )
 
 
-def claim(connection: sa.Connection, project_id: str, rests_on: Mapping[str, Any]) -> None:
-    """Make the database this project's; refuse one of another project, or of this one with other labels or the like.
+def claim(connection: sa.Connection, project_id: str, foundations: Mapping[str, Any]) -> None:
+    """Claim the database for this project; refuse another project's, or one that was begun with other labels or bounds.
 
-    Projects of older versions have a database without an owner.
+    A database of an older version has no owner yet.
     """
     owner = connection.execute(sa.select(_project)).first()
     kept = None if owner is None or owner.rests_on is None else json.loads(owner.rests_on)
@@ -76,25 +77,25 @@ def claim(connection: sa.Connection, project_id: str, rests_on: Mapping[str, Any
             f"The database {_shown(connection)} belongs to the project of id {owner.id}, this one has {project_id}. "
             "Correct database in project.toml or, if it is the same project, id."
         )
-    plain = json.loads(json.dumps(rests_on))
+    plain = json.loads(json.dumps(foundations))
     if kept is None or (kept != plain and not any_event(connection)):
         connection.execute(_project.update().values(rests_on=json.dumps(plain)))
         return
     for name, value in plain.items():
         if kept.get(name) != value:
             raise InputError(
-                f"The {name} must stay as the answers so far have found it, {kept.get(name)!s:.200}, got "
-                f"{value!s:.200}. Change it back, or begin a new project."
+                f"The {name} must not change after the first question, it was {kept.get(name)!s:.200}, got "
+                f"{value!s:.200}. Change it back, or create a new project."
             )
 
 
-def claim_empty(connection: sa.Connection, project_id: str, rests_on: Mapping[str, Any]) -> None:
-    """Make a database this project's in which there is nothing yet; refuse any other."""
+def claim_empty(connection: sa.Connection, project_id: str, foundations: Mapping[str, Any]) -> None:
+    """Claim an empty database for this project; refuse any other."""
     if connection.execute(sa.select(_project.c.id)).first() or any_event(connection):
         raise InputError(
-            f"The database {_shown(connection)} must be empty, it holds a project or a ledger. Choose another one."
+            f"The database {_shown(connection)} must be empty, but it holds a project or a ledger. Choose another one."
         )
-    claim(connection, project_id, rests_on)
+    claim(connection, project_id, foundations)
 
 
 def _shown(connection: sa.Connection) -> str:

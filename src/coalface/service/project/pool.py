@@ -1,7 +1,7 @@
-"""The examples of a project in files that are mapped, not read: a pool of a million takes little memory.
+"""The pool: the examples of a project in memory-mapped files, so that a million of them take little memory.
 
-``examples.jsonl`` has a line per example, and the other files are arrays: where the lines begin, the features, the
-order in which the examples are decided, and the ids by their hashes.
+``examples.jsonl`` has a line per example. The other files are arrays: the starts of the lines, the features, the order
+in which the examples are decided, and the ids by their hashes.
 """
 
 import json
@@ -34,7 +34,7 @@ _ARRAYS = {
 
 
 class Pool:
-    """The pool in a folder; ``place`` is the number of an example in it, from 0.
+    """The pool in a folder; the ``place`` of an example is its number, counted from 0.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -71,15 +71,15 @@ class Pool:
         return X
 
     def example_id(self, place: int) -> str:
-        """The user's name of an example."""
+        """The id that the user gave an example."""
         return str(self._line(place)["id"])
 
     def content(self, place: int) -> dict[str, Any]:
-        """What is shown of an example."""
+        """The content of an example, as annotators see it."""
         return dict(self._line(place)["content"])
 
     def place(self, example_id: str) -> int:
-        """Where the example of this id is."""
+        """The place of the example with this id."""
         hashes = self._arrays["id_hashes"]
         first = int(np.searchsorted(hashes, key := _hash(example_id)))
         while first < len(hashes) and hashes[first] == key:
@@ -90,7 +90,7 @@ class Pool:
         raise UnknownIdError(f"There is no example {example_id!r} in the pool.")
 
     def _refuse_cut_short(self, meta: dict[str, Any]) -> None:
-        """Pools of older versions do not say how large they are; their files then must fit each other."""
+        """Refuse truncated files; those of older versions, which do not record sizes, must fit each other."""
         starts, indptr = self._arrays["starts"], self._arrays["indptr"]
         n = int(meta.get("examples", len(starts) - 1))
         cells = int(meta["cells"] if "cells" in meta else indptr[-1] if len(indptr) else 0)
@@ -124,7 +124,7 @@ def _hash(example_id: str) -> np.uint64:
 
 
 def write_pool(folder: Path, examples: Iterable[Given], vectors: "Examples | None", seed: int) -> None:
-    """Write the examples and their features, made of their content unless ``vectors`` are given."""
+    """Write the examples and their features, computed from their content unless ``vectors`` are given."""
     folder.mkdir(parents=True, exist_ok=True)
     writer = _Writer(folder, vectors)
     try:

@@ -1,7 +1,7 @@
-"""A labelling project: a folder with its settings, its labels, what errors cost, and the pool of examples.
+"""A labelling project: a folder with its settings, its labels, the costs of errors, and the pool of examples.
 
-``project.toml`` may be edited by hand; ``labels.txt`` has a label per line, and ``cost_matrix.csv``, where there is
-one, says what each label costs by the true one.
+``project.toml`` may be edited by hand. ``labels.txt`` has a label per line. ``cost_matrix.csv``, which is optional, has
+the cost of each label by the true label.
 """
 
 import csv
@@ -25,25 +25,25 @@ from coalface.files.new_folder import new_folder, refuse_used
 from coalface.learner.coal import CoalClassifier
 from coalface.service.desk.store import Store
 from coalface.service.project.features import read_features
-from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_unmade
+from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.service.project.pool import Pool, write_pool
 from coalface.service.project.scale import Scale
-from coalface.service.project.settings_file import SETTINGS, read_settings, write_settings
+from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
 from coalface.service.project.sources import read_examples
 from coalface.service.project.spending import Limits
 from coalface.service.project.texts import whole_text
 
-import sqlalchemy as sa  # isort: skip  (behind the module that says how to install it)
+import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 LABELS, MATRIX, POOL = "labels.txt", "cost_matrix.csv", "pool"
 
 DATABASE = "sqlite:///project.db"
-NONE = "none"  # a setting that is off
+NONE = "none"  # how TOML spells None
 
 
 @dataclass(frozen=True, eq=False)
 class Project:
-    """What a desk needs to know; made by ``create``, opened by ``open``.
+    """The settings, labels and pool of a project; ``create`` makes one, ``open`` opens it.
 
     >>> from tempfile import TemporaryDirectory
     >>> examples = [{"id": "1", "text": "Where is my parcel?"}, {"id": "2", "text": "I want my money back"}]
@@ -66,7 +66,7 @@ class Project:
     limits: Limits
     overlap: int
     seed: int
-    database: str = field(repr=False)  # the address may hold a password
+    database: str = field(repr=False)  # the address may contain a password
     pool: Pool = field(repr=False)
     learner: Mapping[str, Any] = field(default_factory=dict)
 
@@ -92,10 +92,10 @@ class Project:
         database: str = DATABASE,
         learner: Mapping[str, Any] | None = None,
     ) -> "Project":
-        """Make a project in a new folder; after an error there is none.
+        """Create a project in a new folder; after an error there is none.
 
-        ``tree`` (child -> parent, or a .json file of that) or ``cost_matrix`` (row = truth, or a file) say what errors
-        cost; then, unless told otherwise, annotators give the true label only.
+        ``tree`` (child -> parent, or a .json file of that) or ``cost_matrix`` (row = truth, or a file) gives the costs
+        of errors. By default, annotators then give the true label only.
         """
         target = Path(folder)
         refuse_used(target)
@@ -123,14 +123,14 @@ class Project:
             "learner": {name: _written(name, value) for name, value in (learner or {}).items()},
         }
         with new_folder(target) as part:
-            write_settings(part, settings)
+            write_settings(part, settings_text(settings))
             (part / LABELS).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
             if matrix is not None:
                 _write_matrix(part / MATRIX, names, matrix)
             vectors = None if features is None else _vectors(features)
             write_pool(part / POOL, read_examples(examples), vectors, seed)
             made = cls.open(part)
-            made.new_learner()  # what cannot be opened is not made
+            made.new_learner()  # a project that cannot be opened is not created
             with made.new_store():
                 pass
         return cls.open(target)
@@ -179,7 +179,7 @@ class Project:
         return list(self.scale.levels)
 
     def new_learner(self) -> CoalClassifier:
-        """A learner that has seen nothing."""
+        """A learner that has learned nothing yet."""
         given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, **self.learner}
         if given.get("alike") == NONE:
             given["alike"] = None
@@ -191,7 +191,7 @@ class Project:
         return learner
 
     def costs_of_truth(self, label: str) -> NDArray[np.float64]:
-        """What each label costs where this one is true."""
+        """The cost of each label if this one is true."""
         code = self.labels.index(label)
         low, high = self.cost_bounds
         if self.matrix is None:
@@ -206,13 +206,13 @@ class Project:
         return self.folder / POOL / "images" / Path(content["file"]).name
 
     def open_store(self, *, alone: bool = False) -> Store:
-        """The database of the project, which nobody else may write if ``alone``."""
+        """The database of the project; with ``alone``, other processes may not write it."""
         with opening(self.address):
-            refuse_unmade(self.address)
-            store = Store(self.address, alone=alone)
+            refuse_missing(self.address)
+            store = Store(self.address, self.labels, alone=alone)
             try:
                 with store.database.writing() as connection:
-                    claim(connection, self.id, self._rests_on())
+                    claim(connection, self.id, self._foundations())
             except BaseException:
                 store.close()
                 raise
@@ -220,18 +220,18 @@ class Project:
 
     @contextmanager
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
-        """A database that was empty, in the transaction that makes it the project's."""
-        with closing(Store(self.address)) as store, store.database.writing() as connection:
-            claim_empty(connection, self.id, self._rests_on())
+        """An empty database, in the transaction that claims it for the project."""
+        with closing(Store(self.address, self.labels)) as store, store.database.writing() as connection:
+            claim_empty(connection, self.id, self._foundations())
             yield store, connection
 
-    def _rests_on(self) -> dict[str, Any]:
-        """What no answer can be understood without."""
+    def _foundations(self) -> dict[str, Any]:
+        """The settings that the answers depend on."""
         return {"bounds of the scale": self.cost_bounds, "list of labels": self.labels, "seed": self.seed}
 
     @property
     def address(self) -> str:
-        """Where the database is; one of SQLite lies in the folder."""
+        """The address of the database; a SQLite file lies in the folder."""
         url, local = self.database, "sqlite:///"
         if url.startswith(local) and not url.startswith(f"{local}/"):
             return f"{local}{self.folder.resolve() / url.removeprefix(local)}"
@@ -262,7 +262,7 @@ def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
 
 
 def _written(name: str, value: Any) -> Any:
-    """A parameter of the learner as the settings have it; that no examples are alike has to be a word there."""
+    """A parameter of the learner as the settings spell it; TOML has no None."""
     return NONE if name == "alike" and value is None else value
 
 
@@ -272,11 +272,11 @@ def _vectors(features: Any) -> Examples:
 
 def _matrix(labels: list[str], tree: Any, cost_matrix: Any) -> NDArray[np.float64] | None:
     if tree is not None and cost_matrix is not None:
-        raise InputError("Costs come from a tree or from a cost matrix, got both. Leave one out.")
+        raise InputError("Costs must come from a tree or from a cost matrix, got both. Leave one out.")
     if cost_matrix is not None:
         matrix = read_cost_matrix(cost_matrix, np.array(labels))
         if (matrix < 0).any():
-            raise InputError(f"A cost matrix must hold costs from 0 on, got {matrix.min():g}. Add a constant to it.")
+            raise InputError(f"A cost matrix must hold non-negative costs, got {matrix.min():g}. Add a constant to it.")
         return matrix
     if tree is None:
         return None
@@ -308,5 +308,5 @@ def _refuse_unknown(source: Path, settings: Mapping[str, Any], known: set[str]) 
 
 def _overlap(value: Any) -> int:
     if not isinstance(value, int) or not 1 <= value <= 100:
-        raise InputError(f"overlap must be a whole number from 1 to 100, got {value!r}.")
+        raise InputError(f"overlap must be an integer from 1 to 100, got {value!r}.")
     return value

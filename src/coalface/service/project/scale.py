@@ -1,4 +1,4 @@
-"""The costs that annotators may give: a few named levels with anchors, or any number within bounds."""
+"""The scale of costs that annotators use: a few named levels, or any number within bounds."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from coalface.errors import InputError
 
 @dataclass(frozen=True)
 class Level:
-    """One step of the scale; ``anchor`` is an example of it in words."""
+    """One level of the scale; ``anchor`` is an example of it in words."""
 
     name: str
     cost: float
@@ -19,7 +19,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Scale:
-    """Levels in the order of their costs, none where any number will do, and the bounds of all costs.
+    """The bounds of all costs, and levels in the order of their costs; without levels, any number is allowed.
 
     >>> Scale.of([{"name": "right", "cost": 0}, {"name": "harmful", "cost": 3, "anchor": "It insults."}]).bounds
     (0.0, 3.0)
@@ -30,7 +30,7 @@ class Scale:
 
     @classmethod
     def of(cls, levels: Sequence[Mapping[str, Any]], bounds: Sequence[float] | None = None) -> "Scale":
-        """A scale; without bounds they are those of the levels, or 0 and 1."""
+        """A scale; the default bounds are those of the levels, or 0 and 1."""
         steps = tuple(sorted((_level(level) for level in levels), key=lambda level: level.cost))
         if len(steps) == 1 or len({step.name for step in steps}) < len(steps):
             raise InputError(f"A scale must have at least two levels of distinct names, got {[s.name for s in steps]}.")
@@ -46,17 +46,18 @@ class Scale:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Scale":
-        """The scale that ``plain`` gave."""
+        """The scale that ``plain`` returned."""
         return cls.of(plain.get("levels", ()), plain.get("bounds"))
 
     def plain(self) -> dict[str, Any]:
         """The scale as a settings file holds it."""
         return {"bounds": list(self.bounds), "levels": [vars(level) for level in self.levels]}
 
-    def checked(self, label: str, cost: Any) -> float | None:
-        """A cost that somebody gave; None stays None: can't tell."""
-        if cost is None:
-            return None
+    def checked(self, costs: Mapping[str, Any]) -> dict[str, float | None]:
+        """Costs by label as an annotator gave them; None, "can't tell", stays None."""
+        return {label: None if cost is None else self._checked(label, cost) for label, cost in costs.items()}
+
+    def _checked(self, label: str, cost: Any) -> float:
         number = _number(cost, f"The cost of label {label!r}")
         low, high = self.bounds
         if not low <= number <= high:

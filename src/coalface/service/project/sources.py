@@ -1,4 +1,4 @@
-"""Where examples come from: JSON lines, CSV, Parquet, or a folder of images; what is shown of each, and its id."""
+"""Readers of examples from JSON lines, CSV, Parquet or a folder of images: the id and the content of each."""
 
 import csv
 import json
@@ -17,11 +17,11 @@ from coalface.service.project.texts import whole_text
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _LONGEST_ID = 200
-_LARGEST = float(np.finfo(np.float32).max)  # of a number: the model has 32 bits for it
+_LARGEST = float(np.finfo(np.float32).max)  # the largest 32-bit number, which is what the model uses
 
 
 class Given(NamedTuple):
-    """An example as it was given; ``file`` is that of an image."""
+    """An example as it was read; ``file`` is the file of an image."""
 
     id: str
     content: dict[str, Any]
@@ -29,10 +29,10 @@ class Given(NamedTuple):
 
 
 def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterator[Given]:
-    """The examples of a .jsonl, .csv or .parquet file, of a folder of images, or of records at hand.
+    """The examples of a .jsonl, .csv or .parquet file, of a folder of images, or of records in memory.
 
-    A record's "text" or "html" is what is shown, and its other fields are cells of a table. Its "id" names it;
-    without one it is named by a hash of its content.
+    Annotators see a record's "text" or "html", and its other fields as a table. A record without an "id" gets a hash of
+    its content as its id.
 
     >>> [given.id for given in read_examples([{"id": 7, "text": "hello"}, {"text": "hello"}, {"text": "hello"}])]
     ['7', 'b6f9f3d151dfdaa1', 'b6f9f3d151dfdaa1-2']
@@ -51,7 +51,7 @@ def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) 
 
 
 def content_of(record: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The id of a record, if it has one, and what is shown of it.
+    """The id of a record, if it has one, and its content.
 
     >>> content_of({"id": "a", "size": 3})
     ('a', {'kind': 'table', 'cells': {'size': 3}})
@@ -136,7 +136,7 @@ def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _number_or_text(cell: str) -> float | str | None:
-    """What a cell holds; a whole number stays one, as it will be shown.
+    """The value of a cell; an integer stays one, because annotators see it.
 
     >>> [_number_or_text(cell) for cell in ("20", "2.50", "late", "")]
     [20, 2.5, 'late', None]
@@ -158,7 +158,7 @@ def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _pictures(folder: Path) -> Iterator[Given]:
-    """The images under a folder, named by their path in it."""
+    """The images under a folder; their ids are their paths in it."""
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _PICTURES and path.is_file())
     if not found:
         raise FileFormatError(f"{folder} must hold images ({', '.join(_PICTURES)}), got none. Check the path.")

@@ -1,7 +1,7 @@
-"""What may be spent on a project, and what it takes: an example is paid for when it is looked at, a cost when asked."""
+"""The budget of a project: an example is paid for when an annotator first sees it, a cost when it is asked for."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ _NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost")
 
 @dataclass(frozen=True)
 class Limits:
-    """At most so many ``examples``, ``costs`` and so much ``price``; what is None has no limit.
+    """The most ``examples``, ``costs`` and ``price`` that a project may take; None is no limit.
 
     >>> limits = Limits.of({"costs": 100, "price_per_cost": 0.5})
     >>> limits.budget, limits.price_of(examples=3, costs=10)
@@ -27,12 +27,12 @@ class Limits:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Limits":
-        """The limits that a mapping says."""
+        """The limits in a mapping, checked."""
         for name, value in given.items():
             if name not in _NAMES:
                 raise InputError(f"budget has no {name!r}; possible are {', '.join(_NAMES)}.")
             if isinstance(value, bool | str) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise InputError(f"budget must have {name} as a number from 0 on, got {value!r}.")
+                raise InputError(f"budget must have {name} as a non-negative number, got {value!r}.")
         limits = cls(**{name: float(value) for name, value in given.items()})
         if limits.price is not None and limits.price_per_example + limits.price_per_cost == 0.0:
             raise InputError("budget must give price_per_example or price_per_cost where it limits the price.")
@@ -40,24 +40,34 @@ class Limits:
 
     @property
     def budget(self) -> dict[str, float]:
-        """The limits that there are."""
+        """The limits that are set."""
         return {name: getattr(self, name) for name in ("examples", "costs", "price") if getattr(self, name) is not None}
 
     def plain(self) -> dict[str, float]:
-        """What a settings file holds."""
-        limits = self.budget  # a limit of 0 is one
+        """The limits as a settings file holds them."""
+        limits = self.budget  # a limit of 0 is kept
         return {name: value for name, value in vars(self).items() if value or name in limits}
 
     def price_of(self, examples: int, costs: int) -> float:
-        """What so many costs on so many examples take."""
+        """The price of so many costs on so many examples."""
         return self.price_per_example * examples + self.price_per_cost * costs
 
     def spent_on(self, examples: int, costs: int) -> "Spent":
         """So many costs on so many examples, with their price."""
         return Spent(examples, costs, self.price_of(examples, costs))
 
+    def after(
+        self, totals: Iterable["Spent"], examples: int, costs: int, price: float | None, sign: int
+    ) -> list["Spent"]:
+        """Each total after an answer is added, or subtracted with a ``sign`` of -1; None is the usual price."""
+        paid = self.price_of(examples, costs) if price is None else price
+        return [
+            Spent(total.examples + sign * examples, total.costs + sign * costs, total.price + sign * paid)
+            for total in totals
+        ]
+
     def room(self, spent: "Spent") -> float:
-        """How many more costs may be asked for, where so much was spent or is about to be; below 0 if too much.
+        """How many more costs the budget allows for after this spending; negative if that exceeds it.
 
         >>> Limits(costs=10, price=4, price_per_example=1, price_per_cost=0.5).room(Spent(examples=2, costs=3, price=3))
         2.0
@@ -74,7 +84,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Spent:
-    """Examples looked at, costs asked for and what that took."""
+    """Examples seen, costs asked for and their price."""
 
     examples: int = 0
     costs: int = 0
@@ -82,6 +92,3 @@ class Spent:
 
     def __add__(self, more: "Spent") -> "Spent":
         return Spent(self.examples + more.examples, self.costs + more.costs, self.price + more.price)
-
-    def __sub__(self, less: "Spent") -> "Spent":
-        return Spent(self.examples - less.examples, self.costs - less.costs, self.price - less.price)

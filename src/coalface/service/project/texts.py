@@ -1,10 +1,10 @@
-"""Texts that can be written down."""
+"""A check that texts can be written as UTF-8."""
 
 from coalface.errors import InputError
 
 
 def whole_text(what: str, text: str) -> str:
-    r"""The text, refused if it holds half a character, which no file in UTF-8 can.
+    r"""The text, unless it has half a surrogate pair, which UTF-8 cannot encode.
 
     >>> whole_text("A label", "Grüße")
     'Grüße'

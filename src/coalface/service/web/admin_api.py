@@ -50,14 +50,14 @@ def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "
 @admin_api.get("/projects/{project}/examples")
 def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[admin.ExampleView]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
-    found = [admin.ExampleView.model_validate(one) for one in examples_after(desk.books, int(cursor or 0), limit + 1)]
+    found = [admin.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
     return models.page_of(found, limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
 def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[admin.ComingView]:
     """The queries that the current model would ask next. This call changes nothing."""
-    return models.Page(items=[admin.ComingView.model_validate(one) for one in next_questions(desk.books, n)])
+    return models.Page(items=[admin.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
 
 
 @admin_api.post("/projects/{project}/predict")

@@ -1,4 +1,4 @@
-"""A plan puts the questions that the learner itself would put, one after the other."""
+"""A round asks about the labels that the learner itself would ask about, one after the other."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface import CoalClassifier
-from coalface.service.desk.plan import Plan
+from coalface.rounds.round import Round
 from tests.problems import dense_problem
 
 K = 5
@@ -28,27 +28,28 @@ def test_it_asks_what_an_interview_asks(bounds, seed):
     for i in range(30, 90):
         row, known, asked = X[i : i + 1], np.full((1, K), np.nan), np.zeros((1, K), np.bool_)
         queries = learner.ask(row)
-        plan, answers, n = Plan.of(queries, 0), {}, 0
+        found, n = queries.round(0), 0
         while queries.next.any():  # as ``interview`` does, without telling
             labels = queries.classes[queries.next[0]].tolist()
-            assert sorted(plan.next(answers, bounds)) == sorted(labels)
+            assert sorted(found.next_labels(bounds)) == sorted(labels)
             for label in labels:
                 k = "abcde".index(label)
-                tells = (i + k) % 7 > 0  # now and then nobody can tell
+                tells = (i + k) % 7 > 0  # now and then the annotator cannot tell
                 known[0, k], asked[0, k] = cost[i, k] if tells else np.nan, True
-                answers[label] = float(cost[i, k]) if tells else None
+                found = found.with_answers({label: float(cost[i, k]) if tells else None})
             queries = learner.ask(row, known=known, asked=asked)
             n += 1
-        assert plan is None or plan.next(answers, bounds) == []
+        assert found.next_labels(bounds) == ()
         turns.add(n)
     assert max(turns) > 1
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=7))
 def test_it_ends_and_asks_nothing_twice(lowest, answers):
-    plan = Plan(["first"], [[f"label {k}", low] for k, low in enumerate(lowest)])
-    known, given_answers = {}, iter(answers)
-    while labels := plan.next(known):
-        assert not set(labels) & set(known)
-        known |= {label: next(given_answers, None) for label in labels}
-    assert set(known) <= set(plan.labels)
+    ranges = {f"label {k}": (low, 1.0) for k, low in enumerate(lowest)}
+    found = Round(1, ask=("first", *ranges), first=1, ranges=ranges)
+    given_answers = iter(answers)
+    while labels := found.next_labels():
+        assert not set(labels) & set(found.costs)
+        found = found.with_answers({label: next(given_answers, None) for label in labels})
+    assert set(found.costs) <= set(found.ask)

@@ -1,0 +1,64 @@
+"""The kinds of events in a project's log, and the rounds that they teach the model.
+
+The model is a fold over the log: the same events give the same bits, in whatever batches they are learned.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from coalface.errors import FileFormatError
+from coalface.rounds.event_log import Event
+from coalface.rounds.round import Outlook, Round
+from coalface.service.desk import version_0_1
+
+PASSED, CLOSED, UNDONE = "passed", "closed", "undone"  # the kinds that change the model
+ANSWERED, ASKED, LEASED, STOPPED, SNAPSHOT = "answered", "asked", "leased", "stopped", "snapshot"
+TEACHING = (PASSED, CLOSED, UNDONE)
+
+Decided = tuple[int, Round]  # the place of an example in the pool, and its round
+
+
+def passed_body(decided: Sequence[Decided]) -> dict[str, Any]:
+    """The body of a "passed" event: nothing is asked about these examples.
+
+    >>> passed_body([(7, Round(14))])
+    {'examples': [7], 'rounds': [14], 'outlooks': [None]}
+    """
+    return {
+        "examples": [example for example, _ in decided],
+        "rounds": [one.number for _, one in decided],
+        "outlooks": [None if one.outlook is None else asdict(one.outlook) for _, one in decided],
+    }
+
+
+def rounds_in(event: Event, labels: Sequence[str]) -> list[Decided]:
+    """What an event teaches: rounds with the places of their examples in the pool; most events teach nothing.
+
+    >>> closed = Round(14, ask=("cat",), costs={"cat": 0.5})
+    >>> rounds_in(Event("closed", 1.0, example=7, body={"question": 3, **closed.to_json()}), ["cat", "dog"])
+    [(7, Round(number=14, ... ask=('cat',), ... costs={'cat': 0.5}, unasked=(), by={}))]
+    """
+    body = event.body
+    try:
+        if event.kind == PASSED:
+            rounds = _passed(body) if "rounds" in body else version_0_1.passed_rounds(body, labels)
+            return list(zip(body["examples"], rounds, strict=True))
+        if event.kind == CLOSED and event.example is not None:
+            closed = version_0_1.closed_round(body, labels) if "answers" in body else Round.from_json(body)
+            return [(event.example, closed)]
+    except (KeyError, TypeError, ValueError) as problem:
+        raise FileFormatError(
+            f"Event {event.id} of the log is damaged ({problem}). Restore the database from a copy."
+        ) from None
+    return []
+
+
+def undone_in(events: Iterable[Event]) -> set[int]:
+    """The numbers of "closed" events that were undone later."""
+    return {int(event.body["closed"]) for event in events if event.kind == UNDONE and event.body.get("closed")}
+
+
+def _passed(body: dict[str, Any]) -> list[Round]:
+    pairs = zip(body["rounds"], body["outlooks"], strict=True)
+    return [Round(number, outlook=None if outlook is None else Outlook(**outlook)) for number, outlook in pairs]
