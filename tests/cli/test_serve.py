@@ -12,7 +12,6 @@ import pytest
 from coalface.service.desk.desk import Desk
 from coalface.service.project.project import Project
 from coalface.service.web import uvicorn_server
-from coalface.service.web.tokens import digest_of
 from tests.cli.commands import run
 
 
@@ -34,7 +33,7 @@ def people(project):
 def test_a_token_is_printed_once_and_kept_as_a_digest(project, capsys):
     code, out, _ = run(capsys, "serve mail --new-token ada --role engineer")
     store = project.open_store()
-    assert (code, store.token(digest_of(out.strip()))) == (0, ("ada", "engineer"))
+    assert (code, store.holder_of(out.strip())) == (0, ("ada", "engineer"))
     store.close()
     assert out.strip().encode() not in b"".join(path.read_bytes() for path in project.folder.glob("project.db*"))
 

@@ -155,9 +155,10 @@ class AskingLearner(LearnerState):
         >>> learner.tell_rounds([asked.with_answers({"walk": 0.2})], [[1.0, 0.0]]).costs_queried_
         1
         """
-        self.begin()
+        if not hasattr(self, "model_"):
+            self.begin()
         rows = rows_in(rounds) if X is None else None
-        said, late = answered_in(rounds, self.classes_), bool(rounds) and all(one.late for one in rounds)
+        said, late = answered_in(rounds, self.classes_.tolist()), bool(rounds) and all(one.late for one in rounds)
         self._tell(X, rows, self.classes_, said.cost, said.asked, said.candidates, said.outlook, late=late)
         return self
 

@@ -94,6 +94,12 @@ class PersistentLearner(AskingLearner):
         learner._recorder = learner._new_recorder(ledger)
         return learner
 
+    @property
+    def learned_with(self) -> tuple[str, ...]:
+        """The names of the parameters that decide how an answer is learned; the others decide what is asked."""
+        of_model = (name for name in self._cost_model().learned_with if name in vars(self))
+        return tuple(dict.fromkeys([*self._learned_with, *of_model]))
+
     def plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         params = self.get_params(deep=False)
@@ -105,9 +111,7 @@ class PersistentLearner(AskingLearner):
         return _plain(params)
 
     def _new_recorder(self, ledger: Ledger) -> Recorder:
-        own = [name for name in self.model_.learned_with if name in vars(self)]
-        names = dict.fromkeys([*self._learned_with, *own])
-        return Recorder(ledger, label_texts(self.classes_), names, vars(self))
+        return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy does not write to the ledger of the original."""

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.labels import label_texts
 from coalface.data.rows import Rows, check_row
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import ANSWER, AUDIT, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE, RoundArrays
@@ -24,15 +23,15 @@ class Answered(NamedTuple):
     outlook: NDArray[np.float64]  # (n, 4): see kernels.stopping; a chance of 0 where it is unknown
 
 
-def answered_in(rounds: Sequence[Round], classes: NDArray[Any]) -> Answered:
+def answered_in(rounds: Sequence[Round], labels: Sequence[Any]) -> Answered:
     """What the rounds say, label by label.
 
     >>> one = Round(1, ask=("cat",), costs={"cat": 0.5, "dog": None}, unasked=("dog",))
-    >>> found = answered_in([one], np.array(["cat", "dog"]))
+    >>> found = answered_in([one], ["cat", "dog"])
     >>> found.cost.tolist(), found.asked.tolist(), found.candidates
     ([[0.5, nan]], [[True, False]], None)
     """
-    column = {text: place for place, text in enumerate(label_texts(classes))}
+    column = {str(label): place for place, label in enumerate(labels)}  # as ``label_texts`` spells them
     shape = (len(rounds), len(column))
     cost, asked, candidates = np.full(shape, np.nan), np.zeros(shape, np.bool_), np.ones(shape, np.bool_)
     outlook = np.zeros((len(rounds), N_OUTLOOK))

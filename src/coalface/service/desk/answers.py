@@ -78,9 +78,10 @@ class Answers:
                 body |= {"until": row.expires} if row.lease == given.lease_id else {}
                 body |= {"learned": True, "late": not in_time}
                 row = self._continued(row, given, body, record.now + float(lease.body["ttl"]))
+            plain = {} if row is None else row.round.to_json()
             record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if row is not None:
-                record.save(row, given.annotator)
+                record.save(row, plain, given.annotator)
         return Taken(record.events[0], row if row is not None and row.open else None)
 
     def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:

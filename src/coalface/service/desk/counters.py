@@ -4,8 +4,10 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.rounds.event_log import Event
@@ -38,6 +40,15 @@ class Worker:
         return median(self.seconds) if self.seconds else None
 
 
+class _Paid(NamedTuple):
+    """The answer that the model would have given to an example."""
+
+    event: int
+    predicted: float  # its cost, on the inner scale
+    chance: float  # that its cost was asked for
+    cost: float  # on the user's scale; NaN if it is unknown
+
+
 class Counters:
     """Counts that follow the log, event by event.
 
@@ -60,7 +71,7 @@ class Counters:
         self.stopped: str | None = None
         self.history: list[tuple[int, float]] = []
         self._scale, self._limits = CostScale(*bounds), limits
-        self._paid: deque[tuple[int, float]] = deque(maxlen=_WINDOW)  # the event, and the cost of the model's answer
+        self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
         self._recorded = 0
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
 
@@ -90,7 +101,7 @@ class Counters:
             self.undone.add(body["answer"])
             if body.get("closed"):
                 self.closed.pop(event.example or 0, None)
-                self._paid = deque((one for one in self._paid if one[0] != body["closed"]), maxlen=_WINDOW)
+                self._paid = deque((one for one in self._paid if one.event != body["closed"]), maxlen=_WINDOW)
         if event.kind in (LEASED, STOPPED):
             self.stopped = body.get("reason") if event.kind == STOPPED else None
 
@@ -98,7 +109,12 @@ class Counters:
         body, worker = event.body, self.worker(event.who or "")
         costs = body["costs"]
         looks, asked = body.get("looks", int(body["step"] == 0)), body.get("put", len(costs))
-        self.spent, worker.spent = self._limits.after((self.spent, worker.spent), looks, asked, body.get("price"), sign)
+        usual = self._limits.price_per_example * looks + self._limits.price_per_cost * asked
+        paid = usual if body.get("price") is None else body["price"]
+        self.spent, worker.spent = (
+            Spent(total.examples + sign * looks, total.costs + sign * asked, total.price + sign * paid)
+            for total in (self.spent, worker.spent)
+        )
         worker.answers += sign
         worker.cant_tell += sign * sum(cost is None for cost in costs.values())
         if event.seconds is not None and sign > 0:
@@ -129,22 +145,26 @@ class Counters:
         outlook = decided.outlook
         if outlook is None:
             return
-        paid, label = outlook.predicted, outlook.label
+        label = outlook.label
         cost = decided.costs.get(label) if label is not None and label not in decided.unasked else None
-        if cost is not None:
-            paid += (float(self._scale.to_unit(np.array(cost))) - paid) / outlook.chance
-        self._paid.append((event, paid))
+        self._paid.append(_Paid(event, outlook.predicted, outlook.chance, np.nan if cost is None else cost))
         self._recorded += 1
         if self._recorded % _EVERY == 0 and len(self._paid) >= _FEWEST:
-            mean = float(np.clip(np.mean([paid for _, paid in self._paid][-10 * _EVERY :]), 0.0, 1.0))
+            mean = float(np.clip(self._costs_paid()[-10 * _EVERY :].mean(), 0.0, 1.0))
             self.history.append((self.spent.costs, float(self._scale.from_unit(np.array(mean)))))
+
+    def _costs_paid(self) -> NDArray[np.float64]:
+        """The estimates on the inner scale: the prediction, corrected where its cost was asked for and answered."""
+        _, predicted, chance, cost = np.array(self._paid).T
+        correction = (self._scale.to_unit(cost) - predicted) / chance
+        return np.asarray(predicted + np.where(np.isnan(cost), 0.0, correction))
 
     def test_cost(self) -> Estimate | None:
         """The mean cost of the answers that the model would have given to the last examples, before it learned them."""
         n = len(self._paid)
         if n < _FEWEST:
             return None
-        paid = np.array([paid for _, paid in self._paid])
+        paid = self._costs_paid()
         half = 1.96 * float(paid.std(ddof=1)) / n**0.5
         floor, ceiling = self._scale.floor, self._scale.ceiling
         ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]

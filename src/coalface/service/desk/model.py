@@ -24,7 +24,6 @@ _LONGEST_PAUSE = 60.0  # seconds between two attempts to rebuild
 
 def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> None:
     """Let the learner learn rounds, in order."""
-    _without_warnings(learner)
     remaining = iter(decided)
     while batch := list(islice(remaining, _BATCH)):
         places, rounds = np.array([example for example, _ in batch], np.int64), [one for _, one in batch]
@@ -191,7 +190,6 @@ class LiveModel:
 
 def _copied(learner: CoalClassifier) -> CoalClassifier:
     """A copy that later learning does not change."""
-    # needs: a copy of the learner that is safe against concurrent learning
     twin = copy(learner)
     twin.model_ = copy(learner.model_)  # copies the arrays
     return twin
@@ -199,12 +197,11 @@ def _copied(learner: CoalClassifier) -> CoalClassifier:
 
 def _replay_parameters(learner: CoalClassifier) -> dict[str, Any]:
     """The parameters that affect replay, as plain values."""
-    # needs: the names of the parameters that affect what a learner learns
-    names = {*learner._learned_with, *learner.model_.learned_with, "in_turn", "rule", "slack", "random_state"}
+    names = {
+        *learner.learned_with,
+        "in_turn",
+        "rule",
+        "slack",
+        "random_state",
+    }  # these decide which answers imply others
     return {name: value for name, value in learner.plain_params().items() if name in names}
-
-
-def _without_warnings(learner: CoalClassifier) -> None:
-    """Do not warn that the learner may have collapsed: the dashboard shows the cost of its answers."""
-    # needs: a learner that can be told not to warn
-    learner._warned = True

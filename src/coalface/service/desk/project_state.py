@@ -54,22 +54,20 @@ class Recording:
         self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
         self.rounds.append(decided)
 
-    def save(self, row: Row, who: str | None = None) -> None:
+    def save(self, row: Row, plain: dict[str, Any], who: str | None = None) -> None:
         """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
 
-        Of several copies of a question, the model learns the one that is closed first.
+        ``plain`` is the JSON form of its round. Of several copies, the model learns the one that is closed first.
         """
         columns = {name: getattr(row, name) for name in ("open", "step", "asking", "lease", "holder", "expires")}
-        learned = row.open or self._is_closed(row.example)
-        plain = row.round.to_json() if learned else self.teach(row, who)
+        if not row.open and not self._is_closed(row.example):
+            self.teach(row, plain, who)
         self.store.change(self.connection, row.number, round=plain, **columns)
 
-    def teach(self, row: Row, who: str | None) -> dict[str, Any]:
-        """Let the model learn the answers to a question, which come back in their JSON form."""
-        plain = row.round.to_json()
+    def teach(self, row: Row, plain: dict[str, Any], who: str | None) -> None:
+        """Let the model learn the answers to a question; ``plain`` is the JSON form of its round."""
         self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
         self.rounds.append([(row.example, row.round)])
-        return plain
 
     def _is_closed(self, example: int) -> bool:
         return example in self.closed or any(event.kind == CLOSED and event.example == example for event in self.events)

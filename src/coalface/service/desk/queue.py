@@ -209,4 +209,5 @@ class QuestionQueue:
             return
         with state.recording() as record:
             for row in state.store.half_finished(record.now):
-                record.save(replace(row, open=False, asking=0, lease=None, expires=None))
+                closed = replace(row, open=False, asking=0, lease=None, expires=None)
+                record.save(closed, closed.round.to_json())

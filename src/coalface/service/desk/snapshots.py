@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
+from coalface.kernels.state import EXAMPLES_QUERIED
 from coalface.service.desk.model import LiveModel
 
 _EVERY = 500  # examples asked about between two snapshots
@@ -27,7 +28,7 @@ class Snapshots:
 
     def consider(self) -> None:
         """Start one in the background if enough was learned since the last."""
-        examples = self._model.learner.examples_queried_
+        examples = int(self._model.learner.model_.state.counters[EXAMPLES_QUERIED])  # read often
         if examples - self._examples >= _EVERY and (self._writer is None or not self._writer.is_alive()):
             self._examples = examples
             self._writer = Thread(target=self._write_quietly, name="coalface-snapshot", daemon=True)

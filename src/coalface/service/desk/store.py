@@ -4,6 +4,7 @@ The log records what happened. The table of questions holds the present state of
 transactions. One statement leases a question: it finds a free one, checks that an old lease has expired, and takes it.
 """
 
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -127,7 +128,7 @@ class Store:
     >>> with TemporaryDirectory() as folder:
     ...     store = Store(f"sqlite:///{folder}/project.db")
     ...     store.add_token("ada", "engineer", "0" * 64)
-    ...     store.token("0" * 64)
+    ...     store.holder_of("0" * 64)
     ...     store.close()
     ('ada', 'engineer')
     """
@@ -264,15 +265,16 @@ class Store:
 
     # -- tokens ----------------------------------------------------------------------------------
 
-    def token(self, digest: str) -> tuple[str, str] | None:
-        """The name and role of the person whose token has this SHA-256."""
+    def holder_of(self, token: str) -> tuple[str, str] | None:
+        """The name and role of the person with this token."""
+        query = sa.select(_tokens.c.name, _tokens.c.role).where(_tokens.c.digest == _digest(token))
         with self.database.reading() as connection:
-            query = sa.select(_tokens.c.name, _tokens.c.role).where(_tokens.c.digest == digest)
             row = connection.execute(query).first()
         return None if row is None else (row.name, row.role)
 
-    def add_token(self, name: str, role: str, digest: str) -> None:
-        """Add a person's token; a name has one token."""
+    def add_token(self, name: str, role: str, token: str) -> None:
+        """Add a person's token, of which only the digest is stored; a name has one token."""
+        digest = _digest(token)
         try:
             with self.database.writing() as connection:
                 connection.execute(_tokens.insert().values(name=name, role=role, digest=digest, created=time.time()))
@@ -314,3 +316,8 @@ def _columns(row: Row) -> dict[str, Any]:
     if not row.number:
         del columns["number"]
     return columns
+
+
+def _digest(token: str) -> str:
+    """What is stored of a token. A plain hash is enough, as a random token is in no dictionary."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

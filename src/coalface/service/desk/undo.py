@@ -50,7 +50,7 @@ class Undo:
                 valid.remove(answer)
             lease, expires = secrets.token_urlsafe(12), record.now + lasting
             row = replace(row, holder=first.who, lease=lease, expires=expires)
-            record.save(row)
+            record.save(row, row.round.to_json())
             self._queue.record_lease(record, row, lasting)
             if closed is not None:
                 self._promote_copy(record, row, past)
@@ -63,7 +63,7 @@ class Undo:
         done = [copy for copy in self._state.store.copies(row) if not copy.open]
         if done:
             copy = min(done, key=lambda copy: _order_of_closing(learned_answers(past, copy.number)))
-            record.teach(copy, copy.holder)
+            record.teach(copy, copy.round.to_json(), copy.holder)
 
     def _refuse_taking_away(self, row: Row, annotator: str, undone: list[Event]) -> None:
         answer_id = undone[0].id

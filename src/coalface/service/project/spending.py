@@ -1,7 +1,7 @@
 """The budget of a project: an example is paid for when an annotator first sees it, a cost when it is asked for."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,16 +55,6 @@ class Limits:
     def spent_on(self, examples: int, costs: int) -> "Spent":
         """So many costs on so many examples, with their price."""
         return Spent(examples, costs, self.price_of(examples, costs))
-
-    def after(
-        self, totals: Iterable["Spent"], examples: int, costs: int, price: float | None, sign: int
-    ) -> list["Spent"]:
-        """Each total after an answer is added, or subtracted with a ``sign`` of -1; None is the usual price."""
-        paid = self.price_of(examples, costs) if price is None else price
-        return [
-            Spent(total.examples + sign * examples, total.costs + sign * costs, total.price + sign * paid)
-            for total in totals
-        ]
 
     def room(self, spent: "Spent") -> float:
         """How many more costs the budget allows for after this spending; negative if that exceeds it.

@@ -16,7 +16,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from coalface.service.desk.store import Store
 from coalface.service.project.project import Project
 from coalface.service.web.http_errors import RefusedError, too_many_requests
-from coalface.service.web.tokens import Caller, digest_of, is_form_key
+from coalface.service.web.tokens import Caller, is_form_key
 
 _READING = ("GET", "HEAD")
 _FOREIGN_FORM = "This form was not sent by a page of this service. Load the page again."
@@ -67,7 +67,7 @@ class Authenticator:
 
     def authenticate(self, token: str, address: str) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
-        found = self._store.token(digest_of(token))
+        found = self._store.holder_of(token)
         if found is None:
             _refuse_if(self._wrong_tokens.wait(address))
             raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)

@@ -63,8 +63,9 @@ class Safeguards:
                 _add_headers(MutableHeaders(scope=message), scope)
             await send(message)
 
+        declared = b"content-length" in dict(scope["headers"])  # then the server lets no more than that through
         try:
-            await (self._refusal(scope) or self._app)(scope, limited, strict)
+            await (self._refusal(scope) or self._app)(scope, receive if declared else limited, strict)
         except _BodyTooLarge:
             if not begun:
                 await self._too_large(Request(scope))(scope, receive, strict)

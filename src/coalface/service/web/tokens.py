@@ -34,15 +34,6 @@ def new_token() -> str:
     return "coal_" + secrets.token_urlsafe(32)
 
 
-def digest_of(token: str) -> str:
-    """The digest of a token that is stored. A plain hash is enough, as a random token is in no dictionary.
-
-    >>> len(digest_of("coal_x"))
-    64
-    """
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
-
-
 def form_key(token: str) -> str:
     """The key in our forms that protects against forged requests: other sites cannot compute it.
 
