@@ -21,7 +21,7 @@ from rich.table import Table
 from benchmarks.interleaved import interleave
 from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
-from coalface.data.encoders.tokens import WINDOW, word_features
+from coalface.data.encoders import WINDOW, word_features
 from coalface.data.formats.conll import Sentence, read_sentences
 from coalface.search import SequenceTagger
 from coalface.search.tagging.sentences import tag_codes

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from coalface.studies.demo.runs import N_LABELS, WARM_UP, run_demo
-from coalface.studies.report.colours import css_variables
+from coalface.studies.report.figure_style import css_variables
 from coalface.studies.report.panels import draw_curves, rules_panel
 
 

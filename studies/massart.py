@@ -20,7 +20,7 @@ import numpy as np
 
 from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
 from coalface.studies.csv_files import write_csv
-from coalface.studies.report import colours, ticks
+from coalface.studies.report import figure_style
 from coalface.studies.report.figure_style import DASHES, legend_above, standalone, styled_figure, svg_of
 from coalface.theory import (
     FiniteCoal,
@@ -181,14 +181,14 @@ def beginnings() -> list[list[Any]]:
 def draw(runs: Iterable[Checkpoint]) -> str:
     """Costs asked for (medians, with the range over seeds) and excess cost (means) against examples, as SVG text."""
     lines = by_line(runs)
-    palette = dict(zip(lines, (colours.RULES[name] for name in ("passive", *_HUES)), strict=False))
+    palette = dict(zip(lines, (figure_style.RULES[name] for name in ("passive", *_HUES)), strict=False))
     with styled_figure((12.5, 4.6), salt="massart") as figure:
         asked, excess = figure.subplots(1, 2)
         named: dict[str, Any] = {}
         for place, (name, seeds) in enumerate(lines.items()):
             n = [point.examples for point in seeds[0]]
             style = {
-                "color": colours.placeholder_for(palette[name]),
+                "color": figure_style.placeholder_for(palette[name]),
                 "linestyle": DASHES[place % len(DASHES)],
                 "marker": "o",
             }
@@ -199,7 +199,7 @@ def draw(runs: Iterable[Checkpoint]) -> str:
         n = np.array(CHECKPOINTS, float)
         bound = excess_cost_massart(schedule_for(), n, MARGIN)
         (named["the theorem's bound"],) = excess.plot(
-            n, bound, color=colours.placeholder_for(colours.GUARANTEED), linewidth=1.2
+            n, bound, color=figure_style.placeholder_for(figure_style.GUARANTEED), linewidth=1.2
         )
         asked.set_title("costs asked for, median", loc="left", fontweight="bold")
         excess.set_title("excess of the expected cost, mean where not 0", loc="left", fontweight="bold")
@@ -222,8 +222,10 @@ def _log_axes(axes: Any) -> None:
     axes.set_xlabel("examples")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ticks.short(value)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: ticks.short(value) if value >= 1 else f"{value:g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: figure_style.short(value)))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: figure_style.short(value) if value >= 1 else f"{value:g}")
+    )
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 

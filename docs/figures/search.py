@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coalface.studies.report import colours
+from coalface.studies.report import figure_style
 from coalface.studies.report.figure_style import standalone, styled_figure, svg_of
 
 WORDS = ("Ada", "Lovelace", "lived", "in", "Turin")
@@ -11,7 +11,7 @@ ROLLED_IN = ("B-PER", "O")
 TRUTH = ("B-PER", "I-PER", "O", "O", "B-LOC")
 AT = len(ROLLED_IN)  # the word to be decided
 TEXT, FAINT, ASKED, LEFT_OUT = map(
-    colours.placeholder_for, (colours.TEXT, colours.FAINT, colours.ASKED, colours.DOMINATED)
+    figure_style.placeholder_for, (figure_style.TEXT, figure_style.FAINT, figure_style.ASKED, figure_style.DOMINATED)
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.studies.report import colours, ticks
+from coalface.studies.report import figure_style
 from coalface.studies.report.figure_style import legend_above, standalone, styled_figure, svg_of
 from coalface.theory import Schedule, difficulty
 from coalface.theory.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
@@ -18,7 +18,7 @@ class Curve(NamedTuple):
     """A line of a panel."""
 
     name: str
-    colour: colours.Colour
+    colour: figure_style.Colour
     dash: str
     x: list[float]
     y: list[float]
@@ -35,7 +35,7 @@ def asked_over_rounds(problem: FiniteProblem, rule: str) -> Curve:
     schedule = schedule_of(problem)
     learner = problem.learner(lambda i: float(schedule.loss_slack(i, N_ROUNDS)), rule)
     costs = run(problem, learner, N_ROUNDS).costs
-    return Curve(rule, colours.RULES[rule], "solid", list(range(1, N_ROUNDS + 1)), costs.tolist())
+    return Curve(rule, figure_style.RULES[rule], "solid", list(range(1, N_ROUNDS + 1)), costs.tolist())
 
 
 def asked_over_sizes() -> list[Curve]:
@@ -50,9 +50,9 @@ def asked_over_sizes() -> list[Curve]:
     found = [difficulty(problem.predictions) for problem in problems]
     sizes = list(map(float, SIZES))
     return [
-        Curve("coal", colours.RULES["coal"], "solid", sizes, asked),
-        Curve("theta_1", colours.GUARANTEED, "dashed", sizes, [each.by_examples for each in found]),
-        Curve("theta_0", colours.GUARANTEED, "dotted", sizes, [each.by_labels for each in found]),
+        Curve("coal", figure_style.RULES["coal"], "solid", sizes, asked),
+        Curve("theta_1", figure_style.GUARANTEED, "dashed", sizes, [each.by_examples for each in found]),
+        Curve("theta_0", figure_style.GUARANTEED, "dotted", sizes, [each.by_labels for each in found]),
     ]
 
 
@@ -75,7 +75,7 @@ def draw(shown: dict[str, list[Curve]]) -> str:
         for axes, (title, curves) in zip(figure.subplots(1, 3), shown.items(), strict=True):
             axes.set_title(title, loc="left", fontweight="bold", pad=8)
             for curve in curves:
-                color = colours.placeholder_for(curve.colour)
+                color = figure_style.placeholder_for(curve.colour)
                 marker = "o" if len(curve.x) < 10 else ""
                 (line,) = axes.plot(curve.x, curve.y, color=color, linestyle=curve.dash, marker=marker, clip_on=False)
                 named.setdefault(curve.name, line)
@@ -86,7 +86,7 @@ def draw(shown: dict[str, list[Curve]]) -> str:
                 axes.set_xscale("log", base=2)
                 axes.set_yscale("log")
             for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_formatter(FuncFormatter(lambda value, _: ticks.short(value)))
+                axis.set_major_formatter(FuncFormatter(lambda value, _: figure_style.short(value)))
         legend_above(figure, named, handlelength=2.6)
         return standalone(svg_of(figure, "The three examples of the paper: costs asked for"))
 

@@ -11,7 +11,7 @@ import pytest
 
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
-from coalface.files.locks import exclusive
+from coalface.files.atomic import exclusive
 from tests.cli.commands import LABELS, answered, json_lines, run
 
 
@@ -313,7 +313,7 @@ def test_a_model_locked_by_another_process_stays_as_it_is(empty_model, capsys, m
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     before = empty_model.read_bytes()
     with exclusive(empty_model):
-        monkeypatch.setattr("coalface.files.locks.exclusive", partial(exclusive, patience=0))
+        monkeypatch.setattr("coalface.files.atomic.exclusive", partial(exclusive, patience=0))
         code, out, err = run(capsys, command)
     assert (code, out, empty_model.read_bytes()) == (2, "", before)
     assert err.startswith("coalface: m.coal must be changed by one process at a time")

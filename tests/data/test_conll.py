@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coalface import read_dataset
-from coalface.data.encoders.tokens import WINDOW, hashed_tokens, word_features, word_shape
+from coalface.data.encoders import WINDOW, hashed_tokens, word_features, word_shape
 from coalface.data.formats.conll import Sentence, read_conll, read_sentences
 from coalface.errors import FileFormatError, InputError
 
@@ -146,7 +146,7 @@ def test_columns_spread_over_the_whole_width():
 
 
 def test_columns_do_not_depend_on_the_process():
-    code = "from coalface.data.encoders.tokens import hashed_tokens as h; print(h([['The', 'cat']]).indices.tolist())"
+    code = "from coalface.data.encoders import hashed_tokens as h; print(h([['The', 'cat']]).indices.tolist())"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "7"},

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coalface.data.feature_columns import check_feature_names, check_width
-from coalface.data.rows import check_rows
+from coalface.data.rows import check_feature_names, check_rows, check_width
 from coalface.errors import InputError
 
 pandas = pytest.importorskip("pandas")

@@ -10,9 +10,8 @@ import threading
 import pytest
 
 from coalface.errors import FileBusyError
-from coalface.files import locks
-from coalface.files.atomic import atomic_write
-from coalface.files.locks import exclusive
+from coalface.files import atomic as locks
+from coalface.files.atomic import atomic_write, exclusive
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
@@ -95,7 +94,7 @@ def test_an_error_names_the_file_and_not_its_temporary_part(tmp_path, monkeypatc
 
 HOLD = """
 import sys
-from coalface.files.locks import exclusive
+from coalface.files.atomic import exclusive
 with exclusive(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

@@ -9,7 +9,7 @@ from pathlib import Path
 import coalface.kernels
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.examples import next_questions, not_asked
-from coalface.service.web.precompile import warm_up
+from coalface.service.web.uvicorn_server import warm_up
 from tests.service.desks import make_project
 
 names = [found.name for found in pkgutil.iter_modules(coalface.kernels.__path__)]

@@ -10,7 +10,7 @@ from jinja2 import UndefinedError
 
 from coalface import CoalClassifier
 from coalface.studies.curve import Curve
-from coalface.studies.report import colours, html_page
+from coalface.studies.report import figure_style, html_page
 from coalface.studies.report.page_tables import Cell
 from coalface.studies.report.panels import draw_curves, rules_panel
 from coalface.studies.report.range_figure import draw_ranges, range_bars
@@ -86,8 +86,8 @@ def test_every_colour_is_readable_on_its_background():
         low, high = sorted((luminance(one), luminance(other)))
         return (high + 0.05) / (low + 0.05)
 
-    for colour in colours.EVERY_COLOUR:
-        if colour not in (colours.FAINT, colours.PAGE):  # the grid stays in the background, the page is it
+    for colour in figure_style.EVERY_COLOUR:
+        if colour not in (figure_style.FAINT, figure_style.PAGE):  # the grid stays in the background, the page is it
             assert contrast(colour.light, "#ffffff") >= 3, colour
             assert contrast(colour.dark, "#14181c") >= 3, colour
 
@@ -125,7 +125,7 @@ def test_a_page_has_a_light_a_dark_and_a_printed_version_and_names_its_versions(
     assert "color-scheme: light dark" in html
     assert "prefers-color-scheme: dark" in html
     assert "@media print" in html
-    assert colours.RULES["coal"].dark in html
+    assert figure_style.RULES["coal"].dark in html
     assert all(f"{name} {number}" in html for name, number in package_versions().items())
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.studies.curve import Curve
-from coalface.studies.report import colours, ticks
+from coalface.studies.report import figure_style
 from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, axis_of, draw_dots
 from coalface.studies.report.figure_style import standalone
 from coalface.studies.report.page_tables import Cell
@@ -43,7 +43,7 @@ def texts_of(svg):
 
 @given(st.floats(1e-6, 1e3), st.floats(1.02, 1e4))
 def test_a_log_axis_has_enough_round_numbers_all_of_them_on_it(low, ratio):
-    marks = ticks.round_numbers(low, low * ratio)
+    marks = figure_style.round_numbers(low, low * ratio)
     assert all(low <= mark <= low * ratio for mark in marks)
     assert marks == sorted(set(marks))
     if ratio > 1.2:
@@ -52,14 +52,14 @@ def test_a_log_axis_has_enough_round_numbers_all_of_them_on_it(low, ratio):
 
 @given(st.floats(0.001, 1000), st.floats(1, 1000))
 def test_powers_of_two_reach_around_what_is_shown(low, ratio):
-    marks = ticks.powers_of_two(low, low * ratio)
+    marks = figure_style.powers_of_two(low, low * ratio)
     assert marks[0] <= low <= marks[0] * 2
     assert marks[-1] / 2 <= low * ratio <= marks[-1]
 
 
 @given(st.integers(1, 60), st.integers(1, 12))
 def test_marks_are_thinned_evenly_to_what_fits(n, most):
-    kept = ticks.thinned([float(i) for i in range(n)], most)
+    kept = figure_style.thinned([float(i) for i in range(n)], most)
     assert 1 <= len(kept) <= most
     assert kept[0] == 0
     assert len(set(np.diff(kept))) <= 1
@@ -67,7 +67,7 @@ def test_marks_are_thinned_evenly_to_what_fits(n, most):
 
 @given(st.floats(0.01, 1e12))
 def test_a_short_number_is_short_and_close(value):
-    text = ticks.short(value)
+    text = figure_style.short(value)
     units = {"k": 1e3, "M": 1e6, "G": 1e9}
     read = float(text.rstrip("kMG").replace(",", "")) * units.get(text[-1], 1.0)
     assert read == pytest.approx(value, rel=0.006)
@@ -97,7 +97,7 @@ def test_lines_of_one_rule_differ_in_dash_and_all_lines_in_marker():
     styles = styles_for(["passive", "coal", "coal", "vw", "coal", "unheard-of"])
     assert [style.dash for style in styles] == [0, 0, 1, 0, 2, 0]
     assert len({MARKERS[style.marker] for style in styles}) == 6
-    assert styles[-1].colour == colours.TEXT
+    assert styles[-1].colour == figure_style.TEXT
 
 
 def test_a_line_shows_its_marker_at_every_doubling_and_a_larger_one_at_its_end():
@@ -123,9 +123,9 @@ def test_no_marker_is_after_the_end_of_its_line():
 
 
 def test_every_rule_has_a_colour_of_its_own():
-    assert len({colour.name for colour in colours.EVERY_COLOUR}) == len(colours.EVERY_COLOUR)
-    assert len({colour.light for colour in colours.RULES.values()}) == len(colours.RULES)
-    assert len({colour.dark for colour in colours.RULES.values()}) == len(colours.RULES)
+    assert len({colour.name for colour in figure_style.EVERY_COLOUR}) == len(figure_style.EVERY_COLOUR)
+    assert len({colour.light for colour in figure_style.RULES.values()}) == len(figure_style.RULES)
+    assert len({colour.dark for colour in figure_style.RULES.values()}) == len(figure_style.RULES)
 
 
 def test_what_is_never_reached_is_left_of_every_factor():

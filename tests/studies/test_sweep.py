@@ -16,7 +16,7 @@ from coalface import CoalClassifier, simulate
 from coalface.data.dataset import TrainTest
 from coalface.data.known.catalogue import load_known
 from coalface.errors import FileBusyError, InputError
-from coalface.files.locks import exclusive
+from coalface.files.atomic import exclusive
 from coalface.studies import sweep as sweeping
 from coalface.studies.cells import Stopped, cells_of
 from coalface.studies.collect_results import collect_results

@@ -30,7 +30,7 @@ def tell(
     refused, so the same file cannot count twice. The lines may come in several files, the earlier rounds first.
     """
     from coalface.data.labels import label_texts
-    from coalface.files.locks import exclusive
+    from coalface.files.atomic import exclusive
     from coalface.learner.named_learner import NamedLearner, require_model
     from coalface.rounds.lines import read_rounds
 

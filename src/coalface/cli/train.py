@@ -49,7 +49,7 @@ def train(
     A budget counts what ask wants from then on, also with --continue; the costs in DATA are free.
     """
     from coalface.data.labels import label_from_text, labels_from_text
-    from coalface.files.locks import exclusive
+    from coalface.files.atomic import exclusive
     from coalface.learner.coal import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 

@@ -7,8 +7,7 @@ costs.
 
 from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
 from coalface.data.formats.conll import Sentence, read_sentences
-from coalface.data.formats.readers import read_dataset, write_dataset
-from coalface.data.formats.train_test import read_train_test
+from coalface.data.formats.readers import read_dataset, read_train_test, write_dataset
 from coalface.data.known.catalogue import KnownData, known_data, load_known
 from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
 

@@ -1,13 +1,20 @@
-"""Atomic writes: a file is replaced as a whole or not at all."""
+"""Atomic writes of files and folders, and locks: nothing is half-written or changed by two processes at once."""
 
 import errno
 import os
 import secrets
+import shutil
 import stat
+import sys
+import time
+import uuid
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from coalface.errors import FileBusyError, InputError
 
 
 @contextmanager
@@ -66,3 +73,101 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def new_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """A hidden folder that is renamed to ``folder`` when the block ends, or removed after an error.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     with new_folder(f"{place}/mail") as part:
+    ...         _ = (part / "note.txt").write_text("hello")
+    ...     [path.name for path in Path(place).iterdir()]
+    ['mail']
+    """
+    target = Path(folder)
+    refuse_used(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.parent / f".{target.name}.{uuid.uuid4().hex}.part"
+    try:
+        part.mkdir()
+        yield part
+        if target.exists():
+            target.rmdir()
+        part.replace(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def refuse_used(target: Path) -> None:
+    """Raise an InputError unless ``target`` is absent or an empty folder."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InputError(f"{target} must be a new or empty folder. Choose another name.")
+
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_RETRY_SECONDS = 0.05
+_HELD_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # how systems report that another process has the lock
+
+
+@contextmanager
+def exclusive(path: str | os.PathLike[str], patience: float = 10.0) -> Iterator[None]:
+    """A lock on ``path``: other processes wait for it, at most ``patience`` seconds.
+
+    The lock is on the file ``.NAME.lock`` beside ``path``. The system releases it when the process ends.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, exclusive(Path(folder, "m.coal")):
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['.m.coal.lock']
+    """
+    target = Path(path).resolve()
+    lock = target.with_name(f".{target.name}.lock")
+    deadline = time.monotonic() + patience
+    while (handle := _acquire(lock)) is None:
+        if time.monotonic() >= deadline:
+            since = f"has held its lock for {patience:g} seconds" if patience else "is changing it"
+            raise FileBusyError(
+                f"{path} must be changed by one process at a time; another process {since}. "
+                "Try again when that process is done."
+            )
+        time.sleep(_RETRY_SECONDS)
+    try:
+        yield
+    finally:
+        if os.name == "posix":  # other systems do not remove an open file
+            lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _acquire(lock: Path) -> int | None:
+    """The open and locked file, or None if another process has the lock."""
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    with suppress(FileNotFoundError):
+        # The previous holder may have removed the file after this process opened it.
+        if _try_lock(handle, lock) and os.path.samestat(os.fstat(handle), lock.stat()):
+            return handle
+    os.close(handle)
+    return None
+
+
+def _try_lock(handle: int, lock: Path) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno in _HELD_ELSEWHERE:
+            return False
+        warnings.warn(
+            f"{lock.parent} does not support locks ({problem.strerror}). "
+            "Let only one process at a time change files there.",
+            stacklevel=4,
+        )
+    return True

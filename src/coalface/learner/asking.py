@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
-from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.numbers import whole_number
-from coalface.data.rows import Rows, check_row, check_rows
+from coalface.data.rows import Rows, check_feature_names, check_row, check_rows, check_width
 from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds

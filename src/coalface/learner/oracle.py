@@ -3,8 +3,8 @@
 from typing import Any
 
 from coalface.learner.estimator import CostClassifier
-from coalface.models.exact.known_oracles import oracle_of
 from coalface.models.exact.model import ExactModel
+from coalface.models.exact.user_oracles import oracle_of
 
 
 class OracleCoalClassifier(CostClassifier):

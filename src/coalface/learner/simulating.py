@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
-from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.labels import label_texts
-from coalface.data.rows import Rows
+from coalface.data.rows import Rows, check_feature_names, check_width
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.learner.persistence import PersistentLearner

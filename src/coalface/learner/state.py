@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.costs import CostScale, check_mask
-from coalface.data.feature_columns import check_feature_names, check_width
 from coalface.data.labels import label_array, with_abstaining
-from coalface.data.rows import Rows, check_rows
+from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import CoalfaceError, InputError
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, Settings
 from coalface.learner.budget import Budget, Counts

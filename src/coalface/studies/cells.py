@@ -20,7 +20,7 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
 from coalface.studies import learners
 from coalface.studies.baselines import BASELINES
-from coalface.studies.rates import as_rate
+from coalface.studies.learners import as_rate
 from coalface.studies.study import TUNED, Study
 
 # The code that determines the numbers of a run.

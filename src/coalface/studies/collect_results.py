@@ -9,7 +9,7 @@ from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of
 from coalface.studies.curve import Curve
 from coalface.studies.findings import Findings, Points, Run
-from coalface.studies.rates import as_rate
+from coalface.studies.learners import as_rate
 from coalface.studies.report import number_format
 from coalface.studies.results import Results, Session
 from coalface.studies.study import TUNED, Line, Study

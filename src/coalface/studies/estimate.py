@@ -9,7 +9,7 @@ from coalface.data.dataset import TrainTest
 from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
 from coalface.studies.checkpoints import checkpoint_costs
-from coalface.studies.rates import as_rate
+from coalface.studies.learners import as_rate
 from coalface.studies.results import Results
 from coalface.studies.study import TUNED, Line, Study
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
-from coalface.studies.rates import Rate
+from coalface.studies.learners import Rate
 
 
 @dataclass(frozen=True, eq=False)

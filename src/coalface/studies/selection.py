@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coalface.studies.findings import Findings, Run
-from coalface.studies.rates import AUTO, Rate, by_size
+from coalface.studies.learners import AUTO, Rate, by_size
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from coalface.data.dataset import TrainTest
-from coalface.data.formats.readers import read_dataset
-from coalface.data.formats.train_test import holds_train_test, read_train_test
+from coalface.data.formats.readers import holds_train_test, read_dataset, read_train_test
 from coalface.data.known.catalogue import check_known, known_data, load_known
 from coalface.errors import FileFormatError, InputError, StudyError
 

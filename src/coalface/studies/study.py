@@ -29,7 +29,7 @@ from typing import Any
 from coalface.errors import InputError, StudyError
 from coalface.studies import learners
 from coalface.studies.checkpoints import checkpoint_costs
-from coalface.studies.rates import Rate, as_rate
+from coalface.studies.learners import Rate, as_rate
 from coalface.studies.sources import Source, named_sources, table_source
 
 _KEYS = (

@@ -14,8 +14,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from coalface.errors import CollapseWarning
+from coalface.files.atomic import exclusive
 from coalface.files.interrupts import interrupts_put_off
-from coalface.files.locks import exclusive
 from coalface.studies.cells import Cell, Record, Stopped, cells_of, code_of, fingerprint_of
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts

@@ -25,7 +25,7 @@ from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 from coalface.studies.csv_files import REMEDY, Parser, is_there, read_csv, write_csv
 from coalface.studies.findings import DataFacts, Findings, Points, Run
-from coalface.studies.rates import Rate, as_rate, by_size
+from coalface.studies.learners import Rate, as_rate, by_size
 from coalface.studies.results import FILE as RESULTS
 from coalface.studies.selection import choose_rates
 

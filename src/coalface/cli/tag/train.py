@@ -56,7 +56,7 @@ def train(
     With --continue, only --passes can change.
     """
     from coalface.data.formats.conll import read_sentences
-    from coalface.files.locks import exclusive
+    from coalface.files.atomic import exclusive
     from coalface.search import SequenceTagger
 
     check_output(model, "--model")

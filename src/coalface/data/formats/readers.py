@@ -1,20 +1,24 @@
-"""Reading and writing datasets in any format; the suffix of the path selects the format."""
+"""Reading and writing datasets in any format, and training with test data; the suffix of a path selects the format."""
 
 import os
+import zipfile
 from collections.abc import Callable
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from coalface.data.dataset import CostDataset
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.conll import read_conll
 from coalface.data.formats.csv_table import read_csv, write_csv
 from coalface.data.formats.npz import read_npz, write_npz
 from coalface.data.formats.svmlight import read_svmlight
-from coalface.data.formats.train_test import holds_train_test
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.data.formats.vw_writer import write_vw_text
+from coalface.data.known.aslib import read_aslib_npz
+from coalface.data.known.aslib_folder import is_aslib_folder, read_aslib_folder
+from coalface.data.known.fetching import is_fetched, open_fetched
+from coalface.data.known.hierarchy_folder import TREE_FILE, read_hierarchy_folder
 from coalface.errors import FileFormatError, InputError
 
 _SUFFIXES = {
@@ -123,3 +127,41 @@ def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
             remedy={"format": None},
         )
     return wanted
+
+
+def holds_train_test(path: str | os.PathLike[str]) -> bool:
+    """Whether ``read_train_test`` reads this path.
+
+    >>> holds_train_test("no such folder")
+    False
+    """
+    source = Path(path)
+    return (source / TREE_FILE).is_file() or is_aslib_folder(source) or is_fetched(source) or _is_aslib_npz(source)
+
+
+def read_train_test(path: str | os.PathLike[str]) -> TrainTest:
+    """The training and test data of a path.
+
+    The path is an ASlib scenario (a published folder or an archive), a folder with a label tree and matrices, or a
+    folder with the dataset folders ``train`` and ``test``.
+    """
+    source = Path(path)
+    if is_fetched(source):
+        return open_fetched(source)
+    if (source / TREE_FILE).is_file():
+        return read_hierarchy_folder(source)
+    if is_aslib_folder(source):
+        return read_aslib_folder(source)
+    if _is_aslib_npz(source):
+        return read_aslib_npz(source)
+    raise FileFormatError(
+        f"{source} must hold training and test data: an ASlib scenario, a folder with {TREE_FILE}, or a folder with "
+        "the dataset folders train and test. Check the path."
+    )
+
+
+def _is_aslib_npz(source: Path) -> bool:
+    if source.suffix != ".npz" or not zipfile.is_zipfile(source):
+        return False
+    with zipfile.ZipFile(source) as archive:
+        return {"cost01.npy", "fold.npy"} <= set(archive.namelist())

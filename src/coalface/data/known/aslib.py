@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.encoders.scaling import standardised
-from coalface.data.formats.stored_arrays import read_arrays
+from coalface.data.encoders import standardised
+from coalface.data.formats.npz import read_arrays
 from coalface.errors import FileFormatError, InputError
 
 TEST_FOLDS = (9, 10)  # of the ten official folds

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from coalface.data.dataset import TrainTest
-from coalface.data.encoders.reduction import reduced
+from coalface.data.encoders import reduced
 from coalface.data.formats.conll import read_conll_parts
-from coalface.data.formats.train_test import holds_train_test, read_train_test
+from coalface.data.formats.readers import holds_train_test, read_train_test
 from coalface.data.known.aslib import aslib_sizes
 from coalface.data.known.aslib_folder import is_aslib_folder
 from coalface.data.known.fetching import is_fetched, open_fetched

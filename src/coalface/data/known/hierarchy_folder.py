@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.formats.stored_arrays import read_arrays, read_csr
+from coalface.data.formats.npz import read_arrays, read_csr
 from coalface.data.trees import LabelTree
 from coalface.errors import FileFormatError, InputError
 

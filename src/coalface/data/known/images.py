@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.formats.stored_arrays import read_arrays
+from coalface.data.formats.npz import read_arrays
 from coalface.errors import FileFormatError
 
 _SUBSETS = ("in20", "in40", "all200")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.encoders.scaling import standardised
+from coalface.data.encoders import standardised
 
 
 def load_digits(name: str = "digits") -> TrainTest:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.encoders.scaling import standardised
+from coalface.data.encoders import standardised
 from coalface.data.known.hierarchy_folder import most_specific, nearest_costs
 from coalface.data.trees import LabelTree
 

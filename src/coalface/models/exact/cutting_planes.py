@@ -11,7 +11,7 @@ Only a few multipliers are ever positive. The others stay out of use until a can
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.models.exact.least_distance import least_distance
+from coalface.models.exact.bounded_linear import least_distance
 from coalface.models.exact.oracles import Floats
 
 

@@ -14,9 +14,9 @@ from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, restored_counts
 from coalface.models.exact.engine import CertifiedRange, RangeEngine, certified_range
 from coalface.models.exact.engines import engine_for
-from coalface.models.exact.known_oracles import oracle_of
 from coalface.models.exact.oracles import BallOracle, Floats, Oracle
 from coalface.models.exact.schedule import TheorySchedule
+from coalface.models.exact.user_oracles import oracle_of
 from coalface.models.exact.version_space import Answers, Constraints, VersionSpace, widened
 
 _TOLERANCE = 0.25  # of the width threshold: the error that the theorems allow an end of a range

@@ -1,6 +1,6 @@
-"""Oracles around the user's own regressors: a scikit-learn regressor, or a finite list of functions."""
+"""Oracles from what users pass: a scikit-learn regressor, a finite list of functions, or a description in a file."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,8 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from coalface.errors import InputError, in_one_line
-from coalface.models.exact.oracles import Floats, Linear, Regressor, no_prior
+from coalface.models.exact.bounded_linear import BoundedLinearOracle
+from coalface.models.exact.oracles import BallOracle, Floats, Linear, Oracle, Regressor, RidgeOracle, no_prior
 
 
 @dataclass(frozen=True)
@@ -166,3 +167,34 @@ class FiniteOracle:
                 "oracle has functions, which a file or ledger cannot hold. Create it with FiniteOracle.of_table."
             )
         return {"kind": "finite", "table": self.table.tolist()}
+
+
+_KINDS: dict[str, Callable[..., Oracle]] = {
+    "ball": BallOracle,
+    "ridge": RidgeOracle,
+    "bounded-linear": BoundedLinearOracle,
+    "finite": lambda table: FiniteOracle.of_table(table),
+}
+
+
+def oracle_of(value: Any) -> Oracle:
+    """The oracle itself, the oracle of a description as ``plain`` returns it, or one around a regressor.
+
+    >>> oracle_of({"kind": "ridge", "penalty": 0.5})
+    RidgeOracle(penalty=0.5)
+    """
+    if all(hasattr(value, name) for name in ("solve", "convex", "finite", "linear", "prior", "plain")):
+        oracle: Oracle = value
+        return oracle
+    if not isinstance(value, Mapping):
+        return SklearnOracle(value)
+    given = dict(value)
+    kind = given.pop("kind", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InputError(f"oracle must have one of the kinds {', '.join(map(repr, _KINDS))}, got {kind!r}.")
+    try:
+        return _KINDS[kind](**given)
+    except TypeError:
+        raise InputError(
+            f"oracle of kind {kind!r} cannot have exactly these parameters: {', '.join(given) or 'none'}."
+        ) from None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset_fields import Examples
-from coalface.data.encoders.tokens import hashed_tokens
+from coalface.data.encoders import hashed_tokens
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from coalface.errors import FileBusyError, InputError, UnknownLabelError
-from coalface.files.locks import exclusive
+from coalface.files.atomic import exclusive
 from coalface.rounds.event_log import Event
 from coalface.service.desk import messages
 from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from coalface.errors import FileFormatError
-from coalface.files.atomic import atomic_write
-from coalface.files.new_folder import new_folder
+from coalface.files.atomic import atomic_write, new_folder
 from coalface.rounds.event_log import Event
 from coalface.service.desk.store import Row, Store
 from coalface.service.project.ownership import new_id

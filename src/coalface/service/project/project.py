@@ -21,7 +21,7 @@ from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
 from coalface.errors import CoalfaceError, FileFormatError, InputError
-from coalface.files.new_folder import new_folder, refuse_used
+from coalface.files.atomic import new_folder, refuse_used
 from coalface.learner.coal import CoalClassifier
 from coalface.service.desk.store import Store
 from coalface.service.project.features import read_features

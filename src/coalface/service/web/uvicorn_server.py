@@ -1,4 +1,4 @@
-"""Serves a project over HTTP with uvicorn until it is stopped."""
+"""Serving a project over HTTP with uvicorn: compile first, then listen until stopped."""
 
 import signal
 import sys
@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from socket import IPPROTO_TCP, TCP_NODELAY
 
+import numpy as np
 import uvicorn
 
 from coalface.errors import InputError
 from coalface.service.desk.desk import Desk
+from coalface.service.desk.model import teach
+from coalface.service.desk.overview import predictions
 from coalface.service.project.project import Project
-from coalface.service.web.precompile import warm_up
 from coalface.service.web.service import service_of
 from coalface.service.web.webhooks import Messenger
 
@@ -91,3 +93,15 @@ def _message_if_slow(warn: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def warm_up(project: Project) -> None:
+    """Ask, learn and predict once with a temporary learner; the project stays unchanged."""
+    learner, pool = project.new_learner(), project.pool
+    places = np.arange(min(len(pool), 2))
+    costs = dict.fromkeys(project.labels, project.cost_bounds[0])
+    for first_round in (1, 3):  # with an empty learner, and with one that has learned
+        queries = learner.ask(pool.rows(places), first_round=first_round)
+        teach(learner, pool, [(place, queries.round(place).with_answers(costs)) for place in places.tolist()])
+    predictions(project, learner, [{"id": pool.example_id(0)}])
+    _ = learner.saving_

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.studies.report import colours, ticks
+from coalface.studies.report import figure_style
 from coalface.studies.report.figure_style import legend_above, styled_figure, svg_of
 from coalface.studies.report.panels import MARKERS, Style
 
@@ -50,13 +50,13 @@ def axis_of(column: DotColumn) -> tuple[list[float], float]:
     """The marks of a column's axis, and the position left of them for "never".
 
     >>> one = np.array([4.0])
-    >>> line = DotLine("coal", Style(colours.TEXT, 0, 0), one, one * 0, one * 2)
+    >>> line = DotLine("coal", Style(figure_style.TEXT, 0, 0), one, one * 0, one * 2)
     >>> axis_of(DotColumn("costs", (line,)))
     ([1.0, 2.0, 4.0, 8.0], 0.5)
     """
     values = np.concatenate([np.concatenate([line.factor, line.low, line.high]) for line in column.lines])
     shown = values[np.isfinite(values) & (values > 0)]
-    marks = ticks.powers_of_two(min(1.0, shown.min(initial=1.0)), max(2.0, shown.max(initial=2.0)))
+    marks = figure_style.powers_of_two(min(1.0, shown.min(initial=1.0)), max(2.0, shown.max(initial=2.0)))
     return marks, marks[0] / 2 ** max(1.0, len(marks) / 10)
 
 
@@ -79,7 +79,7 @@ def _draw_column(axes: "Axes", column: DotColumn, plot: DotPlot, named: dict[str
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     marks, never = axis_of(column)
-    text, faint = colours.placeholder_for(colours.TEXT), colours.placeholder_for(colours.FAINT)
+    text, faint = figure_style.placeholder_for(figure_style.TEXT), figure_style.placeholder_for(figure_style.FAINT)
     axes.set_xscale("log", base=2)
     axes.set_title(column.title, loc="left", fontweight="bold", pad=8)
     axes.set_xlabel(f"times fewer than {plot.beside}")
@@ -91,7 +91,11 @@ def _draw_column(axes: "Axes", column: DotColumn, plot: DotPlot, named: dict[str
     for place, line in enumerate(column.lines):
         offset = (place - (len(column.lines) - 1) / 2) * 0.72 / max(len(column.lines), 2)
         named.setdefault(line.name, _draw_line(axes, line, offset, never))
-    numbers = [1.0, *ticks.thinned([mark for mark in marks if mark > 1], 6), *[mark for mark in marks if mark < 1][-2:]]
+    numbers = [
+        1.0,
+        *figure_style.thinned([mark for mark in marks if mark > 1], 6),
+        *[mark for mark in marks if mark < 1][-2:],
+    ]
     axes.xaxis.set_major_locator(FixedLocator([never, *numbers]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: "never" if value <= never else f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -100,7 +104,7 @@ def _draw_column(axes: "Axes", column: DotColumn, plot: DotPlot, named: dict[str
 
 
 def _draw_line(axes: "Axes", line: DotLine, offset: float, never: float) -> Any:
-    color, marker = colours.placeholder_for(line.style.colour), MARKERS[line.style.marker]
+    color, marker = figure_style.placeholder_for(line.style.colour), MARKERS[line.style.marker]
     rows = np.arange(len(line.factor)) + offset
     known, reached = ~np.isnan(line.factor), line.factor > 0
     spans = known & ~np.isnan(line.low) & (line.high > 0)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from coalface.files.atomic import atomic_write
-from coalface.studies.report.colours import css_variables
+from coalface.studies.report.figure_style import css_variables
 from coalface.studies.report.number_format import counted, listed
 from coalface.studies.results import package_versions
 

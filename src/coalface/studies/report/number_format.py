@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coalface.studies.rates import Rate
+from coalface.studies.learners import Rate
 from coalface.studies.report.savings import Interval, Outcome
 
 _PER_CENT = "\u00a0%"  # with a space at which no line breaks

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coalface.studies.findings import DataFacts
+from coalface.studies.learners import Rate, by_size
 from coalface.studies.measures import ANSWERS, COSTS, Measure
-from coalface.studies.rates import Rate, by_size
 from coalface.studies.report import number_format
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.savings import Interval, MeanSaving, Outcome

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.studies.curve import Curve
-from coalface.studies.report import colours, ticks
-from coalface.studies.report.colours import Colour
-from coalface.studies.report.figure_style import DASHES, legend_above, styled_figure, svg_of
+from coalface.studies.report import figure_style
+from coalface.studies.report.figure_style import DASHES, Colour, legend_above, styled_figure, svg_of
 from coalface.studies.summary import Band, RunPoints, band_at, band_over
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def styles_for(rules: Sequence[str]) -> list[Style]:
     [('passive', 0, 0), ('coal', 0, 1), ('coal', 1, 2)]
     """
     return [
-        Style(colours.RULES.get(rule, colours.TEXT), list(rules[:place]).count(rule), place % len(MARKERS))
+        Style(figure_style.RULES.get(rule, figure_style.TEXT), list(rules[:place]).count(rule), place % len(MARKERS))
         for place, rule in enumerate(rules)
     ]
 
@@ -149,7 +148,11 @@ def _draw_panel(axes: "Axes", panel: Panel, n_labels: int, named: dict[str, Any]
     axes.set_xlabel(panel.unit)
     if not np.isnan(panel.target):
         axes.axhline(
-            panel.target, color=colours.placeholder_for(colours.TEXT), linewidth=0.9, linestyle=(0, (1, 2)), zorder=1
+            panel.target,
+            color=figure_style.placeholder_for(figure_style.TEXT),
+            linewidth=0.9,
+            linestyle=(0, (1, 2)),
+            zorder=1,
         )
     for line in panel.lines:
         named.setdefault(line.name, _draw_line(axes, line))
@@ -157,10 +160,13 @@ def _draw_panel(axes: "Axes", panel: Panel, n_labels: int, named: dict[str, Any]
 
 
 def _draw_line(axes: "Axes", line: PanelLine) -> Any:
-    color = colours.placeholder_for(line.style.colour)
+    color = figure_style.placeholder_for(line.style.colour)
     marker = MARKERS[line.style.marker]
     axes.vlines(line.bars.asked, line.bars.lower, line.bars.upper, color=color, linewidth=1.3, alpha=0.75)
-    outline: dict[str, Any] = {"markeredgecolor": colours.placeholder_for(colours.PAGE), "markeredgewidth": 0.8}
+    outline: dict[str, Any] = {
+        "markeredgecolor": figure_style.placeholder_for(figure_style.PAGE),
+        "markeredgewidth": 0.8,
+    }
     axes.plot(*line.markers, marker, color=color, markersize=_SMALL, zorder=3, **outline)
     (curve,) = axes.plot(
         line.curve.asked,
@@ -179,8 +185,8 @@ def _scale(axes: "Axes", panel: Panel, n_labels: int) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(ticks.thinned(list(panel.marks), n_labels)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ticks.short(value)))
+    axes.xaxis.set_major_locator(FixedLocator(figure_style.thinned(list(panel.marks), n_labels)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: figure_style.short(value)))
     axes.xaxis.set_minor_locator(FixedLocator(list(panel.marks)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     low = min(min(line.curve.median.min(), line.bars.lower.min(initial=np.inf)) for line in panel.lines)
@@ -188,6 +194,6 @@ def _scale(axes: "Axes", panel: Panel, n_labels: int) -> None:
         axes.set_ylim(bottom=0)
         return
     axes.set_yscale("log", base=10)
-    axes.yaxis.set_major_locator(FixedLocator(ticks.round_numbers(*axes.get_ylim())))
+    axes.yaxis.set_major_locator(FixedLocator(figure_style.round_numbers(*axes.get_ylim())))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.rounds.queries import Queries
-from coalface.studies.report import colours
+from coalface.studies.report import figure_style
 from coalface.studies.report.figure_style import styled_figure, svg_of
 
 _BAR_COLOURS = {
-    "asked": colours.ASKED,
-    "cannot be best": colours.DOMINATED,
-    "already known well enough": colours.KNOWN,
-    "only contender": colours.KNOWN,
+    "asked": figure_style.ASKED,
+    "cannot be best": figure_style.DOMINATED,
+    "already known well enough": figure_style.KNOWN,
+    "only contender": figure_style.KNOWN,
 }
 
 
@@ -51,7 +51,7 @@ def draw_ranges(bars: RangeBars, cost_name: str = "cost") -> str:
         drawn: set[str] = set()
         for place in places:
             meaning = bars.meanings[place]
-            color = colours.placeholder_for(_BAR_COLOURS.get(meaning, colours.LEFT_OUT))
+            color = figure_style.placeholder_for(_BAR_COLOURS.get(meaning, figure_style.LEFT_OUT))
             span = [bars.lowest[place], bars.highest[place]]
             axes.plot(
                 span,
@@ -64,9 +64,9 @@ def draw_ranges(bars: RangeBars, cost_name: str = "cost") -> str:
             )
             drawn.add(meaning)
         shown = np.clip(bars.predicted, bars.lowest, bars.highest)
-        dot = colours.placeholder_for(colours.TEXT)
+        dot = figure_style.placeholder_for(figure_style.TEXT)
         axes.plot(shown, places, "o", color=dot, markersize=4.5, label="predicted cost", zorder=4)
-        line = colours.placeholder_for(colours.GUARANTEED)
+        line = figure_style.placeholder_for(figure_style.GUARANTEED)
         axes.axvline(bars.guaranteed_cost, color=line, linewidth=1.6, linestyle=(0, (4, 2)), label="guaranteed cost")
         axes.set_yticks(places, bars.labels)
         axes.invert_yaxis()

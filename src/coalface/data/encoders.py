@@ -1,15 +1,19 @@
-"""Features of words: the spelling of a word and its neighbours, hashed into a fixed number of columns.
+"""Raw values as rows of numbers: hashed features of words, standardised columns, random projections.
 
 The column of a text is its CRC-32 with the bits mixed. It is the same in every file, on every machine and in every run.
 """
 
+import warnings
 from collections.abc import Sequence
+from typing import Any
 from zlib import crc32
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.dataset_fields import Examples
 from coalface.errors import InputError
 
@@ -104,3 +108,61 @@ def _neighbours(
     inside = (there >= 0) & (there < len(kind))
     clipped = np.where(inside, there, 0)
     return np.where(inside & (sentence[clipped] == sentence), kind[clipped], outside)
+
+
+def standardised(X: NDArray[Any], train: NDArray[Any]) -> NDArray[np.float64]:
+    """Columns with mean 0 and deviation 1 over the rows ``train``; NaN becomes the median, a constant column 0.
+
+    >>> X = np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0], [4.0, 6.0]])
+    >>> standardised(X, np.arange(3))
+    array([[-1.22474487,  0.        ],
+           [ 1.22474487,  0.        ],
+           [ 0.        ,  0.        ],
+           [ 2.44948974,  0.        ]])
+    """
+    values = np.array(X, dtype=np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column may be NaN in all training rows
+        median = np.nan_to_num(np.nanmedian(values[train], axis=0))
+    values = np.where(np.isnan(values), median, values)
+    values -= values[train].mean(axis=0)
+    deviation = values[train].std(axis=0)
+    # The computed mean of equal numbers differs by rounding, so the deviation alone cannot show a constant column.
+    constant = values[train].max(axis=0) - values[train].min(axis=0) == 0
+    scaled: NDArray[np.float64] = np.divide(values, deviation, out=np.zeros_like(values), where=~constant)
+    return scaled
+
+
+def reduced(problem: TrainTest, n_features: int) -> TrainTest:
+    """The same examples in the leading directions of the training rows (truncated SVD, without centring).
+
+    >>> train = CostDataset.from_labels(np.eye(10), list("aabbaabbab"), name="ten")
+    >>> reduced(TrainTest(train, train), 3).train
+    CostDataset('ten-3', 10 examples, 3 features, 2 labels)
+    """
+    from sklearn.decomposition import TruncatedSVD
+
+    most = min(problem.train.X.shape)
+    if not 0 < n_features < most:
+        raise InputError(
+            f"n_features must be at least 1 and below the rows and columns of X, {most}, got {n_features!r}."
+        )
+    directions = TruncatedSVD(n_features, random_state=0).fit(problem.train.X)
+    return TrainTest(*(_projected(part, directions.transform(part.X)) for part in problem))
+
+
+def _projected(part: CostDataset, X: np.ndarray) -> CostDataset:
+    rows = scipy.sparse.csr_array(X.astype(np.float32))
+    name = f"{part.name}-{X.shape[1]}" if part.name else ""
+    return CostDataset.trusted(
+        X=rows,
+        classes=part.classes,
+        table=part.table,
+        truth=part.truth,
+        cost_matrix=part.cost_matrix,
+        candidates=part.candidates,
+        price=part.price,
+        sequence=part.sequence,
+        feature_names=None,
+        name=name,
+    )

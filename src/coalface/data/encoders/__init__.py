@@ -1,1 +1,0 @@
-"""Encoders: turn raw values into rows of numbers."""
