@@ -18,7 +18,7 @@ def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any]
     """
     if classes is not None or cost is not None or y is None:
         return None
-    present = label_array(np.unique(checked_labels(y)))
+    present = label_array(np.unique(_checked_labels(y)))
     if cost_matrix is None:
         return present
     n_labels = len(check_cost_matrix(cost_matrix))
@@ -47,7 +47,7 @@ def given_costs(
     if cost is not None:
         return as_cost_array(cost)
     require_target(y, cost)
-    labels = checked_labels(y)
+    labels = _checked_labels(y)
     if len(labels) != n_rows:
         raise InputError(f"y must have one label per row of X, {n_rows}, got {len(labels)}: inconsistent numbers.")
     if cost_matrix is not None:
@@ -61,7 +61,7 @@ def require_target(y: Any, cost: Any) -> None:
         raise InputError("CoalClassifier requires y to be passed, but the target y is None; or pass cost=.")
 
 
-def checked_labels(y: Any) -> NDArray[Any]:
+def _checked_labels(y: Any) -> NDArray[Any]:
     """Class labels as one array."""
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d

@@ -31,7 +31,7 @@ class LearnedPolicy:
         if len(allowed) == 1:
             return allowed[0]
         row = self.columns.row(self.task.features(state))
-        found: Action = self.policy.predict(row, candidates=action_mask(self.task, allowed))[0].item()
+        found: Action = self.policy.predict(row, candidates=_action_mask(self.task, allowed))[0].item()
         return found
 
 
@@ -64,7 +64,7 @@ class Episode:
     def _learn_state(self, state: Any, allowed: Sequence[Action]) -> Action:
         """Learn the costs that the policy asks for; returns the action it preferred before learning them."""
         task = self.rollouts.task
-        row, candidates = self.columns.row(task.features(state), learn=True), action_mask(task, allowed)
+        row, candidates = self.columns.row(task.features(state), learn=True), _action_mask(task, allowed)
         if self.number < _EPISODES_CHECKED:
             _check_step_keeps_state(task, self.columns, state, allowed[0])
         costs = self._costs_of(state)
@@ -93,11 +93,11 @@ class Episode:
         return ExcessLosses(self.rollouts, state, policy_after)
 
 
-def action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> NDArray[np.bool_]:
+def _action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> NDArray[np.bool_]:
     """Which of ``task.actions`` are allowed, as one row.
 
     >>> from coalface.search import SequenceTask
-    >>> action_mask(SequenceTask(["D", "N", "V"]), ["N"])
+    >>> _action_mask(SequenceTask(["D", "N", "V"]), ["N"])
     array([[False,  True, False]])
     """
     chosen = set(allowed)

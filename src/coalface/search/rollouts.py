@@ -13,7 +13,7 @@ from coalface.search.task import Action, SearchTask, loss_when_completed, refere
 Policy = Callable[[Any], Action]  # the action to take in a state
 
 
-class Rollout(NamedTuple):
+class _Rollout(NamedTuple):
     """An action in a state, and the policy that completes the output after it; None is the reference."""
 
     state: Any
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
     problem: Exception | None = None
 
 
-class NotRun(NamedTuple):
+class _NotRun(NamedTuple):
     """The exception because of which the executor could not run a roll-out."""
 
     problem: Exception
@@ -43,7 +43,7 @@ class Rollouts:
     >>> from coalface.search import SequenceTask
     >>> task = SequenceTask(["D", "N"])
     >>> rollouts, start = Rollouts(task), task.start((["the", "cat"], ["D", "N"]))
-    >>> rollouts.losses([Rollout(start, "N"), Rollout(start, "D")]), rollouts.count
+    >>> rollouts.losses([_Rollout(start, "N"), _Rollout(start, "D")]), rollouts.count
     ([1.0, 0.0], 2)
     """
 
@@ -53,7 +53,7 @@ class Rollouts:
         self.count = count
         self._cache: dict[Hashable, float] = {}
 
-    def losses(self, wanted: Sequence[Rollout]) -> list[float]:
+    def losses(self, wanted: Sequence[_Rollout]) -> list[float]:
         """The loss after each action. If one fails, the successful ones are still cached."""
         keys = [self._cache_key(rollout) for rollout in wanted]
         to_run = [i for i, key in enumerate(keys) if key is None or key not in self._cache]
@@ -70,7 +70,7 @@ class Rollouts:
             raise problems[0]
         return [found[i] if i in found else self._cache[key] for i, key in enumerate(keys)]
 
-    def _cache_key(self, rollout: Rollout) -> Hashable:
+    def _cache_key(self, rollout: _Rollout) -> Hashable:
         key = self.task.key(rollout.state) if rollout.policy is None else None
         try:
             hash(key)
@@ -80,7 +80,7 @@ class Rollouts:
             ) from None
         return None if key is None else (key, rollout.action)
 
-    def _outcomes(self, wanted: list[Rollout]) -> "Iterator[Outcome | NotRun]":
+    def _outcomes(self, wanted: list[_Rollout]) -> "Iterator[Outcome | _NotRun]":
         """The result of each; without an executor, nothing is run after a failure."""
         if self.executor is None:
             for rollout in wanted:
@@ -119,8 +119,8 @@ class ExcessLosses:
         policies = {action: self._policy_after(action) if self._policy_after else None for action in actions}
         wanted = [action for action, policy in policies.items() if policy is None]
         wanted += [] if self._free_baseline is not None or self._reference in wanted else [self._reference]
-        plan = [Rollout(self._state, action) for action in wanted if action not in self._by_reference]
-        plan += [Rollout(self._state, action, policy) for action, policy in policies.items() if policy is not None]
+        plan = [_Rollout(self._state, action) for action in wanted if action not in self._by_reference]
+        plan += [_Rollout(self._state, action, policy) for action, policy in policies.items() if policy is not None]
         by_policy: dict[Action, float] = {}
         for rollout, loss in zip(plan, self._rollouts.losses(plan), strict=True):
             (self._by_reference if rollout.policy is None else by_policy)[rollout.action] = loss
@@ -140,7 +140,7 @@ class ExcessLosses:
         return reference_action(self._task, self._state)
 
 
-def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
+def _run(task: SearchTask[Any, Any], rollout: _Rollout) -> Outcome:
     """Run a roll-out, here or in another process; an exception is returned, not raised."""
     try:
         if rollout.policy is None:
@@ -150,21 +150,21 @@ def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
         return Outcome(None, problem)
 
 
-def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: Rollout) -> "Future[Outcome] | NotRun":
+def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: _Rollout) -> "Future[Outcome] | _NotRun":
     try:
         return executor.submit(_run, task, rollout)
     except RuntimeError as problem:  # the executor was shut down, or has lost a worker
-        return NotRun(problem)
+        return _NotRun(problem)
 
 
-def _awaited(future: "Future[Outcome] | NotRun") -> Outcome | NotRun:
+def _awaited(future: "Future[Outcome] | _NotRun") -> Outcome | _NotRun:
     try:
-        return future if isinstance(future, NotRun) else future.result()
+        return future if isinstance(future, _NotRun) else future.result()
     except Exception as problem:  # the task cannot be pickled, or a worker was lost
-        return NotRun(problem)
+        return _NotRun(problem)
 
 
-def _loss_of(outcome: Outcome | NotRun, rollout: Rollout) -> float:
+def _loss_of(outcome: Outcome | _NotRun, rollout: _Rollout) -> float:
     """The loss; an InputError if the roll-out failed or gave no finite number."""
     problem = outcome.problem
     if problem is None:

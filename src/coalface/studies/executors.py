@@ -64,11 +64,11 @@ def executor_for(executor: "str | Executor", workers: int | None = None) -> Swee
     >>> threads.close()
     """
     if isinstance(executor, Executor):
-        return FuturesExecutor(executor, workers)
+        return _FuturesExecutor(executor, workers)
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}.")
     if executor == "threads":
-        return ThreadExecutor(workers or _cores())
+        return _ThreadExecutor(workers or _cores())
     if executor == "processes":
         return ProcessExecutor(workers or _cores())
     if isinstance(executor, str) and executor.startswith("dask://") and len(executor) > len("dask://"):
@@ -76,7 +76,7 @@ def executor_for(executor: "str | Executor", workers: int | None = None) -> Swee
     raise InputError(f"executor must be {NAMES}, got {executor!r}.")
 
 
-class ThreadExecutor:
+class _ThreadExecutor:
     """Threads of this process with one copy of the data; the compiled loops run in parallel."""
 
     name = "threads"
@@ -188,7 +188,7 @@ def _run_in_worker(shared: Any, cell: Cell) -> Record:
     return run_cell(shared, cell)
 
 
-class FuturesExecutor:
+class _FuturesExecutor:
     """The caller's ``concurrent.futures`` executor, on this machine or on others that see the same files."""
 
     def __init__(self, executor: Executor, n_workers: int | None = None) -> None:
@@ -217,7 +217,7 @@ class FuturesExecutor:
         """Do nothing: the caller closes the executor."""
 
 
-class DaskExecutor(FuturesExecutor):
+class DaskExecutor(_FuturesExecutor):
     """A Dask cluster. Workers that see our files map them; otherwise the data is sent to each worker once."""
 
     def __init__(self, address: str) -> None:

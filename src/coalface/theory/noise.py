@@ -85,14 +85,14 @@ def noise_level(expected: Any, zeta: float, *, off_by: float = 0.0, confidence: 
     return Measured(float((found <= zeta).mean()), float(low), float(high))
 
 
-class MarginFound(NamedTuple):
+class _MarginFound(NamedTuple):
     """The least margin of a sample, and the share of the distribution that may have a smaller one."""
 
     margin: float
     may_be_below: float
 
 
-def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.95) -> MarginFound:
+def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.95) -> _MarginFound:
     """The largest margin with which the Massart condition holds on these examples.
 
     No sample can prove the condition. With the given confidence, at most the share ``may_be_below`` of all examples has
@@ -104,7 +104,7 @@ def massart_margin(expected: Any, *, off_by: float = 0.0, confidence: float = 0.
     """
     found = margins(expected)
     doubt = 1.0 - _share(confidence)
-    return MarginFound(
+    return _MarginFound(
         max(float(found.min()) - 2.0 * finite_number("off_by", off_by, 0.0), 0.0),
         float(1.0 - doubt ** (1.0 / len(found))),
     )

@@ -33,7 +33,7 @@ class FiniteProblem:
 
 
 @dataclass(frozen=True)
-class Trace:
+class _Trace:
     """How many examples had a question and how many costs were asked for, after each round."""
 
     examples: NDArray[np.int64]
@@ -79,7 +79,7 @@ def loud_errors(n_examples: int) -> FiniteProblem:
     return FiniteProblem(predictions)
 
 
-def run(problem: FiniteProblem, learner: FiniteCoal, n_rounds: int, seed: int = 0) -> Trace:
+def run(problem: FiniteProblem, learner: FiniteCoal, n_rounds: int, seed: int = 0) -> _Trace:
     """Let the learner ask about ``n_rounds`` random examples of the pool.
 
     >>> problem = certain_best(50, 5)
@@ -94,4 +94,4 @@ def run(problem: FiniteProblem, learner: FiniteCoal, n_rounds: int, seed: int = 
         queries = learner.ask(places[i : i + 1])
         learner.tell(places[i : i + 1], np.where(queries.mask, costs[i : i + 1], np.nan))
         examples_asked[i], costs_asked[i] = learner.examples_queried_, learner.costs_queried_
-    return Trace(examples_asked, costs_asked)
+    return _Trace(examples_asked, costs_asked)

@@ -24,7 +24,7 @@ RUNS = "algorithm_runs.arff"
 
 
 @dataclass(frozen=True)
-class Description:
+class _Description:
     """What the numbers of a scenario measure; of several measures the first one counts."""
 
     scenario: str
@@ -34,7 +34,7 @@ class Description:
     cutoff: float
 
 
-def read_description(path: Path) -> Description:
+def read_description(path: Path) -> _Description:
     r"""The entries of a ``description.txt`` that define the costs; the file is YAML.
 
     >>> from tempfile import TemporaryDirectory
@@ -43,7 +43,7 @@ def read_description(path: Path) -> Description:
     ...     path = Path(folder, "description.txt")
     ...     _ = path.write_text(text + "algorithm_cutoff_time: 1.0e+03\n")
     ...     read_description(path)
-    Description(scenario='TOY', measure='runtime', by_time=True, maximize=False, cutoff=1000.0)
+    _Description(scenario='TOY', measure='runtime', by_time=True, maximize=False, cutoff=1000.0)
     """
     entries = _read_yaml(path)
 
@@ -62,7 +62,7 @@ def read_description(path: Path) -> Description:
     if by_time and maximize:
         raise FileFormatError(f"{path}: maximize must be false where performance_type is runtime, got true. Check it.")
     cutoff = _cutoff(path, first("algorithm_cutoff_time")) if by_time else 0.0
-    return Description(first("scenario_id"), first("performance_measures"), by_time, maximize, cutoff)
+    return _Description(first("scenario_id"), first("performance_measures"), by_time, maximize, cutoff)
 
 
 def _read_yaml(path: Path) -> dict[Any, Any]:
@@ -132,7 +132,7 @@ def read_aslib_folder(folder: str | os.PathLike[str], *, name: str | None = None
         raise FileFormatError(f"{source}: {error}") from None
 
 
-def _read_runs(table: ArffTable, description: Description) -> _Runs:
+def _read_runs(table: ArffTable, description: _Description) -> _Runs:
     names, solver_names = table.texts("instance_id"), table.texts("algorithm")
     status = np.array(table.texts("runstatus"))
     value = table.numbers(description.measure)
@@ -169,7 +169,7 @@ def _medians(values: NDArray[np.float64], group: NDArray[np.int64], n_groups: in
     return found
 
 
-def _costs(runs: _Runs, description: Description) -> NDArray[np.float32]:
+def _costs(runs: _Runs, description: _Description) -> NDArray[np.float32]:
     if description.by_time and description.scenario in LOG_COSTS:
         cost = np.log1p(runs.value) / np.log1p(description.cutoff)
     elif description.by_time:

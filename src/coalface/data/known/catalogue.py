@@ -176,7 +176,7 @@ def find_train_test(source: Path, format: str = "auto", options: Mapping[str, An
     >>> find_train_test(Path("iris")).test
     CostDataset('iris', 45 examples, 4 features, 3 labels)
     """
-    known = not source.exists() and (is_known(source.as_posix()) or not source.suffix)
+    known = not source.exists() and (_is_known(source.as_posix()) or not source.suffix)
     if format != "auto" or not (known or holds_train_test(source)):
         return None
     if options:
@@ -195,10 +195,10 @@ def known_data() -> list[KnownData]:
     return [*bundled, *(_line(root, name) for name in {**_STORED, **FETCHERS}), *_scenarios(root)]
 
 
-def is_known(name: str) -> bool:
+def _is_known(name: str) -> bool:
     """Whether a name is in the catalogue; every name that begins with ``aslib/`` is.
 
-    >>> is_known("rcv1"), is_known("calls.csv")
+    >>> _is_known("rcv1"), _is_known("calls.csv")
     (True, False)
     """
     return name in _BUNDLED or name in _STORED or name in FETCHERS or name.startswith(f"{_ASLIB}/")
@@ -206,7 +206,7 @@ def is_known(name: str) -> bool:
 
 def check_known(name: str) -> None:
     """Raise an InputError that suggests similar names unless the name is in the catalogue."""
-    if not is_known(name):
+    if not _is_known(name):
         raise _unknown(name)
 
 

@@ -22,7 +22,7 @@ _WORDS = r"(?u)\b[^\W\d_]{2,}\b"  # letters only
 
 
 @dataclass(frozen=True)
-class Fetcher:
+class _Fetcher:
     """A dataset to download: its size (training rows, test rows, labels) and the function that loads it."""
 
     title: str
@@ -140,8 +140,8 @@ def _labelled(
 
 
 FETCHERS = {
-    "rcv1": Fetcher("news by topic, tree costs", (781_265, 23_149, 103), _rcv1),
-    "newsgroups20": Fetcher("postings by newsgroup, tree costs", (11_314, 7_532, 20), _newsgroups20),
-    "covertype": Fetcher("forest cover types, 0/1 costs", (522_911, 58_101, 7), _covertype),
-    "olivetti": Fetcher("faces by person, 0/1 costs", (280, 120, 40), _olivetti),
+    "rcv1": _Fetcher("news by topic, tree costs", (781_265, 23_149, 103), _rcv1),
+    "newsgroups20": _Fetcher("postings by newsgroup, tree costs", (11_314, 7_532, 20), _newsgroups20),
+    "covertype": _Fetcher("forest cover types, 0/1 costs", (522_911, 58_101, 7), _covertype),
+    "olivetti": _Fetcher("faces by person, 0/1 costs", (280, 120, 40), _olivetti),
 }

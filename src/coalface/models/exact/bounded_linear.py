@@ -68,14 +68,14 @@ class BoundedLinearOracle:
 _EMPTY = 1e-10  # a residual below this (the largest is 1) means that the inequalities contradict each other
 
 
-class Nearest(NamedTuple):
+class _Nearest(NamedTuple):
     """The nearest point, or None if there is no point, and the share of each inequality in the proof."""
 
     point: Floats | None
     shares: Floats
 
 
-def least_distance(normals: Floats, offsets: Floats) -> Nearest:
+def least_distance(normals: Floats, offsets: Floats) -> _Nearest:
     """The shortest ``y`` with ``normals @ y >= offsets``.
 
     If there is no such ``y``, the shares combine the inequalities into a contradiction: ``0 >= a positive number``.
@@ -94,5 +94,5 @@ def least_distance(normals: Floats, offsets: Floats) -> Nearest:
     residual = table @ shares - goal
     shares = shares / lengths
     if distance < _EMPTY or -residual[-1] < _EMPTY**2:
-        return Nearest(None, shares)
-    return Nearest(-residual[:-1] / residual[-1], shares)
+        return _Nearest(None, shares)
+    return _Nearest(-residual[:-1] / residual[-1], shares)

@@ -14,7 +14,7 @@ from coalface.models.exact.oracles import BallOracle, Floats, Linear, Oracle, Re
 
 
 @dataclass(frozen=True)
-class Fitted:
+class _Fitted:
     """A fitted scikit-learn regressor, clipped to [0, 1]; features added after the fit are ignored."""
 
     estimator: Any
@@ -63,7 +63,7 @@ class SklearnOracle:
             fitted = clone(self.estimator).fit(X[used], targets[used], sample_weight=weights[used])
         except ValueError as problem:
             raise InputError(f"oracle {self.estimator!r} could not be fitted: {in_one_line(problem)}.") from problem
-        return Fitted(fitted, X.shape[1])
+        return _Fitted(fitted, X.shape[1])
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
         """No prior examples."""
@@ -94,7 +94,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class LookUp:
+class _LookUp:
     """A function given as a table: the last feature of a row is its point in the table."""
 
     costs: Floats
@@ -144,7 +144,7 @@ class FiniteOracle:
             table = np.zeros(0)
         if table.ndim != 2 or not table.size or not ((table >= 0) & (table <= 1)).all():
             raise InputError(f"predictions must be costs in [0, 1], functions x points, got {predictions!r}.")
-        oracle = cls([LookUp(row) for row in table])
+        oracle = cls([_LookUp(row) for row in table])
         oracle.table = table
         return oracle
 

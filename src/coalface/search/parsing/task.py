@@ -12,7 +12,7 @@ from coalface.search.task import Action, SearchTask
 
 
 @dataclass(frozen=True)
-class ParseState:
+class _ParseState:
     """A partial tree of a sentence, the true heads if known, and the loss so far."""
 
     tree: Tree
@@ -21,7 +21,7 @@ class ParseState:
     lost: float = 0.0
 
 
-class ParsingTask(SearchTask[Tree, ParseState]):
+class ParsingTask(SearchTask[Tree, _ParseState]):
     """Builds a dependency tree by the moves "shift", "left:LABEL" and "right:LABEL".
 
     A wrong head costs 1, a wrong label at the right head costs ``wrong_label``. Roll-outs are cheap: the dynamic oracle
@@ -67,7 +67,7 @@ class ParsingTask(SearchTask[Tree, ParseState]):
             raise InputError("trees must contain at least one tree, got none.")
         return cls(sorted(labels), sorted(root_labels), wrong_label, scale)
 
-    def start(self, example: Tree) -> ParseState:
+    def start(self, example: Tree) -> _ParseState:
         """The state before any word has a head."""
         if not len(example) or len(example.tags) != len(example):
             n_tags = len(example.tags)
@@ -76,13 +76,13 @@ class ParsingTask(SearchTask[Tree, ParseState]):
         if example.heads or example.labels:
             check_tree(example)
             heads = tuple(projectivize((NO_WORD, *example.heads)))
-        return ParseState(example, Parse.empty(len(example)), heads)
+        return _ParseState(example, Parse.empty(len(example)), heads)
 
-    def finished(self, state: ParseState) -> bool:
+    def finished(self, state: _ParseState) -> bool:
         """Whether every word has a head."""
         return state.parse.done
 
-    def allowed(self, state: ParseState) -> list[str]:
+    def allowed(self, state: _ParseState) -> list[str]:
         """The possible moves with their labels."""
         found: list[str] = []
         for move in state.parse.moves():
@@ -90,28 +90,28 @@ class ParsingTask(SearchTask[Tree, ParseState]):
             found += self._of_move["root" if on_root else move]
         return found
 
-    def step(self, state: ParseState, action: Action) -> ParseState:
+    def step(self, state: _ParseState, action: Action) -> _ParseState:
         """The partial tree after a move."""
         lost = state.lost if state.heads is None else self.rollout(state, action)
         return replace(state, parse=state.parse.after(*self._parts[action]), lost=lost)
 
-    def features(self, state: ParseState) -> dict[str, float]:
+    def features(self, state: _ParseState) -> dict[str, float]:
         """Words and tags at the top of the stack and the next words, and their dependents."""
         return dict.fromkeys(parse_features(state.tree, state.parse), 1.0)
 
-    def reference(self, state: ParseState) -> str:
+    def reference(self, state: _ParseState) -> str:
         """A move that loses the fewest true arcs, with its true label."""
         heads = _true_heads(state)
         losses = {move: arcs_lost(state.parse, move, heads) for move in reversed(state.parse.moves())}
         move = min(losses, key=losses.__getitem__)  # in a tie, an arc before a shift
         return SHIFT if move == SHIFT else self._with_true_label(state, move)
 
-    def loss(self, state: ParseState) -> float:
+    def loss(self, state: _ParseState) -> float:
         """The cost of all wrong heads, and of wrong labels at right heads."""
         _true_heads(state)
         return state.lost
 
-    def rollout(self, state: ParseState, action: Action) -> float:
+    def rollout(self, state: _ParseState, action: Action) -> float:
         """The loss after a move if every arc that is still reachable is found."""
         heads, (move, label) = _true_heads(state), self._parts[action]
         lost = float(arcs_lost(state.parse, move, heads))
@@ -120,15 +120,15 @@ class ParsingTask(SearchTask[Tree, ParseState]):
             lost += self.wrong_label * (heads[word] == head and state.tree.labels[word - 1] != label)
         return state.lost + lost
 
-    def reference_loss(self, state: ParseState) -> float:
+    def reference_loss(self, state: _ParseState) -> float:
         """The loss so far: the reference loses nothing more."""
         return state.lost
 
-    def output(self, state: ParseState) -> Tree:
+    def output(self, state: _ParseState) -> Tree:
         """The sentence with predicted heads and labels."""
         return replace(state.tree, heads=state.parse.heads[1:], labels=state.parse.labels[1:])
 
-    def _with_true_label(self, state: ParseState, move: str) -> str:
+    def _with_true_label(self, state: _ParseState, move: str) -> str:
         """The move with its true label, or with any label if the arc is wrong or its label unknown."""
         head, word = state.parse.arc(move)
         known = self._of_move["root" if head == 0 else move]
@@ -167,7 +167,7 @@ def _parts_of(action: str) -> tuple[str, str]:
     return move, label
 
 
-def _true_heads(state: ParseState) -> tuple[int, ...]:
+def _true_heads(state: _ParseState) -> tuple[int, ...]:
     if state.heads is None:
         raise InputError("a tree must have heads to be learned or scored, got only words. Pass heads and labels.")
     return state.heads

@@ -22,7 +22,7 @@ class TagError(InputError):
     """
 
     def __init__(self, tags: Sequence[Sequence[str]], row: int, rule: str) -> None:
-        self.sentence, self.word = place_of(row, tags)
+        self.sentence, self.word = _place_of(row, tags)
         self.problem = f"tag {tags[self.sentence][self.word]!r} is not allowed here. {rule}"
         InputError.__init__(self, f"Sentence {self.sentence}, word {self.word}: {self.problem}")
 
@@ -31,7 +31,7 @@ class UnknownTagError(TagError, UnknownLabelError):
     """A tag that is not among the known ones."""
 
     def __init__(self, tags: Sequence[Sequence[str]], row: int, known: Sequence[str]) -> None:
-        number, word = place_of(row, tags)
+        number, word = _place_of(row, tags)
         TagError.__init__(self, tags, row, str(UnknownLabelError(tags[number][word], known)))
 
 
@@ -112,10 +112,10 @@ def check_legal(
         )
 
 
-def place_of(row: int, sentences: Sequence[Sequence[str]]) -> tuple[int, int]:
+def _place_of(row: int, sentences: Sequence[Sequence[str]]) -> tuple[int, int]:
     """The numbers of the sentence and of its word, for a row over all sentences.
 
-    >>> place_of(2, [["The", "cat"], ["It"]])
+    >>> _place_of(2, [["The", "cat"], ["It"]])
     (1, 0)
     """
     ends = np.cumsum([len(sentence) for sentence in sentences])

@@ -15,7 +15,7 @@ from coalface.search.task import Action, SearchTask
 
 
 @dataclass(frozen=True, eq=False)
-class SentenceFeatures:
+class _SentenceFeatures:
     """The columns and values of each word's features, and the true tags if known."""
 
     columns: tuple[list[int], ...]
@@ -27,15 +27,15 @@ class SentenceFeatures:
 
 
 @dataclass(frozen=True, eq=False)
-class TaggedPrefix:
+class _TaggedPrefix:
     """A state: the tags of the first words of a sentence, and their loss."""
 
-    words: SentenceFeatures
+    words: _SentenceFeatures
     tags: tuple[int, ...] = ()
     lost: float = 0.0
 
 
-class SequenceTask(SearchTask[Any, TaggedPrefix]):
+class SequenceTask(SearchTask[Any, _TaggedPrefix]):
     """Gives every word a tag; an example is (words, tags), or only words for ``predict``.
 
     The loss is the number of wrong tags, or the sum of ``cost_matrix`` (row = truth, column = prediction, in [0, 1]).
@@ -68,7 +68,7 @@ class SequenceTask(SearchTask[Any, TaggedPrefix]):
         self._allowed = self._may_follow.tolist()  # by whether it is the last word, and by the previous tag
         self._reference = rules.reference.tolist()  # the same, and by the true tag
 
-    def start(self, example: Any) -> TaggedPrefix:
+    def start(self, example: Any) -> _TaggedPrefix:
         """The state before any word has a tag."""
         words, tags = _parts(example)
         (checked,), truth = check_words([words]), None
@@ -81,18 +81,18 @@ class SequenceTask(SearchTask[Any, TaggedPrefix]):
         spans = list(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
         columns, values = rows.indices.tolist(), rows.data.tolist()
         features = tuple(columns[a:b] for a, b in spans), tuple(values[a:b] for a, b in spans)
-        return TaggedPrefix(SentenceFeatures(*features, truth))
+        return _TaggedPrefix(_SentenceFeatures(*features, truth))
 
-    def finished(self, state: TaggedPrefix) -> bool:
+    def finished(self, state: _TaggedPrefix) -> bool:
         """Whether every word has a tag."""
         return len(state.tags) == len(state.words)
 
-    def allowed(self, state: TaggedPrefix) -> list[Action]:
+    def allowed(self, state: _TaggedPrefix) -> list[Action]:
         """The tags that may follow the last one."""
         last, before = int(len(state.tags) + 1 == len(state.words)), self._tag_before(state)
         return [tag for tag, may in zip(self.actions, self._allowed[last][before], strict=True) if may]
 
-    def step(self, state: TaggedPrefix, action: Action) -> TaggedPrefix:
+    def step(self, state: _TaggedPrefix, action: Action) -> _TaggedPrefix:
         """The state after the next word has got this tag."""
         tag = self._column[action]
         lost = state.lost
@@ -100,7 +100,7 @@ class SequenceTask(SearchTask[Any, TaggedPrefix]):
             lost += self._costs[state.words.truth[len(state.tags)]][tag]
         return replace(state, tags=(*state.tags, tag), lost=lost)
 
-    def features(self, state: TaggedPrefix) -> dict[int, float]:
+    def features(self, state: _TaggedPrefix) -> dict[int, float]:
         """The features of the next word and the last tags, as in ``SequenceTagger``."""
         place = len(state.tags)
         previous = state.tags[max(place - self.history, 0) :]
@@ -108,16 +108,16 @@ class SequenceTask(SearchTask[Any, TaggedPrefix]):
         seen.update(dict.fromkeys(history_columns(previous, len(self.actions), self.history), 1.0))
         return seen
 
-    def reference(self, state: TaggedPrefix) -> Action:
+    def reference(self, state: _TaggedPrefix) -> Action:
         """The true tag, or the nearest allowed one."""
         return self.actions[self._reference_tag(_truth(state), len(state.tags), self._tag_before(state))]
 
-    def loss(self, state: TaggedPrefix) -> float:
+    def loss(self, state: _TaggedPrefix) -> float:
         """The sum of the costs of all tags."""
         _truth(state)
         return state.lost
 
-    def rollout(self, state: TaggedPrefix, action: Action) -> float:
+    def rollout(self, state: _TaggedPrefix, action: Action) -> float:
         """The loss after this tag; it stops growing once the reference is back on the true tags."""
         truth, place, tag = _truth(state), len(state.tags), self._column[action]
         lost = state.lost + self._costs[truth[place]][tag]
@@ -127,15 +127,15 @@ class SequenceTask(SearchTask[Any, TaggedPrefix]):
             lost += self._costs[truth[place]][tag]
         return lost
 
-    def reference_loss(self, state: TaggedPrefix) -> float:
+    def reference_loss(self, state: _TaggedPrefix) -> float:
         """The loss after the reference's own tag, computed without a roll-out."""
         return self.rollout(state, self.reference(state))
 
-    def output(self, state: TaggedPrefix) -> tuple[Action, ...]:
+    def output(self, state: _TaggedPrefix) -> tuple[Action, ...]:
         """The tags."""
         return tuple(self.actions[tag] for tag in state.tags)
 
-    def _tag_before(self, state: TaggedPrefix) -> int:
+    def _tag_before(self, state: _TaggedPrefix) -> int:
         return state.tags[-1] if state.tags else len(self.actions)
 
     def _reference_tag(self, truth: tuple[int, ...], place: int, before: int) -> int:
@@ -152,7 +152,7 @@ def _parts(example: Any) -> tuple[Any, Any]:
     return example, None
 
 
-def _truth(state: TaggedPrefix) -> tuple[int, ...]:
+def _truth(state: _TaggedPrefix) -> tuple[int, ...]:
     if state.words.truth is None:
         raise InputError("an example must have tags to be learned or scored, got only words. Pass (words, tags).")
     return state.words.truth

@@ -16,7 +16,7 @@ _POLL = 0.05  # seconds before a worker without a question asks for one again
 
 
 @dataclass(frozen=True)
-class Labelled:
+class _Labelled:
     """The result of a run: answers given, questions that failed, why it stopped, and the price of the answers."""
 
     answers: int
@@ -62,7 +62,7 @@ class Labelling:
         self._stopped: str | None = None
         self._problem: BaseException | None = None
 
-    def run(self) -> Labelled:
+    def run(self) -> _Labelled:
         """Label until no question is left, the budget or the limit is reached, or the annotator keeps failing."""
         before = self.desk.progress().price
         threads = [threading.Thread(target=self._work_and_report, daemon=True) for _ in range(self.workers)]
@@ -78,7 +78,7 @@ class Labelling:
         if self._problem is not None:
             raise self._problem
         price = self.desk.progress().price - before
-        return Labelled(self._answers, self._failures, self._stopped or "", price)
+        return _Labelled(self._answers, self._failures, self._stopped or "", price)
 
     def _work_and_report(self) -> None:
         try:

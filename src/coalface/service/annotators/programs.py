@@ -37,7 +37,7 @@ def annotator_of(spec: str, timeout: float = 60.0) -> Annotator:
     '{"labels": ["cat"]}'
     """
     if spec.startswith(("http://", "https://")):
-        return HttpAnnotator(spec, timeout)
+        return _HttpAnnotator(spec, timeout)
     module, colon, function = spec.partition(":")
     if colon and module.replace(".", "").isidentifier() and function.isidentifier():
         return _imported(module, function)
@@ -73,7 +73,7 @@ def _imported(module: str, function: str) -> Annotator:
     return found
 
 
-class HttpAnnotator:
+class _HttpAnnotator:
     """An HTTP endpoint: takes the question as JSON, returns the reply as JSON."""
 
     def __init__(self, url: str, timeout: float = 60.0) -> None:

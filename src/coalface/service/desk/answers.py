@@ -38,7 +38,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Taken:
+class _Taken:
     """A receipt for an answer, not the answers themselves: its event, and the question if the annotator is asked on."""
 
     event: Event
@@ -53,7 +53,7 @@ class Answers:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def answer(self, given: Given) -> Taken:
+    def answer(self, given: Given) -> _Taken:
         """Keep an answer and, if it is the first to its question, continue the question."""
         state, (number, step) = self._state, given.question
         ref = f"answer:{given.annotator}:{given.key}"
@@ -82,7 +82,7 @@ class Answers:
             record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if row is not None:
                 record.save(row, plain, given.annotator)
-        return Taken(record.events[0], row if row is not None and row.open else None)
+        return _Taken(record.events[0], row if row is not None and row.open else None)
 
     def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
         """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
@@ -103,7 +103,7 @@ class Answers:
         price = body.get("price", limits.price_of(body["looks"], body["put"]))
         return limits.room(self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price))
 
-    def _again(self, event: Event, given: Given, row: Row | None) -> Taken:
+    def _again(self, event: Event, given: Given, row: Row | None) -> _Taken:
         """The receipt for an answer that was sent before with the same key."""
         body = event.body
         if event.who != given.annotator or event.id in self._state.counters.undone:
@@ -114,7 +114,7 @@ class Answers:
         if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
         goes_on = row is not None and row.open and row.holder == event.who and row.step == given.question[1] + 1
-        return Taken(event, row if body["learned"] and goes_on else None)
+        return _Taken(event, row if body["learned"] and goes_on else None)
 
     # -- leases ---------------------------------------------------------------------------------
 

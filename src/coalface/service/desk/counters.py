@@ -23,7 +23,7 @@ _RECENT = 200  # answers in a person's pace
 
 
 @dataclass
-class Worker:
+class _Worker:
     """One annotator's counts."""
 
     answers: int = 0  # those that were not undone
@@ -61,7 +61,7 @@ class Counters:
 
     def __init__(self, labels: list[str], bounds: tuple[float, float], limits: Limits) -> None:
         self.spent = Spent()
-        self.workers: dict[str, Worker] = {}
+        self.workers: dict[str, _Worker] = {}
         self.asked = dict.fromkeys(labels, 0)
         self.known = {label: [0, 0.0] for label in labels}  # the number of costs, and their sum
         self.closed: dict[int, int] = {}  # example -> the event that closed it
@@ -75,9 +75,9 @@ class Counters:
         self._recorded = 0
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
 
-    def worker(self, name: str) -> Worker:
+    def worker(self, name: str) -> _Worker:
         """One person's counts."""
-        return self.workers.setdefault(name, Worker())
+        return self.workers.setdefault(name, _Worker())
 
     def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
         """Count events and the rounds that each of them teaches, in the order of the log."""

@@ -15,7 +15,7 @@ _MOST_SCANNED = 1024  # examples, so that other callers do not wait long
 
 
 @dataclass(frozen=True)
-class Standing:
+class _Standing:
     """The state of an example: undecided, open (in question), closed (answered and learned) or passed (not asked)."""
 
     turn: int  # its place in the order of the pool, counted from 1
@@ -24,7 +24,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Coming:
+class _Coming:
     """A question that comes next: first ``labels``, then those in ``later`` that no answer settles."""
 
     example_id: str
@@ -34,7 +34,7 @@ class Coming:
     reason: str
 
 
-def examples_after(state: ProjectState, turn: int, limit: int) -> list[Standing]:
+def examples_after(state: ProjectState, turn: int, limit: int) -> list[_Standing]:
     """The examples after a place in the order of the pool."""
     with state.lock:
         pool, counters = state.project.pool, state.counters
@@ -46,17 +46,17 @@ def examples_after(state: ProjectState, turn: int, limit: int) -> list[Standing]
                 return "undecided"
             return "closed" if place in counters.closed else "open" if place in in_question else "passed"
 
-        return [Standing(at, pool.example_id(place), of(at, place)) for at, place in enumerate(places, turn + 1)]
+        return [_Standing(at, pool.example_id(place), of(at, place)) for at, place in enumerate(places, turn + 1)]
 
 
-def next_questions(state: ProjectState, n: int) -> list[Coming]:
+def next_questions(state: ProjectState, n: int) -> list[_Coming]:
     """The next ``n`` questions; fewer if the pool or the budget ends, or after many examples without a question."""
     with state.lock:
         limits, counters, pool = state.project.limits, state.counters, state.project.pool
         if limits.room(counters.spent + limits.spent_on(1, 0)) < 1:
             return []
         waiting = sorted(state.store.free(state.clock()), key=lambda row: (-row.step, row.number))
-        found: dict[int, Coming] = {}  # by example: each annotator gets one of several copies
+        found: dict[int, _Coming] = {}  # by example: each annotator gets one of several copies
         for row in waiting:
             asked = Round(0) if row.example in found else _as_of_now(state, row)
             if asked.ask and len(found) < n:
@@ -92,9 +92,9 @@ def _as_of_now(state: ProjectState, row: Row) -> Round:
     return decide_again(state.model.learner, state.project.pool, row)
 
 
-def _coming(state: ProjectState, example: int, asked: Round) -> Coming:
+def _coming(state: ProjectState, example: int, asked: Round) -> _Coming:
     now = asked.next_labels(state.project.cost_bounds)
-    return Coming(
+    return _Coming(
         example_id=state.project.pool.example_id(example),
         labels=[label for label in state.project.labels if label in now],  # as annotators see them
         later=[label for label in asked.ask if label not in now and label not in asked.costs],

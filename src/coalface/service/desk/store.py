@@ -112,7 +112,7 @@ class Row:
             ) from None
 
 
-class Situation(NamedTuple):
+class _Situation(NamedTuple):
     """What an answer meets: the same answer sent before, its lease, the example's events, and the question's row."""
 
     earlier: Event | None
@@ -160,12 +160,12 @@ class Store:
         """The question of this number; None if there is none, or if it was removed unanswered."""
         return next(iter(self.rows(_q.number == number)), None)
 
-    def situation(self, number: int, answer: str, lease: str) -> Situation:
+    def situation(self, number: int, answer: str, lease: str) -> _Situation:
         """All that decides what happens to an answer to a question, by the names of the answer and its lease."""
         with self.database.reading() as connection:
             found = connection.execute(_questions.select().where(_q.number == number)).first()
             row = None if found is None else self._row(found)
-            return Situation(*self.log.of_answer(connection, answer, lease), row)
+            return _Situation(*self.log.of_answer(connection, answer, lease), row)
 
     def copies(self, row: Row) -> list[Row]:
         """The other copies of a question, in order."""

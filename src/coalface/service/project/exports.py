@@ -26,7 +26,7 @@ FORMS = ("jsonl", "csv", "vw", "model")
 def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier], form: str) -> Iterator[bytes]:
     """The bytes of an export, piece by piece; ``model`` returns the trained model."""
     if form == "jsonl":
-        return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in learned_examples(project, log))
+        return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in _learned_examples(project, log))
     if form == "csv":
         return _csv(project, log)
     if form == "vw":
@@ -37,7 +37,7 @@ def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier],
     raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}.")
 
 
-def learned_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
+def _learned_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
     """Each example that was learned, with its costs and with who answered what, when, and in how many seconds."""
     for event, example, closed in _closed(project, log):
         yield {
@@ -79,15 +79,15 @@ def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
         costs = [closed.costs.get(label) for label in project.labels]
         cells = ["" if cost is None else repr(float(cost)) for cost in costs]
         name = project.pool.example_id(example)
-        yield _line([harmless(name), *cells, harmless(event.who or ""), repr(event.at)])
+        yield _line([_harmless(name), *cells, _harmless(event.who or ""), repr(event.at)])
 
 
-def harmless(text: str) -> str:
+def _harmless(text: str) -> str:
     """A text that no spreadsheet runs as a formula: one that begins like a formula gets an apostrophe in front.
 
     Removing one leading apostrophe, if there is one, gives the text back. Numbers stay unchanged.
 
-    >>> [harmless(text) for text in ("mail-7", "-7", "=1+2", "'tis")]
+    >>> [_harmless(text) for text in ("mail-7", "-7", "=1+2", "'tis")]
     ['mail-7', '-7', "'=1+2", "''tis"]
     """
     if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "'")):

@@ -34,7 +34,7 @@ def featurize(contents: Sequence[Content], folder: Path) -> Examples:
     ((1, 262144), 7)
     """
     if contents and contents[0]["kind"] == "image":
-        return csr_array(np.stack([thumbnail(folder / content["file"]) for content in contents]))
+        return csr_array(np.stack([_thumbnail(folder / content["file"]) for content in contents]))
     hashed = _hasher().transform(
         _of_words(content) if "cells" not in content else _of_all(content) for content in contents
     )
@@ -72,7 +72,7 @@ def _of_all(content: Content) -> dict[str, float]:
     return features
 
 
-def thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The image in 16 x 16 pixels, as numbers from 0 to 1."""
     from PIL import Image, UnidentifiedImageError
 

@@ -99,7 +99,7 @@ class Project:
         """
         target = Path(folder)
         refuse_used(target)
-        names = read_labels(labels)
+        names = _read_labels(labels)
         matrix = _matrix(names, tree, cost_matrix)
         scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
         if matrix is not None and not scale.bounds[0] <= matrix.min() <= matrix.max() <= scale.bounds[1]:
@@ -140,7 +140,7 @@ class Project:
         """The project in a folder."""
         source = Path(folder)
         settings = read_settings(source)
-        labels = read_labels(source / LABELS)
+        labels = _read_labels(source / LABELS)
         known = {"id", "title", "question", "guidelines", "true_label", "overlap", "seed", "database"}
         _refuse_unknown(source, settings, known | {"scale", "budget", "learner"})
         matrix = source / MATRIX
@@ -238,10 +238,10 @@ class Project:
         return url
 
 
-def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
+def _read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
     """At least two distinct labels, from a list or a file with one per line.
 
-    >>> read_labels(["refund", "delivery"])
+    >>> _read_labels(["refund", "delivery"])
     ['refund', 'delivery']
     """
     if isinstance(labels, str | os.PathLike):

@@ -24,10 +24,10 @@ _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token
 _CHALLENGE = {"www-authenticate": "Bearer"}
 
 
-class RateLimit:
+class _RateLimit:
     """At most ``per_minute`` requests per caller on average, and ``burst`` at once.
 
-    >>> limit = RateLimit(per_minute=60, burst=2, clock=lambda: 0.0)
+    >>> limit = _RateLimit(per_minute=60, burst=2, clock=lambda: 0.0)
     >>> [limit.wait("ann") for _ in range(3)], limit.wait("bob")
     ([0.0, 0.0, 1.0], 0.0)
     """
@@ -61,9 +61,9 @@ class Authenticator:
 
     def __init__(self, store: Store, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
-        self._by_caller = RateLimit(per_minute, max(per_minute / 10.0, 20.0), clock)
-        self._by_address = RateLimit(per_minute, max(per_minute, 20.0), clock)  # a whole team may share an address
-        self._wrong_tokens = RateLimit(10.0, 10.0, clock)
+        self._by_caller = _RateLimit(per_minute, max(per_minute / 10.0, 20.0), clock)
+        self._by_address = _RateLimit(per_minute, max(per_minute, 20.0), clock)  # a whole team may share an address
+        self._wrong_tokens = _RateLimit(10.0, 10.0, clock)
 
     def authenticate(self, token: str, address: str) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""

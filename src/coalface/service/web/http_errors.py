@@ -84,10 +84,10 @@ def error_response(
     return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)
 
 
-def status_of(error: Exception) -> int:
+def _status_of(error: Exception) -> int:
     """The HTTP status for an error of the desk or the database.
 
-    >>> status_of(ConflictError("Undone already.")), status_of(InputError("Costs lie in [0, 1]."))
+    >>> _status_of(ConflictError("Undone already.")), _status_of(InputError("Costs lie in [0, 1]."))
     (409, 422)
     """
     if _is_unavailable(error):
@@ -124,7 +124,7 @@ def _handle(request: Request, error: Exception) -> Response:
         ]
         detail = "; ".join(f"{place}: {rule}" for place, rule in found[:5])
         return error_response(request, 422, detail, errors=[{"place": place, "rule": rule} for place, rule in found])
-    return _handle_unexpected(request, error, status_of(error))
+    return _handle_unexpected(request, error, _status_of(error))
 
 
 def _handle_unexpected(request: Request, error: Exception, status: int) -> Response:

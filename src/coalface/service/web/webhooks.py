@@ -43,11 +43,11 @@ def new_secret() -> str:
     return "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
 
 
-def signature_of(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+def _signature_of(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     """The value of the header ``webhook-signature``.
 
     >>> secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-    >>> signature_of(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+    >>> _signature_of(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
     """
     key = base64.b64decode(secret.removeprefix("whsec_"))
@@ -59,7 +59,7 @@ class Messenger:
     """Delivers the events of a desk to one endpoint, from its own thread."""
 
     def __init__(self, desk: Desk, url: str, secret: str, progress_file: Path, post: Post | None = None) -> None:
-        check_endpoint(url, secret)
+        _check_endpoint(url, secret)
         self._desk, self._url, self._secret, self._progress_file = desk, url, secret, progress_file
         self._post = post or _post
         self._delivered = _last_delivered(progress_file)
@@ -115,7 +115,7 @@ class Messenger:
             "content-type": "application/json",
             "webhook-id": message_id,
             "webhook-timestamp": str(now),
-            "webhook-signature": signature_of(self._secret, message_id, now, body),
+            "webhook-signature": _signature_of(self._secret, message_id, now, body),
         }
         return self._post(self._url, body, headers)
 
@@ -125,7 +125,7 @@ class Messenger:
             file.write(str(delivered).encode())
 
 
-def check_endpoint(url: str, secret: str) -> None:
+def _check_endpoint(url: str, secret: str) -> None:
     """Refuse an invalid URL or secret."""
     if not url.startswith(("https://", "http://")):
         raise InputError(f"A webhook URL must begin with https:// or http://, got {url!r}.")

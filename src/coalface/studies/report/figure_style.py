@@ -85,7 +85,7 @@ def svg_of(figure: "Figure", description: str) -> str:
     body = re.sub(r'<g id="[^"]*"', "<g", body)  # several figures share a page, ids must not
     body = re.sub(r"font-family: [^;\"]*", "font-family: inherit", body)
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    return with_css_variables(f'<svg {names} {box.group(0)} role="img" aria-label="{label}">{body}').strip()
+    return _with_css_variables(f'<svg {names} {box.group(0)} role="img" aria-label="{label}">{body}').strip()
 
 
 def standalone(svg: str) -> str:
@@ -209,10 +209,10 @@ def placeholder_for(colour: Colour) -> str:
     return f"#fe01{EVERY_COLOUR.index(colour):02x}"
 
 
-def with_css_variables(svg: str) -> str:
+def _with_css_variables(svg: str) -> str:
     """The drawn figure with CSS variables instead of placeholders; their fallback is the light version.
 
-    >>> with_css_variables(f'<path style="stroke: {placeholder_for(TEXT)}"/>')
+    >>> _with_css_variables(f'<path style="stroke: {placeholder_for(TEXT)}"/>')
     '<path style="stroke: var(--text, #1d2329)"/>'
     """
 

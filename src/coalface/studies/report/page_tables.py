@@ -47,7 +47,7 @@ class Cell(NamedTuple):
 Row = Sequence[str | Cell]
 
 
-class GroupedTable(NamedTuple):
+class _GroupedTable(NamedTuple):
     """A table whose rows are in named groups."""
 
     headings: Sequence[str]
@@ -61,7 +61,7 @@ class Table(NamedTuple):
     rows: Sequence[Row]
 
 
-def savings_table(analysis: Analysis) -> GroupedTable:
+def savings_table(analysis: Analysis) -> _GroupedTable:
     """Every line on every dataset, compared with the baseline."""
     baseline = analysis.findings.baseline
     headings = [
@@ -78,10 +78,10 @@ def savings_table(analysis: Analysis) -> GroupedTable:
         data: [_saving_cells(analysis, outcome) for outcome in analysis.on(data, analysis.findings.lines)]
         for data in analysis.data_names
     }
-    return GroupedTable(headings, groups)
+    return _GroupedTable(headings, groups)
 
 
-def means_table(analysis: Analysis) -> GroupedTable:
+def means_table(analysis: Analysis) -> _GroupedTable:
     """Every line over all datasets, for every measure."""
     groups = {
         _saving_heading(measure): [
@@ -92,10 +92,10 @@ def means_table(analysis: Analysis) -> GroupedTable:
         for measure in analysis.measures
     }
     groups = {name: rows for name, rows in groups.items() if rows}
-    return GroupedTable(["line", "mean where reached", "reached on", "median of all datasets"], groups)
+    return _GroupedTable(["line", "mean where reached", "reached on", "median of all datasets"], groups)
 
 
-def rates_table(analysis: Analysis) -> GroupedTable:
+def rates_table(analysis: Analysis) -> _GroupedTable:
     """The median AUC of every learning rate, the best one marked."""
     rates = sorted({rate for choice in analysis.choices for rate in choice.rates}, key=by_size)
     groups = {
@@ -103,7 +103,7 @@ def rates_table(analysis: Analysis) -> GroupedTable:
         for facts in analysis.findings.data
     }
     groups = {name: rows for name, rows in groups.items() if rows}
-    return GroupedTable(["line", "best", *map(number_format.rate, rates)], groups)
+    return _GroupedTable(["line", "best", *map(number_format.rate, rates)], groups)
 
 
 def data_table(analysis: Analysis) -> Table:

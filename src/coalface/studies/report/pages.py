@@ -36,14 +36,14 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
     target = Path(folder)
     analysis = Analysis.of(read_tables(target))
     figures = [(figure, figure.svg()) for figure in figures_for(analysis)]
-    html = study_page(analysis, figures)
+    html = _study_page(analysis, figures)
     _write_figures(target / "figures", figures)
     _write_tables(target / "tables", analysis)
     html_page.write_page(target / "report.html", html)
     return target / "report.html"
 
 
-def study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -> str:
+def _study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) -> str:
     """The page as HTML text."""
     findings, choices = analysis.findings, analysis.choices
     return html_page.page(

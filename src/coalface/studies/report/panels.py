@@ -37,7 +37,7 @@ class Style:
 
 
 @dataclass(frozen=True)
-class PanelLine:
+class _PanelLine:
     """A line: its median at quarter doublings, and its bars near the doublings."""
 
     name: str
@@ -59,7 +59,7 @@ class Panel:
     title: str
     unit: str
     target: float
-    lines: tuple[PanelLine, ...]
+    lines: tuple[_PanelLine, ...]
     marks: tuple[float, ...]
 
 
@@ -95,7 +95,7 @@ def panel(
     for place, ((name, style, points), curve) in enumerate(zip(runs, curves, strict=True)):
         first, last = curve.asked[[0, -1]]
         near = marks[(marks > first * 0.99) & (marks < last * 1.01)] * 2 ** (place * step)
-        lines.append(PanelLine(name, style, curve, bars=band_at(points, axis, near)))
+        lines.append(_PanelLine(name, style, curve, bars=band_at(points, axis, near)))
     return Panel(title, unit, target, tuple(lines), tuple(marks.tolist()))
 
 
@@ -159,7 +159,7 @@ def _draw_panel(axes: "Axes", panel: Panel, n_labels: int, named: dict[str, Any]
     _scale(axes, panel, n_labels)
 
 
-def _draw_line(axes: "Axes", line: PanelLine) -> Any:
+def _draw_line(axes: "Axes", line: _PanelLine) -> Any:
     color = figure_style.placeholder_for(line.style.colour)
     marker = MARKERS[line.style.marker]
     axes.vlines(line.bars.asked, line.bars.lower, line.bars.upper, color=color, linewidth=1.3, alpha=0.75)

@@ -18,7 +18,7 @@ _BAR_COLOURS = {
 
 
 @dataclass(frozen=True)
-class RangeBars:
+class _RangeBars:
     """The cost ranges of one example, a bar per label; ``meanings`` says why each is asked for or not."""
 
     labels: tuple[str, ...]
@@ -29,11 +29,11 @@ class RangeBars:
     guaranteed_cost: float
 
 
-def range_bars(queries: Queries, i: int) -> RangeBars:
+def range_bars(queries: Queries, i: int) -> _RangeBars:
     """The bars of example ``i``, in the order of the labels."""
     reasons = queries.reasons[i].tolist()
     asked = queries.mask[i].tolist()
-    return RangeBars(
+    return _RangeBars(
         labels=tuple(str(label) for label in queries.classes.tolist()),
         lowest=queries.ranges.lowest[i],
         highest=queries.ranges.highest[i],
@@ -43,7 +43,7 @@ def range_bars(queries: Queries, i: int) -> RangeBars:
     )
 
 
-def draw_ranges(bars: RangeBars, cost_name: str = "cost") -> str:
+def draw_ranges(bars: _RangeBars, cost_name: str = "cost") -> str:
     """The ranges of one example as horizontal bars, as SVG text."""
     with styled_figure((8.6, 0.4 * len(bars.labels) + 1.3), salt="ranges") as figure:
         axes = figure.subplots()
