@@ -278,7 +278,7 @@ def test_rows_outside_the_table_leave_no_trace():
     learner.tell([[1.0]], [[0.1, 0.2]])
     with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
-    with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
+    with pytest.raises(InputError, match=r"X must keep its 1 features, because .* table of costs, got 2"):
         learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
     assert learner.round_ == 2
     assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)

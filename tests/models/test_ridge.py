@@ -201,11 +201,11 @@ def test_values_that_would_overflow_are_refused():
 @pytest.mark.parametrize("zeros", [0, 2])
 def test_values_out_of_all_proportion_to_the_first_row_are_refused_in_one_call_as_in_two(zeros):
     X = np.vstack([np.zeros((zeros, 3)), np.full((1, 3), 1e-20), np.ones((1, 3))])
-    with pytest.raises(InputError, match=r"in proportion to the first row learned, .* Pass regularization="):
+    with pytest.raises(InputError, match=r"because the first row learned has .* Pass a number as regularization"):
         begun(2).check(check_rows(X))
     model = begun(2)
     model.learn(check_rows(X[:-1]), np.ones((len(X) - 1, 2), np.float32), settings(2), 1)
-    with pytest.raises(InputError, match=r"in proportion to the first row learned, .* Pass regularization="):
+    with pytest.raises(InputError, match=r"because the first row learned has .* Pass a number as regularization"):
         model.check(check_rows(X[-1:]))
     begun(2, 1.0).check(check_rows(X))
 
