@@ -162,7 +162,7 @@ def told_by_row_otherwise(learner, X, cost):
 
 
 @pytest.mark.parametrize("act", [retold, told_by_mask, told_limited, fitted, told_by_row_otherwise])
-def test_a_round_whose_chances_are_not_known_starts_the_estimate_anew(act):
+def test_a_round_whose_chances_are_unknown_resets_the_estimate(act):
     X, _, cost = noisy(4, 400)
     learner = auditing(mellowness=0.01)
     ask_and_tell(learner, X[:200], cost[:200])
@@ -179,7 +179,7 @@ def test_late_answers_and_rounds_without_any_answer_keep_the_estimate():
     learner.tell(X[:50], cost[:50], late=True)
     assert learner.saving_ == before
     queries = learner.ask(X[200:])
-    learner.tell(X[200:], np.full((100, 3), np.nan), asked=queries)  # nobody could tell: costs count as predicted
+    learner.tell(X[200:], np.full((100, 3), np.nan), asked=queries)  # all "can't tell": costs count as predicted
     assert learner.saving_.rounds == 300
 
 

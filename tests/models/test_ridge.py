@@ -181,7 +181,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     np.testing.assert_array_equal(in_blocks.weights, at_once.weights)
 
 
-def test_memory_is_what_it_says_and_refused_when_there_is_less(monkeypatch):
+def test_memory_is_as_computed_and_refused_if_less_is_available(monkeypatch):
     model = begun(5)
     model.learn(check_rows(np.ones((1, 300))), np.ones((1, 5), np.float32), settings(5), 1)
     assert model.nbytes == model.bytes_for(300) < 1.2 * 2 * 5 * 300**2
@@ -230,7 +230,7 @@ def test_rows_as_wide_as_can_be_are_refused_without_taking_memory():
     tracemalloc.stop()
 
 
-def test_arrays_make_the_same_model_and_damaged_ones_none():
+def test_arrays_restore_the_same_model_and_damaged_ones_are_refused():
     model, again = learned(*problem(3), 0.5, intercept=False), begun(3, 0.5, intercept=False)
     again.restore(model.arrays())
     for name, array in model.arrays().items():

@@ -72,7 +72,7 @@ class Budget:
             raise InputError(f"budget must be a Budget, or a mapping with some of {', '.join(known)}, got {value!r}.")
         unknown = [name for name in value if name not in known]
         if unknown:
-            raise InputError(f"budget has no {unknown[0]!r}; possible are {', '.join(known)}.")
+            raise InputError(f"budget has no {unknown[0]!r}. Use some of {', '.join(known)}.")
         if "over" not in value:
             raise InputError(f"budget must say over how many examples, got {dict(value)!r}. Add over.")
         return cls(**value)

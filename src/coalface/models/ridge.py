@@ -160,8 +160,8 @@ class RidgeModel(CostModel):
         if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
             raise InputError(
                 f"X must have few enough features for 2 x labels x features^2 bytes to fit into memory, got "
-                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB of "
-                f"{available / _GIGABYTE:,.1f} GB available. Project X to fewer features, or use CoalClassifier."
+                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB, but "
+                f"{available / _GIGABYTE:,.1f} GB are available. Project X to fewer features, or use CoalClassifier."
             )
 
     # -- memory ----------------------------------------------------------------------------------

@@ -37,11 +37,11 @@ REASONS = {
     ONLY_CONTENDER: "only contender",
     NOT_A_CANDIDATE: "not a candidate",
     OVER_LIMIT: "over max_costs",
-    SETTLED: "settled by the answers",
+    SETTLED: "ruled out by the answers",
     ANSWERED: "asked already",
     ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
     OVER_BUDGET: "over the budget, or ahead of its plan",
-    ASKED_BEFORE: "asked about a like example of the batch",
+    ASKED_BEFORE: "asked about a near-duplicate in the batch",
 }
 
 

@@ -59,9 +59,7 @@ class Round:
     candidates: tuple[str, ...] | None = None  # None: every label
     # predictions and questions
     ask: tuple[str, ...] = ()  # the most promising label first
-    first: int | None = (
-        None  # how many are asked together; the others follow one by one, unless an answer rules them out
-    )
+    first: int | None = None  # how many to ask together; the others follow one by one unless ruled out
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     predicted: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)

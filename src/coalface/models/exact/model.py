@@ -114,7 +114,7 @@ class ExactModel(CostModel):
         width = max(space.answers.rows.shape[1] for space in self.spaces)
         if getattr(oracle, "table", None) is not None and 0 < width < rows.width:
             raise InputError(
-                f"X must keep its {width} features, because the oracle looks up the last one in a table of costs, got "
+                f"X must stay {width} wide, because the oracle looks up its last feature in a table of costs, got "
                 f"{rows.width}."
             )
         oracle.predictions(self._dense(rows))
@@ -145,10 +145,7 @@ class ExactModel(CostModel):
             self._warn(label, round_number + 1)
             space = space.latest_alone()
             engine = self.engine(space)
-        self.spaces[label], self.engines[label] = (
-            space,
-            engine,
-        )  # only now: an oracle that fails must not change the model
+        self.spaces[label], self.engines[label] = space, engine  # last, because the oracle may fail before
         residuals[label], answered[label] = noise
 
     def _warn(self, label: int, round_number: int) -> None:
