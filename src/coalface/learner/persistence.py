@@ -63,8 +63,8 @@ class PersistentLearner(AskingLearner):
         self.begin()
         if self.round_ != 1 or self.model_.state.answered.any() or self.costs_queried_:
             raise InputError(
-                f"A ledger must record a learner from its first round, but this one is at round {self.round_} with "
-                f"{self.costs_queried_} {'cost' if self.costs_queried_ == 1 else 'costs'} asked for. Start a new learner."
+                f"A ledger must record a learner from its first round, but this one is at round {self.round_} "
+                f"(costs asked for: {self.costs_queried_}). Start a new learner."
             )
         check_recordable(self.classes_)
         ledger.begin({"params": self.plain_params(), "classes": self.classes_.tolist()})
