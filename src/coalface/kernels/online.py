@@ -45,7 +45,7 @@ from coalface.kernels.state import (
     Settings,
     Until,
 )
-from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving
+from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, mark_next
 
 
@@ -245,12 +245,8 @@ def tell_rows(
                 update_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n, False)
-        if not late and outlook.shape[0] > 0:
-            for i in range(outlook.shape[1]):
-                scratch.outlook[i] = outlook[row, i]
-            update_saving(model, settings, scratch)
-        elif not late:
-            reset_saving(model.saving)
+        if not late:
+            update_saving_from(model, settings, scratch, outlook, row)
         close_round(model, settings, scratch, late)
     return int(n_rows)
 

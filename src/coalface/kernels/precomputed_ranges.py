@@ -8,7 +8,7 @@ from coalface.kernels.near_duplicates import ALONE, drop_repeated
 from coalface.kernels.rounds import close_round, set_candidates
 from coalface.kernels.rules import decide
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings
-from coalface.kernels.stopping import reset_saving, update_saving
+from coalface.kernels.stopping import update_saving_from
 from coalface.kernels.turns import asks_in_turn, drop_answered, mark_next
 
 
@@ -73,10 +73,6 @@ def close_rows(counts: Counted, settings: Settings, scratch: Scratch, rounds: Ro
                 cheapest = k
         if cheapest >= 0:
             counts.was_best[cheapest] += 1
-        if not late and outlook.shape[0] > 0:
-            for i in range(outlook.shape[1]):
-                scratch.outlook[i] = outlook[row, i]
-            update_saving(counts, settings, scratch)
-        elif not late:
-            reset_saving(counts.saving)
+        if not late:
+            update_saving_from(counts, settings, scratch, outlook, row)
         close_round(counts, settings, scratch, late)

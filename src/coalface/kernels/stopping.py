@@ -112,6 +112,17 @@ def update_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None
 
 
 @inlined
+def update_saving_from(counts: Counted, settings: Settings, scratch: Scratch, outlook: F64, row: int) -> None:
+    """Update the saving with a given outlook, a row of ``outlook``; begin again if this array is empty."""
+    if outlook.shape[0] == 0:
+        reset_saving(counts.saving)
+        return
+    for i in range(outlook.shape[1]):
+        scratch.outlook[i] = outlook[row, i]
+    update_saving(counts, settings, scratch)
+
+
+@inlined
 def _half_width(saving: F64) -> float:
     """Half the width of the 95 % interval of the mean of v - b; infinite if there are too few rounds.
 

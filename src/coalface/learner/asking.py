@@ -136,7 +136,7 @@ class AskingLearner(LearnerState):
         row = check_row(indices, values, getattr(self, "n_features_in_", 0))
         codes, given = self._columns_of(labels), as_cost_array([costs])[0]
         if given.shape != (len(codes),):
-            raise InputError(f"costs must have one number per label, shape ({len(codes)},), got shape {given.shape}.")
+            raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
         cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
