@@ -165,7 +165,7 @@ def test_without_a_penalty_given_only_proportions_count(seed, power, empty):
 def test_a_penalty_that_was_not_given_is_one_on_rows_of_length_one():
     X, cost = problem(11)
     unit = float(np.linalg.norm(X[0]))
-    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, ridge._ONE_ROW)
+    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, ridge._AUTO_PENALTY)
     np.testing.assert_allclose(found.predict(check_rows(X)), same.predict(check_rows(X / unit)), atol=1e-5)
 
 
@@ -174,7 +174,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     at_once = learned(X, cost)
     ranges = at_once.ranges(check_rows(X), settings(3), 1)
     monkeypatch.setattr(ridge, "_BLOCK", 64)
-    monkeypatch.setattr(ridge, "_TOGETHER", 1)
+    monkeypatch.setattr(ridge, "_PRODUCT_SIZE", 1)
     in_blocks = learned(X, cost)
     for ours, theirs in zip(in_blocks.ranges(check_rows(X), settings(3), 1), ranges, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
