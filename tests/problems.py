@@ -78,7 +78,9 @@ def ask_and_tell(learner, X, cost, candidates=None):
             asked |= queries.next
             answers = np.where(asked, cost[i : i + 1], np.nan)
             queries = learner.ask(row, candidates=allowed, known=answers, asked=asked)
-        learner.tell(row, np.where(asked, cost[i : i + 1], np.nan), asked=first.put(asked), candidates=allowed)
+        learner.tell(
+            row, np.where(asked, cost[i : i + 1], np.nan), asked=first.restricted_to(asked), candidates=allowed
+        )
     return learner
 
 
@@ -95,7 +97,7 @@ def ask_and_tell_in_batches(learner, X, cost, batch, candidates=None):
             asked |= queries.next
             queries = learner.ask(rows, candidates=allowed, known=np.where(asked, costs, np.nan), asked=asked)
             trips += 1
-        learner.tell(rows, np.where(asked, costs, np.nan), asked=first.put(asked), candidates=allowed)
+        learner.tell(rows, np.where(asked, costs, np.nan), asked=first.restricted_to(asked), candidates=allowed)
     return trips
 
 

@@ -73,7 +73,7 @@ def test_memory_follows_the_features_seen_and_not_their_numbers(n_labels, n_feat
     assert learner.model_.nbytes <= 1.2 * 12 * n_features * lanes
 
 
-def test_looking_at_new_features_costs_no_memory():
+def test_asking_about_new_features_takes_no_memory():
     X = rows_with(5_000, 50, np.random.default_rng(1))
     learner = CoalClassifier(classes=["a", "b"], rule="passive").tell(X[:1], [[0.0, 1.0]])
     before = learner.model_.nbytes

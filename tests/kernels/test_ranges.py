@@ -42,7 +42,7 @@ def test_it_lies_between_nothing_and_the_gap(gap, budget):
 
 
 @given(unit, budgets)
-def test_it_is_the_whole_gap_where_the_slack_excuses_everything(gap, budget):
+def test_it_is_the_whole_gap_if_the_slack_allows_everything(gap, budget):
     clearly = gap**3 * (1 + 4 * EPSILON) <= budget and (gap > 2.0**-30 or budget > 2.0**-90)
     if clearly:
         assert pull(gap, budget) == gap
@@ -55,7 +55,7 @@ def test_a_larger_budget_never_pulls_less(gap, one, other):
 
 
 @given(unit)
-def test_no_budget_no_pull_and_no_number_the_whole_gap(gap):
+def test_a_budget_of_zero_pulls_nothing_and_nan_the_whole_gap(gap):
     assert pull(gap, 0.0) == 0.0
     assert pull(gap, np.inf) == gap
     assert pull(gap, np.nan) == gap

@@ -1,4 +1,4 @@
-"""Which costs to ask for, and why; and chance that depends on nothing but its arguments."""
+"""The query rules, and random numbers that depend only on their arguments."""
 
 import numpy as np
 import pytest

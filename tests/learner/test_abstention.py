@@ -75,17 +75,17 @@ def test_in_a_tie_the_answer_is_a_label():
 
 
 @given(seeds, prices)
-def test_whoever_abstains_pays_for_it(seed, price):
+def test_abstaining_has_its_cost(seed, price):
     bounds = (-2.0, 3.0)
     learner, X = trained(seed, cost_bounds=bounds, abstain_cost=-2.0 + 5 * price)
     cost = np.random.default_rng(seed).uniform(*bounds, (len(X), 4))
     answers = learner.predict(X)
     paid = np.where(answers < 0, -2.0 + 5 * price, cost[np.arange(len(X)), answers])
     assert learner.score(X, cost=cost) == pytest.approx(-paid.mean(), abs=1e-6)
-    nobody = learner.set_params(abstain_cost=bounds[0])
+    abstainer = learner.set_params(abstain_cost=bounds[0])
     unknown = np.full_like(cost, np.nan)
-    if (nobody.predict(X) == -1).all():  # what is never answered need not be known
-        assert nobody.score(X, cost=unknown) == -bounds[0]
+    if (abstainer.predict(X) == -1).all():  # labels that are never predicted need no known cost
+        assert abstainer.score(X, cost=unknown) == -bounds[0]
 
 
 def test_the_test_cost_of_a_simulated_run_charges_for_abstaining():
@@ -105,7 +105,7 @@ def test_the_test_cost_of_a_simulated_run_charges_for_abstaining():
     ("classes", "abstain_label", "answer", "kind"),
     [
         (["a", "b"], None, "abstain", "U"),
-        (["a", "b"], "ask somebody", "ask somebody", "U"),
+        (["a", "b"], "ask a person", "ask a person", "U"),
         ([3, 5], None, -1, "i"),
         ([3, 5], 0, 0, "i"),
         (np.array([3, 5], np.uint8), None, -1, "i"),
@@ -116,7 +116,7 @@ def test_the_test_cost_of_a_simulated_run_charges_for_abstaining():
     ],
     ids=str,
 )
-def test_the_answer_has_a_label_of_the_type_of_the_others(classes, abstain_label, answer, kind):
+def test_the_abstain_label_has_the_type_of_the_other_labels(classes, abstain_label, answer, kind):
     learner = CoalClassifier(classes, abstain_cost=0.1, abstain_label=abstain_label, fit_intercept=False)
     X = np.eye(2)
     learner.tell(X, np.vstack([np.zeros(len(classes)), np.ones(len(classes))]))

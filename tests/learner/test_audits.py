@@ -30,7 +30,7 @@ def test_half_of_the_audits_are_about_the_predicted_label_and_the_others_about_t
     weights = np.array([1 / 52, 1 / 2, 1 / 52])
     expected = 0.8 * (np.array([0.0, 0.0, 0.5]) + 0.5 * weights / weights.sum())
     np.testing.assert_allclose(learner.ask([[1.0]]).propensity[0], expected, rtol=1e-12)
-    # Where the predicted label is no candidate, the next best one takes its place.
+    # If the predicted label is not a candidate, the next best one takes its place.
     allowed = np.array([[True, True, False]])
     weights = np.array([1 / 52, 1 / 2, 0])
     best = int(np.argmin(learner.predict_cost([[1.0]])[0, :2]))
@@ -58,7 +58,7 @@ def test_weighting_by_the_chance_gives_an_unbiased_estimate_of_a_labels_mean_cos
     ledger = MemoryLedger()
     learner = CoalClassifier(classes=range(4), warm_up=0, mellowness=0.001, audit_rate=0.4, random_state=5)
     learner.record_to(ledger)
-    # Told in one batch, nothing is learned in between: the chances stay put and so does the variance.
+    # Within one batch nothing is learned, so the chances and the variance stay the same.
     learner.tell(X[:50], cost[:50])
     X, cost = X[50:], cost[50:]
     queries = learner.ask(X)

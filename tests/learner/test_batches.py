@@ -9,7 +9,7 @@ from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 
 from ..problems import dense_problem, state_of, trained
 
-REPEATED = "asked about a like example of the batch"
+REPEATED = "asked about a near-duplicate in the batch"
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from(["coal", "all-or-none", "no-domination"])
 audit_rates = st.sampled_from([0.0, 0.7])
@@ -78,13 +78,13 @@ def test_what_is_not_asked_again_is_the_only_difference_to_deciding_alone(seed, 
 
 
 @given(seeds, ways, audit_rates)
-def test_what_to_put_first_is_the_most_promising_of_what_is_left(seed, params, audit_rate):
+def test_the_first_question_is_the_most_promising_of_those_left(seed, params, audit_rate):
     learner, X = trained(seed, audit_rate=audit_rate, alike=1.0, **params)
     copies, _ = some_copies(seed, X, 6)
     together, alone = learner.ask(copies), learner.set_params(alike=None).ask(copies)
     for i in range(30):
         wanted = together.mask[i] & (together.reasons[i] == "could be best and is uncertain")
-        in_turn = np.any(alone.mask[i] & ~alone.next[i])  # else all at once, or there is but one question
+        in_turn = np.any(alone.mask[i] & ~alone.next[i])  # otherwise all at once, or only one question
         expected = together.mask[i].copy()
         if in_turn and wanted.any():
             expected &= ~wanted
@@ -93,14 +93,14 @@ def test_what_to_put_first_is_the_most_promising_of_what_is_left(seed, params, a
 
 
 @given(seeds, ways, audit_rates)
-def test_what_was_asked_about_a_twin_is_never_asked_again_however_many_answers_have_come(seed, params, audit_rate):
+def test_a_question_about_a_near_duplicate_is_never_asked_again_however_many_are_answered(seed, params, audit_rate):
     learner, X = trained(seed, audit_rate=audit_rate, alike=1.0, **params)
     copies, kind = some_copies(seed, X, 4)
     cost = np.random.default_rng(seed).random((30, 4))
     queries = first = learner.ask(copies)
     asked = np.zeros_like(queries.mask)
     while queries.next.any():
-        assert not np.any(queries.mask & ~first.mask)  # an answer settles questions and brings none back
+        assert not np.any(queries.mask & ~first.mask)  # an answer removes questions and adds none
         asked |= queries.next
         queries = learner.ask(copies, known=np.where(asked, cost, np.nan), asked=asked)
     assert not queries.mask.any()
@@ -108,7 +108,7 @@ def test_what_was_asked_about_a_twin_is_never_asked_again_however_many_answers_h
         assert asked[kind == number].sum(axis=0).max(initial=0) <= 1
 
 
-def test_what_an_answer_settles_is_settled_for_the_twins():
+def test_a_label_ruled_out_by_an_answer_is_ruled_out_for_near_duplicates():
     learner = CoalClassifier(classes=["a", "b", "c"], warm_up=0, audit_rate=0.0)
     copies, best = [[1.0, 2.0]] * 3, [[0.0, np.nan, np.nan], [np.nan] * 3, [np.nan] * 3]
     assert learner.ask(copies).next.tolist() == [[True, False, False], [False] * 3, [False] * 3]
@@ -116,7 +116,7 @@ def test_what_an_answer_settles_is_settled_for_the_twins():
     assert learner.set_params(alike=None).ask(copies, known=best).mask.tolist() == [[False] * 3, [True] * 3, [True] * 3]
 
 
-def test_what_is_not_asked_again_takes_nothing_of_the_budget():
+def test_what_is_not_asked_again_does_not_use_the_budget():
     learner = CoalClassifier(classes=["a", "b", "c"], budget=Budget(costs=12, over=21))
     queries = learner.ask([[1.0, 2.0]] * 20 + [[3.0, 1.0]])
     assert queries.mask[:20].sum(axis=0).tolist() == [1, 1, 1]
@@ -166,7 +166,7 @@ def test_a_single_example_is_decided_alone(seed, params, alike):
         assert_equal_queries(learner.set_params(alike=alike).ask(row[None]), alone)
 
 
-def test_a_question_withdrawn_from_a_twin_is_no_basis_for_what_asking_could_save():
+def test_a_dropped_question_about_a_near_duplicate_resets_the_estimated_saving():
     learner, X = trained(audit_rate=0.2, alike=1.0, n=400)
     assert learner.saving_ is not None
     queries = learner.ask(np.repeat(X[:10], 2, axis=0))

@@ -20,7 +20,7 @@ BUDGETS = [
 ]
 
 
-def hangs_on_rounding(decision, threshold):
+def depends_on_rounding(decision, threshold):
     """Whether some label is asked for, or wider than another, by less than rounding can move."""
     ends = [np.abs(decision.lowest - np.nanmin(decision.highest)), np.abs(decision.width - threshold)]
     between = np.diff(np.sort(decision.width[~np.isnan(decision.width)]))
@@ -44,7 +44,7 @@ def test_every_question_within_a_budget_is_the_references(kind, n_labels, over, 
         queries = learner.ask(X[i : i + 1], candidates=candidates[i : i + 1])
         decision = reference.decide(X[i], candidates[i])
         if not np.array_equal(queries.mask[0], decision.mask):
-            assert hangs_on_rounding(decision, reference.width_threshold()), i
+            assert depends_on_rounding(decision, reference.width_threshold()), i
             close_calls += 1
         answers = np.where(decision.mask, costs[i], np.nan)[None]
         learner.tell(X[i : i + 1], answers, asked=decision.mask[None], candidates=candidates[i : i + 1])

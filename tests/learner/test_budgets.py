@@ -1,4 +1,4 @@
-"""Budgets: never more, hardly less, spread over the stream, and all of it known beforehand."""
+"""Budgets are never exceeded, nearly used up, and spread over the stream as planned."""
 
 import warnings
 
@@ -45,7 +45,7 @@ def spending(learner, X, cost, pieces):
     return np.array(spent)
 
 
-# -- never more
+# -- never exceeded
 
 
 @given(
@@ -89,7 +89,7 @@ def test_told_more_than_was_asked_for_a_learner_asks_for_nothing_more():
     assert not learner.ask(X[30:]).mask.any()
 
 
-# -- hardly less, and evenly
+# -- nearly used up, and evenly
 
 
 @pytest.mark.parametrize("share", [0.95, 0.5, 0.2, 0.05, 0.02])
@@ -165,7 +165,7 @@ def test_few_costs_over_many_examples_come_one_by_one():
     assert 1 <= spent[0] < 5 == spent[-1]
 
 
-# -- what an example costs
+# -- the price of an example
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 4.0]))
@@ -229,7 +229,7 @@ def test_a_batch_is_paced_as_if_its_rows_came_one_by_one(budget):
     for row in X[30:]:
         asked = rows.ask(row[None])
         one_by_one.append(asked.mask[0])
-        rows.tell(row[None], np.full((1, 5), np.nan), asked=asked)  # nobody can tell, so nothing is learned
+        rows.tell(row[None], np.full((1, 5), np.nan), asked=asked)  # all "can't tell": nothing is learned
     np.testing.assert_array_equal(questions.mask, one_by_one)
     assert 0 < questions.costs_asked < questions.mask.size
 
@@ -304,16 +304,19 @@ BAD = {
     "nothing": ({"over": 5}, "one of costs, examples and price, got none of them"),
     "two kinds": ({"over": 5, "costs": 1, "price": 2}, "one of costs, examples and price, got costs, price"),
     "no end": ({"costs": 5}, "over how many examples"),
-    "an end at 0": ({"costs": 5, "over": 0}, "over as a whole number from 1 on, got 0"),
-    "half an example": ({"costs": 5, "over": 2.5}, "over as a whole number from 1 on, got 2.5"),
-    "less than nothing": ({"costs": -1, "over": 5}, "finite costs from 0 on, got -1"),
-    "infinitely much": ({"price": np.inf, "over": 5}, "finite price from 0 on, got inf"),
-    "not a number": ({"examples": "many", "over": 5}, "finite examples from 0 on, got 'many'"),
-    "a truth": ({"examples": True, "over": 5}, "finite examples from 0 on, got True"),
+    "an end at 0": ({"costs": 5, "over": 0}, "over must be a whole number of at least 1, got 0"),
+    "half an example": ({"costs": 5, "over": 2.5}, "over must be a whole number of at least 1, got 2.5"),
+    "less than nothing": ({"costs": -1, "over": 5}, "costs must be a finite number at least 0, got -1"),
+    "infinitely much": ({"price": np.inf, "over": 5}, "price must be a finite number at least 0, got inf"),
+    "not a number": ({"examples": "many", "over": 5}, "examples must be a finite number at least 0, got 'many'"),
+    "a truth": ({"examples": True, "over": 5}, "examples must be a number, got True"),
     "free": ({"price": 5, "over": 5, "price_per_cost": 0}, "above 0, got 0 for both"),
     "a price of a count": ({"costs": 5, "over": 5, "price_per_example": 2}, "got costs=... with the prices 2 and 1"),
-    "a negative price": ({"price": 5, "over": 5, "price_per_cost": -1}, "finite price_per_cost from 0 on, got -1"),
-    "an unknown key": ({"costs": 5, "over": 5, "cost": 1}, "has no 'cost'; possible are over, costs"),
+    "a negative price": (
+        {"price": 5, "over": 5, "price_per_cost": -1},
+        "price_per_cost must be a finite number at least 0, got -1",
+    ),
+    "an unknown key": ({"costs": 5, "over": 5, "cost": 1}, "has no 'cost'. Use some of over, costs"),
     "a wrong beginning": ({"costs": 5, "over": 5, "since": [1]}, "the counts rounds, examples, costs, got"),
     "a number": (5, "must be a Budget, or a mapping"),
 }

@@ -1,4 +1,4 @@
-"""Laws of the default: questions in turn, what answers imply, units, and the warm-up of its own choice."""
+"""Laws of the default: questions in turn, what answers imply, units, and the automatic warm-up."""
 
 import copy
 
@@ -13,7 +13,7 @@ from coalface.kernels.state import COUNT
 
 from ..problems import ask_and_tell, dense_problem, matrix_costs, sparse_problem, state_of
 
-SETTLED = "settled by the answers"
+SETTLED = "ruled out by the answers"
 LEAST_TRUST, DOUBT = 0.5, 10.0
 seeds = st.integers(0, 10**6)
 
@@ -24,7 +24,7 @@ def problem(seed, n_labels, n, *, from_matrix):
 
 
 def asked_by(learner, row, cost):
-    """The questions that an interview about one row puts; the learner learns."""
+    """The questions of an interview about one row, which the learner learns."""
     before = learner.model_.state.asked.copy()
     learner.interview(row, lambda _, label: cost[label])
     return (learner.model_.state.asked - before)[: len(cost)].astype(bool)
@@ -187,7 +187,7 @@ def test_a_settled_label_learns_if_and_only_if_what_is_implied_is_trusted(from_m
 
 
 def test_costs_that_never_repeat_earn_no_trust():
-    # Every label's cost is at another level in every example, so that no average is ever put to the test.
+    # Every label's cost is at another level in every example, so that no average is ever tested.
     cost = np.array([[(i + 2 * label) % 9 / 8 for label in range(3)] for i in range(9)])
     learner = CoalClassifier(range(3)).partial_fit(np.eye(9), cost=cost)
     assert np.all(trust_of(learner) == 0)
@@ -257,7 +257,7 @@ def test_costs_in_another_currency_change_no_question(digits):
     assert number_of(questions) < 0.3 * 13000
 
 
-# -- the warm-up of its own choice
+# -- the automatic warm-up
 
 
 def rounds_in_full(best, n_labels):

@@ -1,7 +1,7 @@
 """The default learner does what its plain NumPy reference does, which was written from the documentation.
 
 Each goes its own way for hundreds of rounds: one cost asked for by one and not by the other would set them apart for
-good. A decision that hangs on a rounding (a tie) could do that, too; none of these problems has one.
+good. A decision that depends on rounding (a tie) could do that, too; none of these problems has one.
 """
 
 import numpy as np
@@ -94,7 +94,7 @@ def test_audits_and_rows_without_the_constant_are_treated_as_by_the_reference(pa
     assert_same_life(X, matrix_costs(cost[: X.shape[0]]), **params)
 
 
-def test_candidates_and_costs_that_nobody_knows_are_treated_as_by_the_reference():
+def test_candidates_and_unknown_costs_are_treated_as_by_the_reference():
     X, cost = dense_problem(3, 6, 300)
     random = np.random.default_rng(3)
     cost = matrix_costs(cost)

@@ -25,6 +25,6 @@ def test_each_example_is_decided_at_its_own_round_and_nothing_changes():
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "1"])
-def test_rounds_are_whole_numbers_from_1_on(wrong):
+def test_rounds_are_whole_numbers_of_at_least_1(wrong):
     with pytest.raises(InputError, match="first_round"):
         CoalClassifier(classes=["a", "b"]).ask([[1.0]], first_round=wrong)

@@ -23,7 +23,7 @@ ways = st.fixed_dictionaries(
 )
 
 
-# -- asking looks
+# -- asking changes nothing
 
 
 @given(seeds, label_counts, ways, st.sampled_from([0.0, 0.5]))
@@ -52,7 +52,7 @@ def test_row_r_of_a_batch_is_decided_r_rounds_later(seed, params, audit_rate):
         np.testing.assert_array_equal(alone.ranges.highest[0], batch.ranges.highest[r])
         np.testing.assert_array_equal(alone.propensity[0], batch.propensity[r])
         assert alone.first_round == batch.first_round + r
-        learner.tell(X[r : r + 1], np.full((1, 4), np.nan))  # nobody was asked: only the round moves
+        learner.tell(X[r : r + 1], np.full((1, 4), np.nan))  # nothing was asked: only the round moves
 
 
 def test_asking_a_row_is_asking_a_batch_of_one():
@@ -135,7 +135,7 @@ def test_every_rule_asks_for_what_its_sentence_says(seed, n_labels, params):
 
 
 @given(seeds, ways)
-def test_a_label_that_is_no_candidate_is_as_good_as_absent(seed, params):
+def test_a_label_that_is_not_a_candidate_is_as_good_as_absent(seed, params):
     learner, X = trained(seed, 6, **params)
     candidates = np.random.default_rng(seed).random((len(X), 6)) < 0.6
     candidates[:, 0] |= ~candidates.any(axis=1)
@@ -215,7 +215,7 @@ def test_dense_and_sparse_rows_and_explicit_zeros_are_the_same(seed):
     assert state_of(learners[0]) == state_of(learners[1]) == state_of(learners[2])
 
 
-# -- telling acts
+# -- telling learns
 
 
 def test_telling_in_a_batch_is_telling_row_by_row():
@@ -235,7 +235,7 @@ def test_what_is_counted():
     assert (learner.round_, learner.examples_queried_, learner.costs_queried_) == (2, 1, 1)
     learner.tell([[1.0]], [[nan, nan, nan]])  # nothing asked: the round moves all the same
     assert (learner.round_, learner.examples_queried_, learner.costs_queried_) == (3, 1, 1)
-    learner.tell([[1.0]], [[nan, nan, nan]], asked=[[True, True, False]])  # asked, and nobody could tell
+    learner.tell([[1.0]], [[nan, nan, nan]], asked=[[True, True, False]])  # asked, but "can't tell"
     assert (learner.round_, learner.examples_queried_, learner.costs_queried_) == (4, 2, 3)
     learner.tell([[1.0]], [[0.0, 1.0, nan]], late=True)
     assert (learner.round_, learner.examples_queried_, learner.costs_queried_) == (4, 2, 5)
@@ -251,7 +251,7 @@ def test_a_late_answer_teaches_what_an_early_one_does():
     assert early.round_ == late.round_
 
 
-def test_a_cost_of_a_label_that_is_no_candidate_is_not_learned():
+def test_the_cost_of_a_label_that_is_not_a_candidate_is_not_learned():
     one, other = CoalClassifier(classes=["a", "b"]), CoalClassifier(classes=["a", "b"])
     one.tell([[1.0]], [[0.5, 1.0]], candidates=[[True, False]])
     other.tell([[1.0]], [[0.5, np.nan]])

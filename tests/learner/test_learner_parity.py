@@ -10,7 +10,7 @@ from ..problems import dense_problem
 from ..reference.online import ReferenceCoal
 from ..reference.vw import run_csoaa
 
-# The ends of a range agree to a few float32 roundings (about 1e-6), so only a decision that hangs on less than
+# The ends of a range agree to a few float32 roundings (about 1e-6), so only a decision that depends on less than
 # this may fall otherwise.
 MARGIN = 1e-5
 

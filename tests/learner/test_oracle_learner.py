@@ -1,4 +1,4 @@
-"""The exact learner: Algorithm 1 through ask and tell, kept, repeated, and told in any portions."""
+"""The exact learner: Algorithm 1 through ask and tell, saved, replayed, and told in batches of any size."""
 
 import pickle
 
@@ -134,7 +134,7 @@ def test_features_may_appear_later(tmp_path):
         np.testing.assert_array_equal(again.predict_cost(rows), learner.predict_cost(rows))
 
 
-def test_ranges_hold_the_true_costs_while_the_slack_excuses_the_noise():
+def test_ranges_hold_the_true_costs_if_the_slack_covers_the_noise():
     random = np.random.default_rng(6)
     X = random.normal(size=(60, 2)) / 2
     truth = 0.5 + X @ np.array([[0.2, -0.1], [0.1, 0.2]])
@@ -180,7 +180,7 @@ def test_the_ellipsoid_is_that_of_the_second_order_learner():
     exact = OracleCoalClassifier(oracle=RidgeOracle(0.5), ranges="ellipsoid", **shared).tell(X[:40], cost[:40])
     streaming = RidgeCoalClassifier(regularization=0.5, **shared).tell(X[:40], cost[:40])
     one, other, predicted = exact.cost_range(X), streaming.cost_range(X), exact.predict_cost(X)
-    inside = (predicted >= 0) & (predicted <= 1)  # elsewhere the one cuts predictions first, the other ranges only
+    inside = (predicted >= 0) & (predicted <= 1)  # elsewhere one clips predictions first, the other only ranges
     assert inside.mean() > 0.5
     np.testing.assert_allclose(one.lowest[inside], other.lowest[inside], atol=1e-5)
     np.testing.assert_allclose(one.highest[inside], other.highest[inside], atol=1e-5)
@@ -206,9 +206,9 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
 def test_without_a_width_threshold_ranges_still_end():
     X, cost = problem(4, n=12)
     learner = learner_for("dual", width_scale=0.0).tell(X, cost)
-    regressors, settings = learner.model_, learner.settings_for()
-    for row in regressors._dense(check_rows(X[:2])):
-        for found in regressors.certified(row, settings, learner.round_):
+    model, settings = learner.model_, learner.settings_for()
+    for row in model._dense(check_rows(X[:2])):
+        for found in model.certified(row, settings, learner.round_):
             assert found.oracle_calls < 200
             assert found.high.limit - found.high.reached <= 1e-6
 
@@ -264,7 +264,7 @@ def test_bad_parameters_are_refused_in_one_line(params, message):
     assert not hasattr(learner, "model_")
 
 
-def test_foreign_oracles_cannot_be_kept(tmp_path):
+def test_oracles_of_users_cannot_be_saved(tmp_path):
     learner = learner_for("ensemble").tell([[0.0, 0.0, 1.0]], [[0.1, 0.2, 0.3]])
     with pytest.raises(InputError, match="DecisionTreeRegressor cannot be saved to a file or ledger"):
         learner.save(tmp_path / "model.coalface")
@@ -278,7 +278,7 @@ def test_rows_outside_the_table_leave_no_trace():
     learner.tell([[1.0]], [[0.1, 0.2]])
     with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
-    with pytest.raises(InputError, match=r"X must keep its 1 features with a table of costs, .* got 2"):
+    with pytest.raises(InputError, match=r"X must stay 1 wide, because .* table of costs, got 2"):
         learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
     assert learner.round_ == 2
     assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)

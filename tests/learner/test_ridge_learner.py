@@ -1,4 +1,4 @@
-"""The second-order learner does all that a learner does."""
+"""The ridge learner passes the checks of every learner."""
 
 from itertools import pairwise
 
@@ -117,7 +117,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused_and_leave_no_trace(monkeyp
         simulate(learner, np.ones((1, 5000)), np.ones((1, 5)))
     assert state_of(learner) == before
     assert len(list(ledger)) == written
-    learner.ask(np.ones((1, 5000)))  # looking takes no memory
+    learner.ask(np.ones((1, 5000)))  # asking takes no memory
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
@@ -134,7 +134,7 @@ def test_memory_follows_features_and_labels():
     assert 0.9 < learner.nbytes_ / (2 * 10 * 200**2) < 1.3
 
 
-def test_features_of_which_nothing_was_told_take_no_memory():
+def test_features_that_were_never_learned_take_no_memory():
     learner = RidgeCoalClassifier(range(10)).tell(np.ones((1, 20)), np.ones((1, 10)))
     before = learner.nbytes_
     learner.tell(np.ones((1, 2000)), np.full((1, 10), np.nan))

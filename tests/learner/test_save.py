@@ -20,7 +20,7 @@ from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, st
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """The bytes of a saved learner, and a folder to put damaged ones into."""
+    """The bytes of a saved learner, and a folder for damaged copies."""
     folder = tmp_path_factory.mktemp("models")
     learner, _ = trained(n=30)
     learner.save(folder / "model.coal")
@@ -58,7 +58,7 @@ def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, param
 @pytest.mark.parametrize(
     "names", [["b", "a"], [3, 1], [True, False], [2.5, -1.0], np.array([1, 2], np.uint8), ["x" * 300, "y"]], ids=str
 )
-def test_labels_of_any_type_come_back(tmp_path, names):
+def test_labels_of_any_type_are_restored(tmp_path, names):
     learner = CoalClassifier(classes=names).tell([[1.0]], [[0.0, 1.0]])
     learner.save(tmp_path / "model")
     again = CoalClassifier.load(tmp_path / "model")
@@ -68,7 +68,7 @@ def test_labels_of_any_type_come_back(tmp_path, names):
 
 
 @pytest.mark.parametrize("names", [["2020-01-01", "2021-01-01"]])
-def test_labels_that_are_dates_come_back_or_are_refused_in_words(tmp_path, names):
+def test_labels_that_are_dates_are_restored_or_refused_with_a_message(tmp_path, names):
     learner = CoalClassifier(classes=np.array(names, "datetime64[D]")).tell([[1.0]], [[0.0, 1.0]])
     with pytest.raises(ValueError, match="labels"):
         learner.save(tmp_path / "model")
@@ -82,7 +82,7 @@ def test_a_learner_that_has_seen_nothing_can_be_saved(tmp_path):
     assert again.ask([[1.0]]).mask.all()
 
 
-def test_the_parameters_come_back(tmp_path):
+def test_the_parameters_are_restored(tmp_path):
     params = {
         "classes": ["a", "b"],
         "cost_matrix": [[0.0, 1.0], [0.5, 0.0]],
@@ -111,7 +111,7 @@ def test_the_parameters_come_back(tmp_path):
     assert {**again, "cost_bounds": tuple(again["cost_bounds"])} == params
 
 
-def test_named_columns_come_back(tmp_path):
+def test_named_columns_are_restored(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"height": [1.0, 2.0], "weight": [0.0, 1.0]})
     CoalClassifier().fit(frame, ["a", "b"]).save(tmp_path / "model")
@@ -194,7 +194,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     ],
     ids=str,
 )
-def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
+def test_an_intact_bundle_that_is_not_a_learner_is_refused(tmp_path, change):
     learner, _ = trained()
     arrays = {"classes_": learner.classes_, **learner.model_.arrays(), **change.get("arrays", {})}
     arrays = {name: array for name, array in arrays.items() if array is not None}
@@ -206,7 +206,7 @@ def test_a_sound_bundle_that_is_no_learner_is_refused(tmp_path, change):
         CoalClassifier.load(tmp_path / "model")
 
 
-def test_a_model_of_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
+def test_a_model_saved_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
     learner, X = trained(audit_rate=0.5, n=150)
     assert learner.saving_ is not None
     arrays = {"classes_": learner.classes_, **learner.model_.arrays()}

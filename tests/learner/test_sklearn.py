@@ -24,7 +24,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::coalface.errors.EmptyVersionSpaceWarning")  # some checks teach pure noise
+@pytest.mark.filterwarnings("ignore::coalface.errors.EmptyVersionSpaceWarning")  # some checks learn pure noise
 @parametrize_with_checks(
     [CoalClassifier(), OracleCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, xfail_strict=True
 )
@@ -47,7 +47,7 @@ def test_it_learns_to_tell_blobs_apart_and_refuses_narrower_rows():
     [["no", "yes"], [3, -1], [False, True], [0.0, 2.0], np.array(["a", "b"], object), np.array([1, 2], np.uint8)],
     ids=str,
 )
-def test_labels_of_any_type_come_back_as_they_are(names):
+def test_labels_of_any_type_are_predicted_as_they_are(names):
     y = np.asarray(names)[[0, 1] * 20]
     X = np.array([[0.0], [1.0]] * 20)
     learner = CoalClassifier().fit(X, y)
@@ -112,7 +112,7 @@ def test_a_clone_has_the_parameters_and_nothing_else():
     assert other.get_params()["classes"] == ["a", "b"]
 
 
-def test_parameters_set_later_count_from_then_on():
+def test_parameters_set_later_apply_afterwards():
     learner = CoalClassifier(classes=["a", "b"], rule="passive").tell([[1.0]], [[0.0, 1.0]])
     assert learner.ask([[1.0]]).mask.all()
     learner.set_params(rule="coal", mellowness=0.0, warm_up=0, width_scale=10.0)

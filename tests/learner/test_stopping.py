@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from coalface import CoalClassifier, Curve, MemoryLedger, Saving, simulate
 from coalface.errors import InputError
 from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, N_SAVING, ROUNDS, SQUARED_SHARES, VARIANCE
-from coalface.kernels.stopping import FEWEST, MEMORY, saves_less, saving_interval
+from coalface.kernels.stopping import MEMORY, MIN_ROUNDS, saving_interval, saving_is_below
 
 from ..problems import ask_and_tell, dense_problem, state_of
 from ..reference.stopping import Round, reference_saving
@@ -55,7 +55,7 @@ def test_the_estimate_is_the_references_also_when_it_has_begun_to_forget(abstain
         answers = np.where(queries.mask, cost[i : i + 1], np.nan)
         rounds.append(decided(learner, queries, answers, allowed[i : i + 1]))
         learner.tell(X[i : i + 1], answers, asked=queries, candidates=allowed[i : i + 1])
-        if i + 1 in (FEWEST, 700, n):
+        if i + 1 in (MIN_ROUNDS, 700, n):
             found, expected = learner.saving_, reference_saving(rounds)
             for name in ("estimate", "rounds", "cost", "expected", "reachable"):
                 assert getattr(found, name) == pytest.approx(
@@ -162,7 +162,7 @@ def told_by_row_otherwise(learner, X, cost):
 
 
 @pytest.mark.parametrize("act", [retold, told_by_mask, told_limited, fitted, told_by_row_otherwise])
-def test_a_round_whose_chances_are_not_known_starts_the_estimate_anew(act):
+def test_a_round_whose_chances_are_unknown_resets_the_estimate(act):
     X, _, cost = noisy(4, 400)
     learner = auditing(mellowness=0.01)
     ask_and_tell(learner, X[:200], cost[:200])
@@ -179,7 +179,7 @@ def test_late_answers_and_rounds_without_any_answer_keep_the_estimate():
     learner.tell(X[:50], cost[:50], late=True)
     assert learner.saving_ == before
     queries = learner.ask(X[200:])
-    learner.tell(X[200:], np.full((100, 3), np.nan), asked=queries)  # nobody could tell: costs count as predicted
+    learner.tell(X[200:], np.full((100, 3), np.nan), asked=queries)  # all "can't tell": costs count as predicted
     assert learner.saving_.rounds == 300
 
 
@@ -234,10 +234,10 @@ def test_what_can_be_saved_is_never_too_little_because_predictions_are_off(cost,
     assert found == pytest.approx(estimate)
     assert reached == (0.0 if cost < reachable else reachable)
     assert saving_interval.py_func(saving) == (found, half, reached)
-    assert saves_less(saving, found + half + 1e-9)
-    assert not saves_less(saving, found + half - 1e-9)
-    assert not saves_less(saving, float("-inf"))
-    assert not saves_less(np.zeros(N_SAVING), 1.0)
+    assert saving_is_below(saving, found + half + 1e-9)
+    assert not saving_is_below(saving, found + half - 1e-9)
+    assert not saving_is_below(saving, float("-inf"))
+    assert not saving_is_below(np.zeros(N_SAVING), 1.0)
 
 
 def test_a_learner_with_narrow_ranges_in_the_wrong_place_does_not_stop():

@@ -44,13 +44,13 @@ def test_a_row_of_unknown_costs_only_closes_a_round(learner):
 
 
 def test_an_example_without_any_candidate_asks_and_learns_nothing_and_has_no_prediction(learner):
-    nobody = [[False] * 3]
-    assert not learner.ask(ROW, candidates=nobody).mask.any()
+    no_label = [[False] * 3]
+    assert not learner.ask(ROW, candidates=no_label).mask.any()
     predicted = learner.predict_cost(np.eye(3))
-    learner.tell(ROW, COST, candidates=nobody)
+    learner.tell(ROW, COST, candidates=no_label)
     np.testing.assert_array_equal(learner.predict_cost(np.eye(3)), predicted)
     with pytest.raises(InputError, match="candidates must leave at least one label, row 0 has none"):
-        learner.predict(ROW, candidates=nobody)
+        learner.predict(ROW, candidates=no_label)
 
 
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])

@@ -1,4 +1,4 @@
-"""What every range engine owes, whatever it is made of."""
+"""The contract of every range engine."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ class Counting:
 
 
 class RangeEngineContract:
-    """Subclasses name the engine, a class of regressors, and where they can an independent answer."""
+    """Subclasses name the engine, a class of regressors and, if there is one, an independent answer."""
 
     engine: type
     mellowness = 0.1
@@ -76,7 +76,7 @@ class RangeEngineContract:
         oracle = Counting(self.oracle())
         space, rows = self.space(0, oracle=oracle)
         engine = self.engine(space)
-        certified_range(engine, rows[0], self.tol)  # whatever is prepared once
+        certified_range(engine, rows[0], self.tol)  # includes what is prepared once
         for row in rows:
             before = oracle.calls
             assert certified_range(engine, row, self.tol).oracle_calls == oracle.calls - before

@@ -1,4 +1,4 @@
-"""How much memory there is: the machine's, or what a container may have of it."""
+"""Available memory: that of the machine, or the limit of a container."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "_MEMINFO", meminfo)
 
 
-def test_what_is_free_is_no_more_than_a_container_may_have(machine, container):
+def test_available_memory_is_at_most_the_limit_of_the_container(machine, container):
     container(600_000)
     assert memory.available_bytes() == 600_000
     container(1_000_000_000)
@@ -32,7 +32,7 @@ def test_what_is_free_is_no_more_than_a_container_may_have(machine, container):
     assert memory.available_bytes() == 5_000 * 1024
 
 
-def test_where_the_system_says_nothing_all_of_the_machines_memory_counts(tmp_path, monkeypatch):
+def test_all_memory_of_the_machine_counts_if_the_system_does_not_tell(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
     monkeypatch.setattr(memory, "_LIMITS", ())
     assert memory.available_bytes() > 100_000_000

@@ -1,4 +1,4 @@
-"""What every cost model must do, whichever it is."""
+"""The contract of every cost model."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ K = 3
 
 
 class MeanModel(CostModel):
-    """A model of a user: the mean of the answers so far, of any cost with less than three answers."""
+    """A user's model: the mean of the answers so far; any cost is possible with fewer than three answers."""
 
     def begin(self, n_labels, settings):
         begun = super().begin(n_labels, settings)
@@ -188,13 +188,13 @@ class TestContract:
         with pytest.raises(FileFormatError):
             begun().restore({})
 
-    def test_copies_go_on_alone(self, model):
+    def test_copies_are_independent(self, model):
         rows, cost = problem(11)
         model.learn(rows, cost, settings(), 1)
-        for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-            assert same(twin, model)
-            twin.learn(rows, cost, settings(), 13)
-            assert not same(twin, model)
+        for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            assert same(copied, model)
+            copied.learn(rows, cost, settings(), 13)
+            assert not same(copied, model)
 
     def test_parameters_are_kept_and_cloned(self, model):
         unbegun = clone(model)
@@ -223,19 +223,19 @@ class TestContract:
             assert same(CoalClassifier.load(tmp_path / "model").model_, learner.model_)
 
 
-class Lent(MeanModel):
-    """The online model's own predictions and ranges, through the door for models that are not compiled."""
+class Delegating(MeanModel):
+    """The online model's own predictions and ranges, through the interface for models that are not compiled."""
 
     def predict(self, rows):
-        return self.lent.predict(rows)
+        return self.delegated.predict(rows)
 
     def ranges(self, rows, settings, first_round):
-        return self.lent.ranges(rows, settings, first_round)
+        return self.delegated.ranges(rows, settings, first_round)
 
 
-def lent(model, settings):
-    found = Lent().begin(model.n_labels, settings)
-    found.lent, found.state = model, model.state
+def delegated(model, settings):
+    found = Delegating().begin(model.n_labels, settings)
+    found.delegated, found.state = model, model.state
     return found
 
 
@@ -253,7 +253,7 @@ def test_the_same_ranges_give_the_same_questions_as_the_compiled_loop(rule, in_t
     candidates = random.random((len(rows), 5)) < 0.8
     known = np.where(random.random(candidates.shape) < 0.2, cost[told:], np.nan).astype(np.float32)
     given_so_far = (candidates, known, ~np.isnan(known))
-    model, other = learner.model_, lent(learner.model_, own)
+    model, other = learner.model_, delegated(learner.model_, own)
     found, same_found = (each.ask(rows, own, new_rounds(len(rows), 5, *given_so_far)) for each in (model, other))
     for name, array in found._asdict().items():
         np.testing.assert_array_equal(getattr(same_found, name), array, err_msg=name)

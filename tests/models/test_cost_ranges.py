@@ -11,7 +11,7 @@ positive = st.floats(2.0**-10, 2.0**10, width=32)
 
 
 @given(st.floats(2.0**-10, 1, width=32), positive, positive)
-def test_the_weight_is_the_largest_that_the_slack_excuses(gap, sensitivity, loss_slack):
+def test_the_weight_is_the_largest_that_the_slack_allows(gap, sensitivity, loss_slack):
     weight = float(pull_weight(gap, sensitivity, loss_slack))
 
     def excused(w):

@@ -1,4 +1,4 @@
-"""Two laws of the paper about the imaginary example behind ``bisection``."""
+"""Two laws of the paper about the imaginary example that ``bisection`` uses."""
 
 import numpy as np
 import pytest

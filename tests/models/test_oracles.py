@@ -202,7 +202,7 @@ def test_without_weights_there_is_nothing_to_fit():
         ),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(make, message):
+def test_invalid_parameters_are_refused_in_one_line(make, message):
     with pytest.raises(InputError, match=message) as refused:
         make()
     assert "\n" not in str(refused.value)
@@ -211,7 +211,7 @@ def test_what_cannot_be_is_refused_in_one_line(make, message):
 @pytest.mark.parametrize(
     "oracle", [BallOracle(2.0), RidgeOracle(0.1), BoundedLinearOracle(), FiniteOracle.of_table([[0.1, 0.2]])]
 )
-def test_oracles_of_coalface_come_back_from_their_description(oracle):
+def test_oracles_of_coalface_are_rebuilt_from_their_description(oracle):
     again = oracle_of(oracle.plain())
     assert type(again) is type(oracle)
     assert again.plain() == oracle.plain()

@@ -165,7 +165,7 @@ def test_without_a_penalty_given_only_proportions_count(seed, power, empty):
 def test_a_penalty_that_was_not_given_is_one_on_rows_of_length_one():
     X, cost = problem(11)
     unit = float(np.linalg.norm(X[0]))
-    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, ridge._ONE_ROW)
+    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, ridge._AUTO_PENALTY)
     np.testing.assert_allclose(found.predict(check_rows(X)), same.predict(check_rows(X / unit)), atol=1e-5)
 
 
@@ -174,14 +174,14 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     at_once = learned(X, cost)
     ranges = at_once.ranges(check_rows(X), settings(3), 1)
     monkeypatch.setattr(ridge, "_BLOCK", 64)
-    monkeypatch.setattr(ridge, "_TOGETHER", 1)
+    monkeypatch.setattr(ridge, "_PRODUCT_SIZE", 1)
     in_blocks = learned(X, cost)
     for ours, theirs in zip(in_blocks.ranges(check_rows(X), settings(3), 1), ranges, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
     np.testing.assert_array_equal(in_blocks.weights, at_once.weights)
 
 
-def test_memory_is_what_it_says_and_refused_when_there_is_less(monkeypatch):
+def test_memory_is_as_computed_and_refused_if_less_is_available(monkeypatch):
     model = begun(5)
     model.learn(check_rows(np.ones((1, 300))), np.ones((1, 5), np.float32), settings(5), 1)
     assert model.nbytes == model.bytes_for(300) < 1.2 * 2 * 5 * 300**2
@@ -201,11 +201,11 @@ def test_values_that_would_overflow_are_refused():
 @pytest.mark.parametrize("zeros", [0, 2])
 def test_values_out_of_all_proportion_to_the_first_row_are_refused_in_one_call_as_in_two(zeros):
     X = np.vstack([np.zeros((zeros, 3)), np.full((1, 3), 1e-20), np.ones((1, 3))])
-    with pytest.raises(InputError, match=r"in proportion to the first row learned, .* Pass regularization="):
+    with pytest.raises(InputError, match=r"because the first row learned has .* Pass a number as regularization"):
         begun(2).check(check_rows(X))
     model = begun(2)
     model.learn(check_rows(X[:-1]), np.ones((len(X) - 1, 2), np.float32), settings(2), 1)
-    with pytest.raises(InputError, match=r"in proportion to the first row learned, .* Pass regularization="):
+    with pytest.raises(InputError, match=r"because the first row learned has .* Pass a number as regularization"):
         model.check(check_rows(X[-1:]))
     begun(2, 1.0).check(check_rows(X))
 
@@ -230,7 +230,7 @@ def test_rows_as_wide_as_can_be_are_refused_without_taking_memory():
     tracemalloc.stop()
 
 
-def test_arrays_make_the_same_model_and_damaged_ones_none():
+def test_arrays_restore_the_same_model_and_damaged_ones_are_refused():
     model, again = learned(*problem(3), 0.5, intercept=False), begun(3, 0.5, intercept=False)
     again.restore(model.arrays())
     for name, array in model.arrays().items():

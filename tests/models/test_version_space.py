@@ -1,4 +1,4 @@
-"""What a version space keeps and drops, and how it shrinks."""
+"""Version spaces: which constraints they keep and drop, and how they shrink."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def widenings_without_the_past(seed):
 
 
 @pytest.mark.parametrize("mellowness", [0.1, 0.02, 0.01, 0.004])
-def test_empty_version_spaces_are_told_from_others(mellowness):
+def test_empty_version_spaces_are_detected(mellowness):
     """Against the solver: the least worst excess over the constraints is negative where there is something inside."""
     for seed in range(6):
         rounds, _ = history(seed, n_rounds=14)

@@ -1,4 +1,4 @@
-"""What every ledger does, run over each of them."""
+"""The contract of every ledger, run over each of them."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from coalface.rounds.sql import SqlLedger
 from tests.rounds import postgres
 
 HEADER = {"params": {"mellowness": 0.1}, "classes": ["a", "b"]}
-ENTRIES = [
+ROUNDS = [
     Round(1, width=5, indices=(0, 4), values=(1.0, -2.5), ask=("a", "b"), costs={"a": 0.25, "b": None}),
     Round(2, width=5),
     Round(3, width=6, indices=(5,), values=(1e-30,), costs={"b": 1.0}, unasked=("b",), candidates=("b",)),
@@ -21,7 +21,7 @@ ENTRIES = [
 
 
 class LedgerContract:
-    """Subclasses say how to make a ledger, ``new(folder)``, and how somebody else sees it, ``again(ledger)``."""
+    """Subclasses make a ledger with ``new(folder)`` and open it a second time with ``again(ledger)``."""
 
     def test_it_is_empty_at_first(self, tmp_path):
         ledger = self.new(tmp_path)
@@ -29,40 +29,40 @@ class LedgerContract:
         assert len(ledger) == 0
         assert list(ledger) == []
 
-    def test_it_gives_back_header_and_entries_in_order(self, tmp_path):
+    def test_it_returns_header_and_rounds_in_order(self, tmp_path):
         ledger = self.new(tmp_path)
         ledger.begin(HEADER)
-        ledger.append(ENTRIES[:2])
+        ledger.append(ROUNDS[:2])
         ledger.append([])
-        ledger.append(ENTRIES[2:])
+        ledger.append(ROUNDS[2:])
         for seen in (ledger, self.again(ledger)):
             assert seen.header == HEADER
-            assert list(seen) == ENTRIES
-            assert len(seen) == len(ENTRIES)
+            assert list(seen) == ROUNDS
+            assert len(seen) == len(ROUNDS)
 
-    def test_it_goes_on_after_it_was_looked_at_again(self, tmp_path):
+    def test_it_continues_after_it_was_read_again(self, tmp_path):
         ledger = self.new(tmp_path)
         ledger.begin(HEADER)
-        ledger.append(ENTRIES[:3])
+        ledger.append(ROUNDS[:3])
         ledger = self.again(ledger)
-        ledger.append(ENTRIES[3:])
-        assert list(self.again(ledger)) == ENTRIES
+        ledger.append(ROUNDS[3:])
+        assert list(self.again(ledger)) == ROUNDS
 
     def test_reading_twice_gives_the_same(self, tmp_path):
         ledger = self.new(tmp_path)
         ledger.begin(HEADER)
-        ledger.append(ENTRIES)
-        assert list(ledger) == list(ledger) == ENTRIES
+        ledger.append(ROUNDS)
+        assert list(ledger) == list(ledger) == ROUNDS
 
     def test_a_reader_in_the_middle_is_not_disturbed_by_a_writer(self, tmp_path):
         ledger = self.new(tmp_path)
         ledger.begin(HEADER)
-        ledger.append(ENTRIES[:2])
+        ledger.append(ROUNDS[:2])
         reader = iter(ledger)
         first = next(reader)
-        ledger.append(ENTRIES[2:])
+        ledger.append(ROUNDS[2:])
         seen = [first, *reader]
-        assert seen == ENTRIES[: len(seen)]
+        assert seen == ROUNDS[: len(seen)]
         assert len(seen) >= 2
 
     def test_a_second_header_is_refused(self, tmp_path):
@@ -73,10 +73,10 @@ class LedgerContract:
                 seen.begin(HEADER)
         assert self.again(ledger).header == HEADER
 
-    def test_entries_without_a_header_are_refused(self, tmp_path):
+    def test_rounds_without_a_header_are_refused(self, tmp_path):
         ledger = self.new(tmp_path)
         with pytest.raises(InputError, match="has not begun"):
-            ledger.append(ENTRIES)
+            ledger.append(ROUNDS)
         assert len(ledger) == 0
 
     def test_what_the_caller_does_to_the_header_later_changes_nothing(self, tmp_path):

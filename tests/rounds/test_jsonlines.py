@@ -1,4 +1,4 @@
-"""A ledger in a file: crashes, damage, strangers."""
+"""A ledger in a file: crashes, damage, other files and other writers."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(ledger):
     assert len(JsonLinesLedger(ledger.path)) == 4
 
 
-def test_a_deleted_file_is_not_silently_begun_anew(ledger):
+def test_a_deleted_file_is_not_silently_replaced_by_a_new_one(ledger):
     ledger.path.unlink()
     with pytest.raises((FileFormatError, OSError)):
         ledger.append([one(4)])
@@ -152,7 +152,7 @@ def test_a_killed_writer_has_lost_nothing_it_acknowledged(tmp_path, lines_before
     assert len(kept) >= count
 
 
-def test_what_was_appended_is_forced_to_disk_before_append_comes_back(ledger, monkeypatch):
+def test_what_was_appended_is_on_disk_before_append_returns(ledger, monkeypatch):
     forced = []
     real = os.fsync
 

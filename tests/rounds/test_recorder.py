@@ -31,10 +31,10 @@ def assert_same_model(one, other):
 class FullDisk(MemoryLedger):
     full = False
 
-    def append(self, entries):
+    def append(self, rounds):
         if self.full:
             raise OSError("no space left")
-        super().append(entries)
+        super().append(rounds)
 
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
@@ -103,8 +103,8 @@ def test_a_learner_ahead_of_its_ledger_refuses_to_learn_more():
 
 def test_ctrl_c_between_writing_and_learning_waits_for_both():
     class Interrupting(MemoryLedger):
-        def append(self, entries):
-            super().append(entries)
+        def append(self, rounds):
+            super().append(rounds)
             signal.raise_signal(signal.SIGINT)
 
     learner = recording(ledger := Interrupting())

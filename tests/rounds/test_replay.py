@@ -79,7 +79,7 @@ def test_an_eventful_life_is_replayed_to_the_bit(new_ledger, params, names):
     assert learner.costs_queried_ > 20
 
 
-def test_a_replayed_learner_goes_on_recording_where_it_stood(new_ledger):
+def test_a_replayed_learner_continues_to_record_in_its_ledger(new_ledger):
     X, cost = sparse_problem(2, 4, 80)
     ledger = new_ledger()
     learner = CoalClassifier(classes=list("abcd"), warm_up=2, audit_rate=0.2)
@@ -173,7 +173,7 @@ def test_a_copy_does_not_write_to_the_originals_ledger():
 
 def test_only_a_new_learner_can_begin_a_ledger():
     learner = CoalClassifier(classes=["a", "b"]).tell([[1.0]], [[0.0, 1.0]])
-    with pytest.raises(InputError, match="from its first round, this one is at round 2"):
+    with pytest.raises(InputError, match="from its first round, but this one is at round 2"):
         learner.record_to(MemoryLedger())
     late = CoalClassifier(classes=["a", "b"]).tell([[1.0]], [[0.0, 1.0]], late=True)
     with pytest.raises(InputError, match="ledger"):
@@ -201,7 +201,7 @@ def recorded():
 
 
 @pytest.mark.parametrize("missing", range(4))
-def test_missing_entries_are_noticed(missing):
+def test_missing_rounds_are_noticed(missing):
     whole, ledger = recorded(), MemoryLedger()
     ledger.begin(whole.header)
     ledger.append([one for number, one in enumerate(whole) if number != missing])
@@ -209,7 +209,7 @@ def test_missing_entries_are_noticed(missing):
         CoalClassifier.from_ledger(ledger)
 
 
-def test_repeated_entries_are_noticed():
+def test_repeated_rounds_are_noticed():
     whole, ledger = recorded(), MemoryLedger()
     ledger.begin(whole.header)
     ledger.append([one for one in whole for _ in range(2)])

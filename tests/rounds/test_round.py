@@ -80,15 +80,15 @@ GOOD = Round(
         ({"round": 7.5}, "got 7.5"),
         ({"round": True}, "got True"),
         ({"width": "wide"}, '"width" must be'),
-        ({"indices": [3]}, '"indices" and "values" must have one length, got 1 and 2'),
+        ({"indices": [3]}, '"indices" and "values" must have the same length, got 1 and 2'),
         ({"indices": [3, -5]}, "got -5"),
-        ({"indices": [3, 3]}, '"indices" must hold 3 once'),
+        ({"indices": [3, 3]}, '"indices" must hold 3 only once'),
         ({"indices": [3, 5.5]}, "got 5.5"),
         ({"indices": 3}, '"indices" must be a list'),
         ({"features": {"length": 1.0}}, '"features" or "indices", got both'),
         ({"values": [1.0, "x"]}, "must be a finite number, got 'x'"),
         ({"values": [1.0, float("nan")]}, "must be a finite number, got nan"),
-        ({"ask": ["cat", "cat"]}, "\"ask\" must hold 'cat' once"),
+        ({"ask": ["cat", "cat"]}, "\"ask\" must hold 'cat' only once"),
         ({"ask": "cat"}, '"ask" must be a list'),
         ({"ask": [["cat"], "dog"]}, "list of labels as text"),
         ({"ask": ["cat"]}, "\"ask\" must hold 'dog'"),
@@ -107,7 +107,7 @@ GOOD = Round(
         ({"answers": [{"cost": 0.5}]}, '"label" is missing'),
         ({"answers": [{"label": "cat"}]}, '"cost" is missing'),
         ({"answers": [{"label": {"cat": 1}, "cost": 0.5}]}, '"label" must be text or a number'),
-        ({"answers": [{"label": "cat", "cost": 0.5}, {"label": "cat", "cost": 0.25}]}, "once, got it twice"),
+        ({"answers": [{"label": "cat", "cost": 0.5}, {"label": "cat", "cost": 0.25}]}, "only once"),
         ({"answers": ["cat"]}, "must be one JSON object"),
         ({"answers": 3}, '"answers" must be a list'),
     ],
@@ -138,8 +138,8 @@ def test_any_value_in_place_of_a_field_gives_a_round_or_a_value_error(field, val
         assert Round.from_json(json.loads(json.dumps(one.to_json(), allow_nan=False))).number == one.number
 
 
-def test_entries_of_version_0_1_are_read():
-    entry = {
+def test_lines_of_version_0_1_are_read():
+    line = {
         "round": 7,
         "width": 64,
         "indices": [3, 5],
@@ -153,7 +153,7 @@ def test_entries_of_version_0_1_are_read():
         "names": ["length", "width"],
         "outlook": {"label": 2, "predicted": 0.5, "chance": 1.0, "reachable": 0.25},
     }
-    assert Round.from_json(entry) == Round(
+    assert Round.from_json(line) == Round(
         7,
         width=64,
         indices=(3, 5),
@@ -169,7 +169,7 @@ def test_entries_of_version_0_1_are_read():
     assert Round.from_json({"round": 3, "width": 5}) == Round(3, width=5)
 
 
-def test_questions_come_in_turn_and_answers_settle_later_ones():
+def test_questions_are_asked_in_turn_and_answers_rule_out_later_ones():
     one = Round(1, ask=("a", "b", "c"), first=1, ranges={"a": (0.0, 9.0), "b": (2.0, 8.0), "c": (5.0, 6.0)})
     bounds = (0.0, 10.0)
     assert one.next_labels(bounds) == ("a",)

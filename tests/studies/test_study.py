@@ -205,7 +205,7 @@ price_per_example = 2
 @pytest.mark.parametrize(
     ("value", "rule"),
     [
-        ("{costs = -1}", "budget must have .*costs.*, got -1"),
+        ("{costs = -1}", "budget costs must be a finite number at least 0, got -1"),
         ("{cost = 1}", "budget has no 'cost'"),
         ("[{costs = 5}, 3]", "budget must be a Budget, or a mapping"),
     ],

@@ -1,4 +1,4 @@
-"""What the learner answers: the label of least predicted cost, or nothing where abstaining is cheaper."""
+"""Chooses the learner's answer: the label with the least predicted cost, or abstaining if that is cheaper."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from coalface.kernels.state import F32, Bool, Settings
 
 @inlined
 def best_answer(settings: Settings, candidates: Bool, predicted: F32) -> int:
-    """The candidate with the least raw prediction, the first one among equals.
+    """The candidate with the least raw prediction, the first of equals.
 
-    It is ``n_labels`` where every prediction is above the cost of abstaining, and -1 where there is no answer.
+    Returns ``n_labels`` if abstaining costs less than every prediction, and -1 if there is neither.
     """
     best = -1
     for k in range(settings.n_labels):

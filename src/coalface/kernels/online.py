@@ -1,18 +1,18 @@
-"""The entry points of the online learner: predict, ask, tell and simulate over rows of a CSR matrix.
+"""The compiled loops of the online model: predict, ask, tell and simulate over the rows of a CSR matrix.
 
-``tell`` and ``simulate`` stop early when the model has no room for the features of the next row, and
-say where they are; the caller makes room and calls again. All of them walk rows with the same few
-functions, so that a simulated run and a row-by-row one cannot drift apart.
+The loops that learn return early if the model has no room for the features of the next row. They return that row's
+position; the caller makes room and calls again. All loops share the same functions per row, so a simulated run gives
+the same bits as a row-by-row one.
 """
 
 import numpy as np
 
 from coalface.kernels.answer import best_answer
-from coalface.kernels.budgets import count_row, count_spending, decide_within_budget, set_pace
+from coalface.kernels.budgets import count_asked_row, count_spending, decide_within_budget, set_pace
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
-from coalface.kernels.near_duplicates import ALONE, withdraw_repeated
+from coalface.kernels.near_duplicates import ALONE, drop_repeated
 from coalface.kernels.ranges import bound_costs
 from coalface.kernels.regression import (
     clipped,
@@ -20,11 +20,11 @@ from coalface.kernels.regression import (
     learn,
     measure,
     predict,
-    scan,
+    predict_and_measure,
     seen_only_sensitivity,
     shadow_sensitivity,
 )
-from coalface.kernels.rounds import close_round, note_regret, restrict, strike
+from coalface.kernels.rounds import close_round, set_candidates, update_regret
 from coalface.kernels.rules import decide, in_warm_up
 from coalface.kernels.state import (
     ADAX,
@@ -45,22 +45,22 @@ from coalface.kernels.state import (
     Settings,
     Until,
 )
-from coalface.kernels.stopping import foresee, forget_saving, note_saving, saves_less
-from coalface.kernels.turns import answer_in_turn, asks_in_turn, mark_next
+from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
+from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, mark_next
 
 
 @inlined
-def _look(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
-    """Predictions of the gathered row and what learning needs to know of it."""
+def _predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
+    """Predict the costs of the gathered row and, for adax, the norm and reach that learning needs."""
     if settings.accumulator == ADAX:
-        scan(model, scratch, n)
+        predict_and_measure(model, scratch, n)
     else:
         predict(model, scratch, n)
 
 
 @called
-def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
-    """The range of every cost, after ``_look``."""
+def _compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
+    """Compute the range of every cost; call ``_predict_row`` first."""
     predicted, gradient = scratch.predicted, scratch.gradient
     if settings.sensitivity != SHADOW:
         seen_only_sensitivity(model, settings, scratch, n)
@@ -76,11 +76,14 @@ def _bound(model: Model, settings: Settings, scratch: Scratch, n: int, round_num
 
 @called
 def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int, with_ranges: bool) -> int:
-    """Choose the costs to ask for, after ``_look``; their number. Ranges that decide nothing only if wanted."""
+    """Mark the costs to ask for and return their number; call ``_predict_row`` first.
+
+    If the decision does not need the ranges, they are computed only ``with_ranges``.
+    """
     paced = settings.budget < np.inf
     set_pace(settings, scratch, round_number)
     if with_ranges or paced or (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)):
-        _bound(model, settings, scratch, n, round_number)
+        _compute_ranges(model, settings, scratch, n, round_number)
     if paced:
         return decide_within_budget(model, settings, scratch, round_number)
     return decide(model, settings, scratch, round_number)
@@ -88,7 +91,7 @@ def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_nu
 
 @called
 def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted: bool) -> None:
-    """Learn the known costs in scratch; a prediction that is exactly right changes nothing."""
+    """Learn the known costs in scratch; an exact prediction does not change its label's weights."""
     squared_residuals, answered = model.squared_residuals, model.answered
     costs, labels, predicted = scratch.costs, scratch.labels, scratch.predicted
     n_learned = 0
@@ -108,7 +111,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted:
     if cheapest < 0:
         return
     model.was_best[cheapest] += 1
-    if n_learned > 0:  # a row without features teaches nothing but counts as an update, as in VW
+    if n_learned > 0:  # a row without features counts as an update too, as in VW
         claim_slots(model, scratch, n)
         learn(model, settings, scratch, n, n_learned, weighted)
     model.row_sizes[0] += np.float64(n)
@@ -117,7 +120,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted:
 
 @inlined
 def has_room(model: Model, scratch: Scratch, n: int) -> bool:
-    """Whether the row's unseen features fit into the model; their number is left in scratch."""
+    """Whether the row's unseen features fit into the model; writes their number to ``scratch.unseen``."""
     slots = scratch.slots
     unseen = 0
     for j in range(n):
@@ -137,11 +140,11 @@ def predict_rows(
     best: I64,
     predicted: F32,
 ) -> None:
-    """The best answer to each row and, if ``predicted`` has rows, the raw predictions."""
+    """Write the best answer for each row to ``best`` and, if ``predicted`` has rows, the raw predictions."""
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
-        restrict(settings, scratch, candidates, row)
+        set_candidates(settings, scratch, candidates, row)
         best[row] = best_answer(settings, scratch.candidates, scratch.predicted)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
@@ -149,8 +152,8 @@ def predict_rows(
 
 
 @called
-def _recall_settled(model: Model, settings: Settings, scratch: Scratch, n: int, known: F32, asked: Bool) -> None:
-    """Find out again, from the state before learning, which questions the known costs have settled."""
+def _recompute_settled(model: Model, settings: Settings, scratch: Scratch, n: int, known: F32, asked: Bool) -> None:
+    """Decide again, before the answers are learned, to find the labels that the known costs rule out."""
     n_unknown = 0
     for k in range(settings.n_labels):
         scratch.reasons[k] = NOT_A_CANDIDATE
@@ -159,7 +162,7 @@ def _recall_settled(model: Model, settings: Settings, scratch: Scratch, n: int, 
     if n_unknown > 0 and asks_in_turn(model, settings, round_number):
         count_spending(model, settings, scratch)
         _decide(model, settings, scratch, n, round_number, True)
-        strike(settings, scratch, known, asked, True)
+        drop_answered(settings, scratch, known, asked, True)
 
 
 @kernel
@@ -171,12 +174,12 @@ def ask_rows(
     first_round: int,
     rounds: RoundArrays,
     groups: I64,
-    taken: Bool,
+    already_asked: Bool,
 ) -> None:
-    """Decide on each row; row r is decided at round ``first_round`` + r.
+    """Decide which costs to ask for on each row; row r is decided at round ``first_round`` + r.
 
-    The costs of ``rounds`` that are known already and those asked for are given, all later arrays are written. If
-    ``groups`` has entries, rows of the same group are near-duplicates, and ``taken`` has a row for each group.
+    Reads ``candidates``, ``costs`` and ``asked`` of ``rounds`` and writes the other arrays. If ``groups`` has entries,
+    rows of the same group are near-duplicates, and ``already_asked`` has a row for each group.
     """
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
@@ -185,15 +188,15 @@ def ask_rows(
     for row in range(rows.indptr.shape[0] - 1):
         round_number = first_round + row
         n = gather(model, settings, scratch, rows, row)
-        _look(model, settings, scratch, n)
-        restrict(settings, scratch, candidates, row)
+        _predict_row(model, settings, scratch, n)
+        set_candidates(settings, scratch, candidates, row)
         n_asked = _decide(model, settings, scratch, n, round_number, True)
         if groups.shape[0] > 0 and groups[row] != ALONE:
-            n_asked = withdraw_repeated(settings, scratch, taken[groups[row]])
-        count_row(scratch, n_asked)
+            n_asked = drop_repeated(settings, scratch, already_asked[groups[row]])
+        count_asked_row(scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
-            strike(settings, scratch, known[row], asked[row], in_turn)
+            drop_answered(settings, scratch, known[row], asked[row], in_turn)
         mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
@@ -215,50 +218,52 @@ def tell_rows(
     late: bool,
     start: int,
 ) -> int:
-    """Learn the known costs of row ``start`` and all later ones; the first row that the model has no room for."""
+    """Learn the known costs, beginning at row ``start``, and close a round per row unless ``late``.
+
+    Returns the first row that the model has no room for, or the number of rows.
+    """
     candidates, costs, asked, outlook = rounds.candidates, rounds.costs, rounds.asked, rounds.outlook
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
             return row
-        restrict(settings, scratch, candidates, row)
+        set_candidates(settings, scratch, candidates, row)
         n_known = 0
         for k in range(settings.n_labels):
             n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
         if n_known > 0:
-            _look(model, settings, scratch, n)
+            _predict_row(model, settings, scratch, n)
             if not late:
-                _recall_settled(model, settings, scratch, n, costs[row], asked[row])
+                _recompute_settled(model, settings, scratch, n, costs[row], asked[row])
         for k in range(settings.n_labels):
             allowed = scratch.candidates[k]
             scratch.mask[k] = allowed and asked[row, k]
             scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
         if n_known > 0:
             if not late:
-                note_regret(model, settings, scratch)
+                update_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
             _learn(model, settings, scratch, n, False)
-        if not late and outlook.shape[0] > 0:
-            for i in range(outlook.shape[1]):
-                scratch.outlook[i] = outlook[row, i]
-            note_saving(model, settings, scratch)
-        elif not late:
-            forget_saving(model.saving)
+        if not late:
+            update_saving_from(model, settings, scratch, outlook, row)
         close_round(model, settings, scratch, late)
     return int(n_rows)
 
 
 @called
-def question_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs: F32) -> int:
-    """Decide on the gathered and restricted row and put the questions to its costs; how many were put."""
+def decide_and_answer(model: Model, settings: Settings, scratch: Scratch, n: int, costs: F32) -> int:
+    """Decide which costs of the gathered row to ask for and answer them from ``costs``; returns how many were asked.
+
+    The candidates of the row must be in scratch.
+    """
     round_number, audited = model.counters[ROUND], settings.audit_rate > 0.0
-    _look(model, settings, scratch, n)
+    _predict_row(model, settings, scratch, n)
     count_spending(model, settings, scratch)
     n_asked = _decide(model, settings, scratch, n, round_number, audited)
     if audited:
         candidates, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
-        foresee(settings, candidates, predicted, lowest, scratch.propensity, scratch.outlook)
+        fill_outlook(settings, candidates, predicted, lowest, scratch.propensity, scratch.outlook)
     if n_asked > 0 and asks_in_turn(model, settings, round_number):
         n_asked = answer_in_turn(settings, scratch, costs)
     return n_asked
@@ -266,17 +271,17 @@ def question_row(model: Model, settings: Settings, scratch: Scratch, n: int, cos
 
 @called
 def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs: F32, n_asked: int) -> None:
-    """Learn the costs that ``question_row`` asked for and close the round."""
+    """Learn the costs that ``decide_and_answer`` has asked for, and close the round."""
     if n_asked > 0:
         for k in range(settings.n_labels):
             scratch.costs[k] = costs[k] if scratch.mask[k] else np.float32(np.nan)
-        note_regret(model, settings, scratch)
+        update_regret(model, settings, scratch)
         learn_settled(model, settings, scratch, n)
         _learn(model, settings, scratch, n, False)
     if settings.audit_rate > 0.0:
-        note_saving(model, settings, scratch)
+        update_saving(model, settings, scratch)
     else:
-        forget_saving(model.saving)
+        reset_saving(model.saving)
     close_round(model, settings, scratch, False)
 
 
@@ -284,13 +289,13 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
 def learn_rows(
     model: Model, settings: Settings, scratch: Scratch, rows: Csr, costs: F32, weights: F32, start: int
 ) -> int:
-    """Learn the known costs as ``tell_rows`` does, but close no round. Without rows, all ``weights`` are 1."""
+    """Learn the known costs as ``tell_rows`` does, but close no rounds; empty ``weights`` count every cost once."""
     n_rows, weighted = rows.indptr.shape[0] - 1, weights.shape[0] > 0
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
             return row
-        _look(model, settings, scratch, n)
+        _predict_row(model, settings, scratch, n)
         for k in range(settings.n_labels):
             scratch.costs[k] = costs[row, k]
             scratch.weights[k] = weights[row, k] if weighted else np.float32(1.0)
@@ -310,23 +315,23 @@ def simulate_rows(
     start: int,
     until: Until,
 ) -> int:
-    """Ask, answer and tell for the rows of ``order``, beginning at position ``start``; the first position not done.
+    """Ask, answer and tell for the rows of ``order``, beginning at position ``start``; returns the first one not done.
 
     ``given`` has the candidates and all costs of every row. The run pauses where ``until`` says, or where the model has
-    no room for a row. If ``record`` has rows, it receives the questions at each position.
+    no room for a row. If ``record`` has rows, the questions at each position are written to it.
     """
     candidates, costs, saving = given.candidates, given.costs, model.saving
     mask, reasons, propensity, outlook = record.mask, record.reasons, record.propensity, record.outlook
     may_stop, audited = until.saving > -np.inf, settings.audit_rate > 0.0
     for position in range(start, until.position):
-        if model.counters[COSTS_QUERIED] >= until.costs or (may_stop and saves_less(saving, until.saving)):
+        if model.counters[COSTS_QUERIED] >= until.costs or (may_stop and saving_is_below(saving, until.saving)):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
             return position
-        restrict(settings, scratch, candidates, row)
-        n_asked = question_row(model, settings, scratch, n, costs[row])
+        set_candidates(settings, scratch, candidates, row)
+        n_asked = decide_and_answer(model, settings, scratch, n, costs[row])
         if mask.shape[0] > 0:
             for i in range(outlook.shape[1] if audited else 0):
                 outlook[position, i] = scratch.outlook[i]

@@ -1,22 +1,22 @@
-"""Rounds over predictions and ranges that a model computed beforehand, whatever that model is."""
+"""Decides and closes rounds for models that compute their predictions and cost ranges themselves."""
 
 import numpy as np
 
 from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import kernel
-from coalface.kernels.near_duplicates import ALONE, withdraw_repeated
-from coalface.kernels.rounds import close_round, restrict, strike
+from coalface.kernels.near_duplicates import ALONE, drop_repeated
+from coalface.kernels.rounds import close_round, set_candidates
 from coalface.kernels.rules import decide
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings
-from coalface.kernels.stopping import forget_saving, note_saving
-from coalface.kernels.turns import asks_in_turn, mark_next
+from coalface.kernels.stopping import update_saving_from
+from coalface.kernels.turns import asks_in_turn, drop_answered, mark_next
 
 
 @kernel
 def best_answers(settings: Settings, scratch: Scratch, candidates: Bool, predicted: F32, best: I64) -> None:
-    """The best answer to each row, by its predictions."""
+    """Write the best answer for each row, given its predictions, to ``best``."""
     for row in range(predicted.shape[0]):
-        restrict(settings, scratch, candidates, row)
+        set_candidates(settings, scratch, candidates, row)
         best[row] = best_answer(settings, scratch.candidates, predicted[row])
 
 
@@ -28,9 +28,9 @@ def decide_rows(
     first_round: int,
     rounds: RoundArrays,
     groups: I64,
-    taken: Bool,
+    already_asked: Bool,
 ) -> None:
-    """As ``online.ask_rows``, with predictions and ranges given; before the first round, any cost is possible."""
+    """Like ``online.ask_rows``, but with predictions and ranges given; in round 1, any cost is possible."""
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
@@ -39,17 +39,17 @@ def decide_rows(
         if round_number == 1:
             lowest[row] = np.float32(0.0)
             highest[row] = np.float32(1.0)
-        restrict(settings, scratch, candidates, row)
+        set_candidates(settings, scratch, candidates, row)
         for k in range(settings.n_labels):
             scratch.predicted[k] = predicted[row, k]
             scratch.lowest[k] = lowest[row, k]
             scratch.highest[k] = highest[row, k]
         decide(counts, settings, scratch, round_number)
         if groups.shape[0] > 0 and groups[row] != ALONE:
-            withdraw_repeated(settings, scratch, taken[groups[row]])
+            drop_repeated(settings, scratch, already_asked[groups[row]])
         in_turn = asks_in_turn(counts, settings, round_number)
         if known.shape[0] > 0:
-            strike(settings, scratch, known[row], asked[row], in_turn)
+            drop_answered(settings, scratch, known[row], asked[row], in_turn)
         mark_next(settings, scratch, in_turn)
         for k in range(settings.n_labels):
             mask[row, k] = scratch.mask[k]
@@ -60,10 +60,10 @@ def decide_rows(
 
 @kernel
 def close_rows(counts: Counted, settings: Settings, scratch: Scratch, rounds: RoundArrays, late: bool) -> None:
-    """Count the rows that were learned and, unless their answers came late, close their rounds."""
+    """Update the counts for rows that were learned and, unless their answers are late, close their rounds."""
     candidates, costs, asked, outlook = rounds.candidates, rounds.costs, rounds.asked, rounds.outlook
     for row in range(costs.shape[0]):
-        restrict(settings, scratch, candidates, row)
+        set_candidates(settings, scratch, candidates, row)
         cheapest = -1
         for k in range(settings.n_labels):
             allowed = scratch.candidates[k]
@@ -73,10 +73,6 @@ def close_rows(counts: Counted, settings: Settings, scratch: Scratch, rounds: Ro
                 cheapest = k
         if cheapest >= 0:
             counts.was_best[cheapest] += 1
-        if not late and outlook.shape[0] > 0:
-            for i in range(outlook.shape[1]):
-                scratch.outlook[i] = outlook[row, i]
-            note_saving(counts, settings, scratch)
-        elif not late:
-            forget_saving(counts.saving)
+        if not late:
+            update_saving_from(counts, settings, scratch, outlook, row)
         close_round(counts, settings, scratch, late)

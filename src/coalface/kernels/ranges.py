@@ -1,9 +1,9 @@
-"""How far a cost may still lie from its prediction.
+"""Computes cost ranges: how far the true cost may lie from its prediction.
 
-Imagine one more example at this row with a cost at an end of the scale, ``gap`` away from the
-prediction. With weight w it would pull the prediction by u = sensitivity * w and excuse a loss of
-w (gap^2 - (gap - u)^2). The range ends where that reaches the slack, that is at the root of
-``u^2 (2 gap - u) = slack * sensitivity`` on (0, gap], or at the end of the scale if there is none.
+Imagine one more example at this row whose cost is an end of the scale, ``gap`` away from the prediction. With weight w
+it would move the prediction by u = sensitivity * w and reduce its own loss by w (gap^2 - (gap - u)^2). The range ends
+where this reduction equals the slack: at the root of ``u^2 (2 gap - u) = slack * sensitivity`` on (0, gap], or at the
+end of the scale if there is no root.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ from coalface.kernels.state import DERIVATIVE, F32, NOISE_SCALED, SLACK_FACTOR, 
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.float32(number) for number in (0, 1, 2, 3, 4))
 _TINY = np.float32(1e-30)
-# t(e) / e on [0, 1] for t^2 (2 - t) = e^2, least squares to 1 %; two Newton steps take it below 2e-9
+# least-squares fit of t(e) / e on [0, 1] for t^2 (2 - t) = e^2, within 1 %; two Newton steps bring it below 2e-9
 _START = tuple(np.float32(c) for c in (0.70028059, 0.23371778, -0.3035221, 0.36408058))
 
 
 @inlined
 def pull(gap: np.float32, budget: np.float32) -> np.float32:
-    """The root u of u^2 (2 gap - u) = budget, at most gap; gap itself if budget is not a number."""
+    """The root u of u^2 (2 gap - u) = budget, at most gap; gap itself if budget is NaN."""
     cube = gap * gap * gap
     share = budget / max(cube, _TINY)
     e = np.sqrt(share)
@@ -39,13 +39,13 @@ def pull_each(gap: F32, budget: F32, out: F32) -> None:
 
 @inlined
 def summed_slack(settings: Settings, round_number: int) -> float:
-    """The loss that a plausible regressor may have in excess of the best one, summed over the rounds."""
+    """How much more summed loss than the best regressor a plausible one may have."""
     return settings.mellowness * np.log(np.float64(settings.n_labels) * max(round_number - 1, 1))  # type: ignore[no-any-return]
 
 
 @inlined
 def bound_costs(model: Model, settings: Settings, scratch: Scratch, round_number: int) -> None:
-    """The lowest and highest cost of every label, from predictions and sensitivities in scratch."""
+    """Compute the lowest and highest cost of every label from the predictions and sensitivities in scratch."""
     predicted, sensitivity, lowest, highest = (
         scratch.predicted,
         scratch.sensitivity,
@@ -53,7 +53,7 @@ def bound_costs(model: Model, settings: Settings, scratch: Scratch, round_number
         scratch.highest,
     )
     squared_residuals, answered = model.squared_residuals, model.answered
-    budget = scratch.step  # a row is bounded before it is learned: step is free
+    budget = scratch.step  # reused: step is not needed until the row is learned
     slack = summed_slack(settings, round_number) * scratch.pacing[SLACK_FACTOR]
     noise_scaled = settings.slack == NOISE_SCALED
     lanes = lowest.shape[0]

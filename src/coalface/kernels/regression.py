@@ -1,4 +1,4 @@
-"""The online linear regression: predict and update the cost regressors of all labels in one pass over a row.
+"""Online linear regression: predicts and updates the cost regressors of all labels in one pass over a row.
 
 Notation, with x in the unit of its feature, and per (feature, label) v = ``WEIGHT``, G = ``SQUARES``,
 1/N = ``INVERSE_SCALE``. The weight of VW's update rule is w = v/N. In this form, VW's rescaling ``w *= N/|x|`` for a
@@ -38,7 +38,7 @@ _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _FOUR = np.float32(4.0)
 _TINY = np.float32(1e-37)
-_REACH_OF_FIRST_STEP = 2.5  # a first answer removes 1 - exp(-2 * 2.5) of the error, nearly all
+_REACH_OF_FIRST_STEP = 2.5  # the first answer removes 1 - exp(-2 * 2.5) = 99 % of the error
 
 
 @inlined
@@ -104,7 +104,7 @@ def predict(model: Model, scratch: Scratch, n: int) -> None:
 
 
 @inlined
-def scan(model: Model, scratch: Scratch, n: int) -> None:
+def predict_and_measure(model: Model, scratch: Scratch, n: int) -> None:
     """Compute the raw predictions of all labels and, for a gradient factor of 1, their norm and reach."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     predicted, norm, reach = scratch.predicted, scratch.norm, scratch.reach
@@ -190,9 +190,9 @@ def clipped(value: np.float32) -> np.float32:
 
 @inlined
 def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned: int, weighted: bool) -> None:
-    """Update the labels listed in scratch, after ``scan`` (adax) or ``predict`` (adagrad).
+    """Update the labels listed in scratch; call ``predict_and_measure`` (adax) or ``predict`` (adagrad) first.
 
-    A weight acts as Vowpal Wabbit's importance weight: so many times the gradient, in one step that never overshoots.
+    A weight acts as Vowpal Wabbit's importance weight: it multiplies the gradient, and the step never overshoots.
     """
     labels, predicted, costs, norm, reach = (
         scratch.labels,
@@ -224,7 +224,7 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         updates[label] += weight
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
         step[label] = step_for(difference, reach[label] * average_norm, rate * weight) * average_norm
-    if n_learned * 5 < gradient.shape[0]:  # where one by one is as fast as all at once, measured
+    if n_learned * 5 < gradient.shape[0]:  # measured: where updating single labels is as fast as updating all
         _apply_to_list(model, scratch, n, n_learned)
     else:
         _apply_to_all(model, scratch, n)
@@ -240,6 +240,7 @@ def step_for(difference: np.float32, reach: np.float32, learning_rate: float) ->
 
 @inlined
 def _apply_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> None:
+    """Update only the labels listed in scratch."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     labels, gradient, step = scratch.labels, scratch.gradient, scratch.step
     for j in range(n):
@@ -258,7 +259,7 @@ def _apply_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> No
 
 @inlined
 def _apply_to_all(model: Model, scratch: Scratch, n: int) -> None:
-    """The same for all labels at once; step and gradient are 0 for labels without an update."""
+    """Update all labels at once; step and gradient are 0 for labels without an update."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
     gradient, step = scratch.gradient, scratch.step
     lanes = gradient.shape[0]

@@ -1,14 +1,14 @@
-"""Ridge regression, exact after every cost: the update of each label's regressor, and its uncertainty.
+"""Exact ridge regression: updates each label's regressor with every cost and computes its uncertainty.
 
 Notation. With A = penalty * I + the sum of x x' over the learned rows, the inverse of A is U D U': U is upper
 triangular with ones on its diagonal, D is diagonal and positive. Learning a row changes both in place (Bierman's form
 of the Kalman filter's update). It never subtracts from a variance, so rounding cannot make one negative. 32-bit columns
 suffice where the inverse itself would need 64 bits.
 
-The columns of U are stored one after another, each down to its diagonal and padded to whole vectors of ``WIDE``
-numbers. Rows are dense and as wide as the tallest column; entries without a feature are 0. A label learns column by
-column, each column taking all rows of a block before the next. This keeps numbers in the cache, and each number goes
-through the same operations in the same order as if the rows came one by one.
+The columns of U are stored one after another, each down to its diagonal and padded to a multiple of ``WIDE`` numbers.
+Rows are dense and as wide as the tallest column; entries without a feature are 0. A label is updated column by column:
+each column processes all rows of a block before the next column starts. This keeps numbers in the cache. Each number
+goes through the same operations in the same order as if the rows were processed one by one.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.state import F32, F64, I64
 
 WIDE = 16  # 32-bit numbers in a cache line
-BLOCK = 32  # rows that a column takes at once
+BLOCK = 32  # rows that a column processes at once
 
 _ZERO = np.float32(0.0)
 
@@ -34,7 +34,7 @@ def starts_of(n_columns: int) -> I64:
 
 @inlined
 def _total(terms: F32, n: int) -> float:
-    """The sum of n terms, which it overwrites: halves are added until one vector is left, always in the same order."""
+    """The sum of n terms, always added in the same order; overwrites the terms."""
     while n > WIDE:
         half = (n // WIDE + 1) // 2 * WIDE
         for i in range(n - half):
@@ -57,7 +57,7 @@ def _product(column: F32, row: F32, terms: F32) -> float:
 
 @called
 def _update_column(column: F32, gain: F32, turn: np.float32, share: np.float32, following: F32, terms: F32) -> float:
-    """Update a column and its row's gain; returns the column's product with the following row."""
+    """Update a column and the gain of a row; returns the column's inner product with the following row."""
     n = column.shape[0]
     for i in range(n):
         before, gained = column[i], gain[i]
@@ -82,7 +82,7 @@ def _learn_block(
     spreads: F64,
     terms: F32,
 ) -> float:
-    """Learn a block of rows; returns the squared residuals plus theirs, each from before its row was learned."""
+    """Learn a block of rows; returns ``squared_residuals`` plus theirs, computed before each row is learned."""
     n_rows = rows.shape[0]
     for r in range(n_rows):
         spreads[r] = noise[r]
@@ -121,9 +121,9 @@ def learn_costs(
     importance: F32,
     squared_residuals: F64,
 ) -> None:
-    """Learn the known costs (n, K), and add their squared residuals to those of the labels.
+    """Learn the known costs (n, K) and add their squared residuals to ``squared_residuals``.
 
-    ``importance`` (n, K) says how much each cost counts; without rows, all count once.
+    ``importance`` (n, K) weights the costs; if it is empty, every cost counts once.
     """
     taken, answers = np.empty((BLOCK, rows.shape[1]), np.float32), np.empty(BLOCK, np.float32)
     noise, weighted = np.ones(BLOCK), importance.shape[0] > 0
@@ -156,7 +156,7 @@ def learn_costs(
 
 @kernel
 def spread_of(factors: F32, variances: F64, starts: I64, rows: F32, spread: F32) -> None:
-    """The uncertainty of each prediction (n, K): x' times the inverse of A times x."""
+    """Write the uncertainty of each prediction, x' times the inverse of A times x, to ``spread`` (n, K)."""
     terms = np.empty(rows.shape[1], np.float32)
     for k in range(factors.shape[0]):
         for r in range(rows.shape[0]):
@@ -169,7 +169,7 @@ def spread_of(factors: F32, variances: F64, starts: I64, rows: F32, spread: F32)
 
 @kernel
 def fill_panels(factors: F32, variances: F64, starts: I64, first: int, panels: F32) -> None:
-    """Write columns of each label, starting at ``first``, times the roots of their variances, to its panel's rows."""
+    """Write each label's columns from ``first``, times the roots of their variances, to the rows of its panel."""
     for k in range(panels.shape[0]):
         for r in range(panels.shape[1]):
             start, stop = starts[first + r], starts[first + r + 1]

@@ -1,4 +1,4 @@
-"""What every learner does with a row beside learning it: restrict, strike, count, and note how it went."""
+"""The bookkeeping of a round, the same for every model: its candidates, its counts and the regret of its prediction."""
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from coalface.kernels.state import (
     Scratch,
     Settings,
 )
-from coalface.kernels.turns import settle, strike_answered
 
-_REGRET_MEMORY = 20.0  # answered examples that the moving average of the regret looks back over
+_REGRET_MEMORY = 20.0  # answered examples: the window of the moving average of the regret
 
 
 @inlined
-def restrict(settings: Settings, scratch: Scratch, candidates: Bool, row: int) -> None:
-    """The candidate labels of a row; an empty array means that all labels are candidates everywhere."""
+def set_candidates(settings: Settings, scratch: Scratch, candidates: Bool, row: int) -> None:
+    """Copy the candidate labels of a row to scratch; an empty array makes every label a candidate."""
     allowed = scratch.candidates
     restricted = candidates.shape[0] > 0
     for k in range(settings.n_labels):
@@ -30,18 +29,8 @@ def restrict(settings: Settings, scratch: Scratch, candidates: Bool, row: int) -
 
 
 @inlined
-def strike(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
-    """Take off the list what was asked for and, if questions are put in turn, what its answers have settled."""
-    for k in range(settings.n_labels):
-        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
-    strike_answered(settings, scratch, asked)
-    if in_turn:
-        settle(settings, scratch)
-
-
-@inlined
 def close_round(counts: Counted, settings: Settings, scratch: Scratch, late: bool) -> None:
-    """Count what was asked and, unless the answer came late, move to the next round."""
+    """Count the costs asked for and, unless the answers are late, move to the next round."""
     mask, asked, counters = scratch.mask, counts.asked, counts.counters
     n_asked = 0
     for k in range(settings.n_labels):
@@ -65,8 +54,8 @@ def _some_known(settings: Settings, costs: F32) -> bool:
 
 
 @inlined
-def note_regret(counts: Counted, settings: Settings, scratch: Scratch) -> None:
-    """Keep a moving average of what the prediction cost in excess of the best answer, where that is known."""
+def update_regret(counts: Counted, settings: Settings, scratch: Scratch) -> None:
+    """Update the moving average of the regret: the cost of the prediction minus that of the best known answer."""
     costs, recent = scratch.costs, counts.recent_regret
     best = best_answer(settings, scratch.candidates, scratch.predicted)
     if best < 0:

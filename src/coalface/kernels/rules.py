@@ -1,4 +1,4 @@
-"""Which costs to ask for, and why."""
+"""The query rules: which costs to ask for, why, and with which probability."""
 
 import numpy as np
 
@@ -24,15 +24,15 @@ from coalface.kernels.state import (
 )
 
 _SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
-_KINDS = 3  # labels that have been best
-_PREDICTED_SHARE = 0.5  # of the audits, for the predicted label where the rule does not ask for it
+_ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
+_PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
 _GOLDEN_64 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @inlined
 def _mix(bits: np.uint64) -> np.uint64:
-    """A bijection of 64 bits under which neighbours look unrelated (the finaliser of splitmix64)."""
+    """A bijection of 64 bits that maps neighbours to seemingly unrelated numbers (the finaliser of splitmix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
     bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
     return bits ^ (bits >> np.uint64(31))
@@ -40,7 +40,7 @@ def _mix(bits: np.uint64) -> np.uint64:
 
 @inlined
 def uniform(seed: int, round_number: int, draw: int) -> float:
-    """A number in [0, 1) that depends on its three arguments only, so that asking stays pure."""
+    """A pseudo-random number in [0, 1) that depends only on its arguments, so that asking changes no state."""
     bits = _mix(np.uint64(seed) * _GOLDEN_64 + _GOLDEN_64)
     bits = _mix(bits + np.uint64(round_number) * _GOLDEN_64)
     bits = _mix(bits + np.uint64(draw) * _GOLDEN_64)
@@ -49,10 +49,10 @@ def uniform(seed: int, round_number: int, draw: int) -> float:
 
 @inlined
 def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
-    """Whether the example is asked about in full, whatever the ranges say.
+    """Whether all labels of the example are asked about, whatever their ranges.
 
-    Left to itself, the learner begins with a few examples and goes on while these were nearly all of one kind: labels
-    that were never the best look as if they never could be.
+    The automatic warm-up takes a few examples, and more while only one or two labels were ever best. Without it, labels
+    that were never best yet would seem never to be.
     """
     if settings.warm_up != AUTO_WARM_UP:
         return round_number <= settings.warm_up
@@ -61,12 +61,12 @@ def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
     n_kinds = 0
     for k in range(settings.n_labels):
         n_kinds += counts.was_best[k] > 0
-    return n_kinds < min(settings.n_labels, _KINDS)
+    return n_kinds < min(settings.n_labels, _ENOUGH_BEST_LABELS)
 
 
 @called
 def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
-    """Mark the costs to ask for, with reason and propensity, from the ranges in scratch; their number."""
+    """Mark the costs to ask for, with reasons and propensities, given the ranges in scratch; returns their number."""
     if settings.rule == PASSIVE:
         return ask_for_all(settings, scratch, WITH_THE_REST)
     if in_warm_up(counts, settings, round_number):
@@ -79,7 +79,7 @@ def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: 
 
 @inlined
 def ask_for_all(settings: Settings, scratch: Scratch, reason: int) -> int:
-    """Mark every candidate; their number."""
+    """Mark every candidate; returns their number."""
     candidates, mask, reasons, propensity = (
         scratch.candidates,
         scratch.mask,
@@ -98,7 +98,7 @@ def ask_for_all(settings: Settings, scratch: Scratch, reason: int) -> int:
 
 @inlined
 def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
-    """Mark what the rule asks for."""
+    """Mark the costs that the rule asks for; returns their number."""
     lowest, highest = scratch.lowest, scratch.highest
     candidates, mask, reasons, propensity = (
         scratch.candidates,
@@ -107,13 +107,13 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         scratch.propensity,
     )
     threshold = np.float32(settings.width_scale / np.sqrt(np.float64(round_number)))
-    best_label = np.float32(np.inf)  # the cost that one of the labels is sure not to exceed
+    best_label = np.float32(np.inf)  # the least highest cost of a label
     for k in range(settings.n_labels):
         if candidates[k]:
             best_label = min(best_label, highest[k])
     abstain_cost = np.float32(settings.abstain_cost)
     guaranteed_cost = min(best_label, abstain_cost)
-    n_contenders = int(abstain_cost < best_label)  # abstaining is one without a label; in a tie the label is taken
+    n_contenders = int(abstain_cost < best_label)  # abstaining is a contender too; in a tie the label wins
     n_uncertain = 0  # contenders that are also wide
     for k in range(settings.n_labels):
         if candidates[k] and lowest[k] <= guaranteed_cost:
@@ -145,10 +145,10 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 @inlined
 def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: int, rate: float) -> int:
-    """Now and then one more label, drawn among those not asked for.
+    """With probability ``rate``, mark one more label, drawn from those not asked for; returns how many were marked.
 
-    Every other time it is the predicted one, so that what predictions cost can be estimated; else the less asked the
-    likelier.
+    Half of the audits ask for the predicted label, which gives an estimate of what predictions cost. The others favour
+    labels that were rarely asked about.
     """
     candidates, mask, propensity, asked = scratch.candidates, scratch.mask, scratch.propensity, counts.asked
     total = 0.0

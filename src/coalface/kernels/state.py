@@ -1,10 +1,10 @@
-"""What the kernels share: the learner's arrays, its settings, and scratch memory.
+"""The data that kernels share: a model's arrays, the settings, scratch memory, and the codes of rules and reasons.
 
-Labels are the contiguous axis everywhere, padded to a multiple of ``LANES`` so that one pass over the
-non-zeros of an example serves all labels with vector instructions.
+Labels are the contiguous axis everywhere, padded to a multiple of ``LANES``. So one pass over the non-zeros of an
+example serves all labels with vector instructions.
 
-Units. The update rule is scale-free, and so are the cells: each feature is measured in its own unit,
-the first absolute value seen, which keeps every number near one whatever the scale of the data.
+The update rule is scale-free. Each feature is stored in its own unit, the first absolute value seen, which keeps all
+numbers near one for data of any scale.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -27,28 +27,29 @@ SQUARES = 1  # sum of gradient factor x value^2 (AdaGrad's accumulator)
 INVERSE_SCALE = 2  # 1 / largest |value| seen
 
 UNSEEN = 0  # slot of every feature that was never learned; its cells never change
-UNSEEN_INVERSE_SCALE = np.float32(1e18)  # so that min(|value| * inverse scale, 1) is 1 at first sight
+UNSEEN_INVERSE_SCALE = np.float32(1e18)  # makes min(|value| * inverse scale, 1) equal 1 for an unseen feature
 SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a value in its feature's unit
 
 # counters[...]
 ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS = range(5)
 N_COUNTERS = 5
 
-# the learner chooses these itself
+# settings that the learner chooses itself
 AUTO_RATE = 0.0  # in place of a learning rate
 AUTO_WARM_UP = -1  # in place of a number of examples
-# outlook[...], what a round looks like before its answers come, and saving[...], the same over the rounds so far
+
+# outlook[...] and saving[...]: see kernels.stopping
 ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
 ROUNDS, MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(7)
 N_OUTLOOK, N_SAVING = 4, 7
 
-# rules, accumulators, sensitivities, slacks: the numbers behind the names
+# codes of rules, accumulators, sensitivities and slacks
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
 ADAX, ADAGRAD = range(2)
 SHADOW, SEEN_ONLY, DERIVATIVE = range(3)
 PUBLISHED, NOISE_SCALED = range(2)
 
-# why a cost is asked for or not
+# reasons why a cost is or is not asked for
 (
     NOT_A_CANDIDATE,
     CANNOT_BE_BEST,
@@ -70,14 +71,14 @@ PUBLISHED, NOISE_SCALED = range(2)
 LEVELS = 9
 COUNT, AVERAGE = range(2)
 COUNT_CLASSES = 4  # of trust[level, class of counts, ...]
-MOST_IMPLIED = 512  # labels beyond which the table of what costs imply would be too large
+MOST_IMPLIED = 512  # labels: with more, the table of implied costs would be too large
 
 # pacing[...]
 SLACK_FACTOR, EXAMPLES_BEFORE, COSTS_BEFORE = range(3)
 
 
 class Csr(NamedTuple):
-    """Examples: the non-zeros of row i stand at indptr[i] to indptr[i + 1]."""
+    """Examples: the non-zeros of row i are at positions indptr[i] to indptr[i + 1] - 1."""
 
     indptr: I64
     columns: I32
@@ -85,19 +86,19 @@ class Csr(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The state of rounds alone, for models that keep their own weights."""
+    """The counts that every model keeps; models other than the online one store their weights themselves."""
 
     squared_residuals: F64  # (lanes,) over the answered costs
     answered: I64  # (lanes,)
     asked: I64  # (lanes,)
     counters: I64
-    recent_regret: F64  # (2,) moving average over the answered examples, and how many it covers
+    recent_regret: F64  # (2,) moving average over the answered examples, and the number it covers
     was_best: I64  # (lanes,) how often the label had the least of the answered costs
-    saving: F64  # (N_SAVING,) what more asking could save: see kernels.stopping
+    saving: F64  # (N_SAVING,) see kernels.stopping
 
 
 class Model(NamedTuple):
-    """Everything that the online model changes while it learns; the last fields are those of ``Counts``."""
+    """The state of the online model; the last fields are those of ``Counts``."""
 
     cells: F32  # (slots, 3, lanes)
     units: F32  # (slots,)
@@ -105,8 +106,8 @@ class Model(NamedTuple):
     table: I32  # open addressing: feature -> slot, 0 = empty
     norm_sum: F64  # (lanes,) S: sum of squared normalised values over the updates
     updates: F64  # (lanes,) W: number of updates
-    row_sizes: F64  # (2,) non-zeros of the answered rows, and how many rows
-    implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; without rows where nothing is asked in turn
+    row_sizes: F64  # (2,) non-zeros of the answered rows, and the number of these rows
+    implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; empty unless labels are asked in turn
     trust: F64  # (LEVELS, COUNT_CLASSES, 2) see kernels.implied
     squared_residuals: F64
     answered: I64
@@ -117,22 +118,22 @@ class Model(NamedTuple):
     saving: F64
 
 
-Counted: TypeAlias = Counts | Model  # compiled code reads the counts by name, whichever it is given
+Counted: TypeAlias = Counts | Model  # kernels read the counts of both by name
 
 
 class RoundArrays(NamedTuple):
-    """The rounds of n examples as arrays, costs in [0, 1]; an array without rows is missing, or not wanted.
+    """The rounds of n examples as arrays, with costs in [0, 1]; an empty array is missing input or unwanted output.
 
-    A ``coalface.rounds.Round`` is one of them, with names in place of columns.
+    A ``coalface.rounds.Round`` is one row of these arrays, with names in place of columns.
     """
 
-    candidates: Bool  # (n, K) labels that may be predicted and asked about; missing: all
+    candidates: Bool  # (n, K) labels that may be predicted and asked about; empty: all
     costs: F32  # (n, K) the answers, NaN = unknown
-    asked: Bool  # (n, K) asked for, answered or not
+    asked: Bool  # (n, K) asked for so far, answered or not
     mask: Bool  # (n, K) to be asked for
     next: Bool  # (n, K) to be asked for first
     reasons: I8  # (n, K)
-    propensity: F64  # (n, K) chance with which the cost is asked for
+    propensity: F64  # (n, K) probability that the cost is asked for
     lowest: F32  # (n, K)
     highest: F32  # (n, K)
     predicted: F32  # (n, K)
@@ -156,7 +157,7 @@ NO_ROUNDS = RoundArrays(
 
 
 class Until(NamedTuple):
-    """Where a simulated run pauses: at a position, a number of costs asked for in all, or a low saving."""
+    """Where a simulated run pauses: at a position, at a total number of costs, or below an estimated saving."""
 
     position: int
     costs: int
@@ -164,7 +165,7 @@ class Until(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Everything that learning leaves alone."""
+    """The learner's parameters as numbers; learning does not change them."""
 
     n_labels: int
     rule: int
@@ -179,11 +180,11 @@ class Settings(NamedTuple):
     audit_rate: float
     seed: int
     intercept: bool
-    abstain_cost: float  # infinite where there is no abstaining
-    alike: float  # similarity from which two rows of a batch count as one; infinite: never
-    budget: float = np.inf  # what may be spent in all; infinite: there is no budget, and the rest means nothing
-    over: int = 1  # examples that the budget is for
-    price_per_example: float = 0.0  # of the first cost of an example, in addition
+    abstain_cost: float  # infinite: the learner cannot abstain
+    alike: float  # the least similarity of near-duplicates in a batch; infinite: none
+    budget: float = np.inf  # the total to spend; infinite: no budget, and the fields below are unused
+    over: int = 1  # examples that the budget is spread over
+    price_per_example: float = 0.0  # added to the price of an example's first cost
     price_per_cost: float = 1.0
     rounds_before_budget: int = 0
     examples_before_budget: int = 0
@@ -191,7 +192,7 @@ class Settings(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """The row at hand; owned by the caller, overwritten by every row."""
+    """Working memory for one row; owned by the caller, overwritten by every row."""
 
     slots: I64  # (longest row + 1,)
     values: F32  # (longest row + 1,) in the unit of each feature
@@ -199,29 +200,29 @@ class Scratch(NamedTuple):
     sizes: F32  # (longest row + 1,) |value| as given
     predicted: F32  # (lanes,) raw
     norm: F32  # (lanes,) squared normalised length of the row
-    reach: F32  # (lanes,) prediction change per unit of update, before the label's average norm
+    reach: F32  # (lanes,) change of the prediction per unit of update, without the factor of the label's average norm
     sensitivity: F32  # (lanes,)
     lowest: F32
     highest: F32
-    gradient: F32  # (lanes,) factor of value^2 in SQUARES; 0 = leave this label alone
+    gradient: F32  # (lanes,) factor of value^2 in SQUARES; 0 = no update of this label
     step: F32  # (lanes,)
     costs: F32  # (lanes,) the answers, NaN = none
     candidates: Bool  # (lanes,)
     mask: Bool  # (lanes,) asked
     next: Bool  # (lanes,) asked first
     reasons: I8  # (lanes,)
-    propensity: F64  # (lanes,) chance with which the cost was asked for
+    propensity: F64  # (lanes,) probability that the cost was asked for
     labels: I64  # (lanes,) the labels to learn, as a list
-    share: F32  # (lanes,) how much an implied cost counts
-    weights: F32  # (lanes,) how much an answered cost counts, where that differs
-    order: I64  # (lanes,) the labels to ask for, as a list
-    unseen: I64  # (1,) features of the row without a slot
+    share: F32  # (lanes,) weight of an implied cost
+    weights: F32  # (lanes,) importance weight of an answered cost
+    order: I64  # (lanes,) the answered labels, as a list
+    unseen: I64  # (1,) number of the row's features without a slot
     outlook: F64  # (N_OUTLOOK,)
-    pacing: F64  # (3,) what the slack is multiplied by, and what was asked for under the budget before the row
+    pacing: F64  # (3,) factor of the slack; examples and costs asked for under the budget before the row
 
 
 def lanes_for(n_labels: int) -> int:
-    """The number of labels rounded up to whole vectors."""
+    """The number of labels, rounded up to a multiple of ``LANES``."""
     return -(-n_labels // LANES) * LANES
 
 
@@ -260,7 +261,7 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
 
 
 def new_counts(n_labels: int) -> Counts:
-    """Counts before the first round."""
+    """The counts before the first round."""
     lanes, counters = lanes_for(n_labels), np.zeros(N_COUNTERS, np.int64)
     counters[ROUND] = counters[SLOTS_USED] = 1
     return Counts(
@@ -277,7 +278,7 @@ def new_counts(n_labels: int) -> Counts:
 def new_rounds(
     n_rows: int, n_labels: int, candidates: Bool | None = None, costs: F32 | None = None, asked: Bool | None = None
 ) -> RoundArrays:
-    """Arrays for the decisions about rows; ``costs`` and ``asked`` are the answers and questions so far."""
+    """Arrays to write decisions about rows to; ``costs`` and ``asked`` are the answers and questions so far."""
     shape = (n_rows, n_labels)
     return RoundArrays(
         candidates=_NO_FLAGS if candidates is None else candidates,

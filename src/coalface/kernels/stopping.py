@@ -1,17 +1,16 @@
-"""What more asking could still save, kept up to date round by round.
+"""Estimates, round by round, how much cost per example further questions could still save.
 
-Notation, per round, on the inner scale of costs:
+Notation, per round, with costs in [0, 1]:
 
-- p, ``PREDICTED``: the clipped prediction for the answer that the learner would give before it learns
-- q, ``CHANCE``: with which this answer's cost c is asked for: 1 if the rule asks for it, else that of an audit
-- v = p + (c - p)/q where c was asked for and told, else p: what the answer costs, without bias whatever p is
-- b, ``REACHABLE``: the least that any answer may still cost
+- p, ``PREDICTED``: the clipped prediction for the learner's answer, before the round is learned
+- q, ``CHANCE``: the probability that this answer's cost c is asked for; 1 if the rule asks for it, else an audit's
+- v = p + (c - p)/q if c was asked for and answered, else p: the inverse-propensity estimate of c, unbiased for any p
+- b, ``REACHABLE``: the least lowest cost of any answer
 
-If the ranges are honest, the mean of v - b bounds what any amount of further asking could save per example. Two
-guards are for ranges that are not. Predictions of the best label tend to be too high as long as little was learned, and
-the ranges around them with them: the mean of p - b counts where it is larger, up to the whole of what answers cost. And
-where answers cost less than what is said to be reachable, the ranges are refuted: then only the end of the scale is
-known to be out of reach.
+If the ranges contain the true expected costs, the mean of v - b bounds the saving of any number of further questions.
+Two rules guard against ranges that do not. Early predictions of the best label tend to be too high, and so are the
+ranges around them: the mean of p - b is used if it is larger, up to the mean cost of the answers. If answers cost less
+than the ranges allow, the ranges are refuted: ``REACHABLE`` then counts as 0.
 """
 
 import numpy as np
@@ -39,14 +38,16 @@ from coalface.kernels.state import (
     Settings,
 )
 
-MEMORY = 2000.0  # rounds: the means are plain ones up to here, and forget exponentially from then on
-FEWEST = 100.0  # rounds that an estimate rests on
-_Z = 1.959963984540054  # of the normal distribution, for a two-sided interval of 95 %
+MEMORY = 2000.0  # rounds: up to here the means are arithmetic, later exponentially weighted
+MIN_ROUNDS = 100.0  # rounds that an estimate needs
+_Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
 
 @inlined
-def foresee(settings: Settings, candidates: Bool, predicted: F32, lowest: F32, propensity: F64, outlook: F64) -> None:
-    """What a round looks like before its answers come; a chance of 0 where there is nothing to estimate from."""
+def fill_outlook(
+    settings: Settings, candidates: Bool, predicted: F32, lowest: F32, propensity: F64, outlook: F64
+) -> None:
+    """Write a round's outlook, as known before its answers; a chance of 0 means that there is nothing to estimate."""
     answer = best_answer(settings, candidates, predicted)
     if answer < 0:
         for i in range(outlook.shape[0]):
@@ -67,32 +68,32 @@ def foresee(settings: Settings, candidates: Bool, predicted: F32, lowest: F32, p
 
 
 @kernel
-def foresee_rows(
+def fill_outlooks(
     settings: Settings, candidates: Bool, predicted: F32, lowest: F32, propensity: F64, outlook: F64
 ) -> None:
-    """``foresee`` for decided rows, (n, K) each."""
+    """Write the outlooks of decided rows; the arrays are (n, K) each, ``outlook`` is (n, N_OUTLOOK)."""
     for row in range(outlook.shape[0]):
-        foresee(settings, candidates[row], predicted[row], lowest[row], propensity[row], outlook[row])
+        fill_outlook(settings, candidates[row], predicted[row], lowest[row], propensity[row], outlook[row])
 
 
 @inlined
-def forget_saving(saving: F64) -> None:
-    """Start anew."""
+def reset_saving(saving: F64) -> None:
+    """Discard the estimate and begin again."""
     if saving[ROUNDS] > 0.0:
         for i in range(saving.shape[0]):
             saving[i] = 0.0
 
 
 @inlined
-def note_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None:
-    """Take the round at hand into the means; start anew if the chance of its question is not known.
+def update_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None:
+    """Add the round in scratch to the means; begin again if the chance of its question is unknown.
 
-    Leaving such a round out would not do: whether what was asked is what was decided may hang on an audit.
+    Skipping such a round would bias the means, because whether its chance is known may depend on an audit.
     """
     saving, outlook = counts.saving, scratch.outlook
     chance, predicted, reachable = outlook[CHANCE], outlook[PREDICTED], outlook[REACHABLE]
     if chance == 0.0:
-        forget_saving(saving)
+        reset_saving(saving)
         return
     answer = int(outlook[ANSWER])
     cost = predicted
@@ -111,15 +112,26 @@ def note_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None:
 
 
 @inlined
-def _half_width(saving: F64) -> float:
-    """Half of the 95 % interval of the mean of v - b; infinite as long as there are too few rounds.
+def update_saving_from(counts: Counted, settings: Settings, scratch: Scratch, outlook: F64, row: int) -> None:
+    """Update the saving with a given outlook, a row of ``outlook``; begin again if this array is empty."""
+    if outlook.shape[0] == 0:
+        reset_saving(counts.saving)
+        return
+    for i in range(outlook.shape[1]):
+        scratch.outlook[i] = outlook[row, i]
+    update_saving(counts, settings, scratch)
 
-    The terms are skewed: a rare one is as large as 1/q, and as long as few of those were seen, their variance is
-    underestimated together with their mean. As in Wilson's interval, the variance is therefore that of a mean at the
-    end of the interval. A cost of 0 or 1 with mean p, asked for with chance q, has a variance of p (1 - p)/q; if p is
-    larger by h, that is larger by h STEP with STEP = (1 - 2 p)/q. So h^2 = z^2 (variance + h STEP)/n.
+
+@inlined
+def _half_width(saving: F64) -> float:
+    """Half the width of the 95 % interval of the mean of v - b; infinite if there are too few rounds.
+
+    The terms are skewed: rare ones are as large as 1/q. While few of these were seen, both mean and variance are
+    underestimated. As in Wilson's interval, the variance is therefore taken at the end of the interval. A cost of 0 or
+    1 with mean p, asked for with chance q, has variance p (1 - p)/q. If p grows by h, the variance grows by h STEP with
+    STEP = (1 - 2 p)/q. So h^2 = z^2 (variance + h STEP)/n.
     """
-    if saving[ROUNDS] < FEWEST:
+    if saving[ROUNDS] < MIN_ROUNDS:
         return np.inf
     per_round = _Z * _Z * saving[SQUARED_SHARES]
     skewed = 0.5 * per_round * saving[STEP]
@@ -129,7 +141,7 @@ def _half_width(saving: F64) -> float:
 
 @kernel
 def saving_interval(saving: F64) -> tuple[float, float, float]:
-    """What can be saved, half the width of its interval, and what can be reached."""
+    """The estimated saving, half the width of its 95 % interval, and the reachable cost."""
     half, cost, reachable = _half_width(saving), saving[MEAN_COST], saving[MEAN_REACHABLE]
     if cost + half < reachable:
         return cost, half, 0.0
@@ -137,7 +149,7 @@ def saving_interval(saving: F64) -> tuple[float, float, float]:
 
 
 @kernel
-def saves_less(saving: F64, least: float) -> bool:
-    """Whether the whole interval lies below ``least``."""
+def saving_is_below(saving: F64, least: float) -> bool:
+    """Whether the whole 95 % interval of the saving lies below ``least``."""
     estimate, half, _ = saving_interval(saving)
     return bool(estimate + half < least)

@@ -15,7 +15,7 @@ import numpy as np
 
 from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import inlined, kernel
-from coalface.kernels.online import has_room, learn_row, question_row
+from coalface.kernels.online import decide_and_answer, has_room, learn_row
 from coalface.kernels.regression import clipped, gather, predict
 from coalface.kernels.state import COSTS_QUERIED, F32, I32, I64, Bool, Csr, Model, Scratch, Settings
 
@@ -143,7 +143,7 @@ def learn_tags(
             if not has_room(model, scratch, n):
                 return
             _roll_out(settings, sentences, rules, truth, row, previous, costs)
-            n_asked = question_row(model, settings, scratch, n, costs)
+            n_asked = decide_and_answer(model, settings, scratch, n, costs)
             tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # as predicted before learning
             learn_row(model, settings, scratch, n, costs, n_asked)
         else:

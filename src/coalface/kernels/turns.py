@@ -1,8 +1,8 @@
-"""Asks the questions about an example in turn: one answer can settle the others.
+"""Asks about one label of an example after another, because one answer can rule out other labels.
 
-The rule lists labels that could be best and are uncertain. They are asked in the order of their predicted costs: once a
-label is known to cost c, only labels whose cost may lie below c can be better. A few examples, drawn at random, are
-asked about in full, so that the effect of the skipped questions stays measured.
+The rule marks labels that could be best and are uncertain. They are asked about in order of predicted cost: once a
+label is known to cost c, only labels whose cost may lie below c can be better. A random sample of examples is asked
+about in full, so that the effect of skipped questions can be measured.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ from coalface.kernels.state import (
     Settings,
 )
 
-_DRAW = 2  # which of the round's random numbers decides
-_WHOLE_SHARE = 0.5  # times the audit rate: the share of examples asked about in full
+_DRAW = 2  # index of the round's random number that decides
+_FULL_SHARE = 0.5  # times the audit rate: the share of examples asked about in full
 _NOTHING_KNOWN = np.float32(np.inf)
 
 
@@ -33,14 +33,14 @@ def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool
     """Whether questions are asked in turn in this round."""
     if not settings.in_turn or settings.rule != COAL or in_warm_up(counts, settings, round_number):
         return False
-    return uniform(settings.seed, round_number, _DRAW) >= _WHOLE_SHARE * settings.audit_rate
+    return uniform(settings.seed, round_number, _DRAW) >= _FULL_SHARE * settings.audit_rate
 
 
 @called
 def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
-    """Answer the listed questions from a table of costs, in turn; returns how many were asked.
+    """Answer the marked questions from known costs, one after another; returns how many were asked.
 
-    An audit is asked together with the first question. Afterwards, costs that were not asked for are NaN in scratch.
+    An audit is asked together with the first question. Costs that were not asked for are NaN in scratch afterwards.
     """
     mask, reasons, known = scratch.mask, scratch.reasons, scratch.costs
     n_asked = 0
@@ -53,7 +53,7 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
         known[question] = costs[question]
         reasons[question] = ANSWERED
         n_asked += 1
-        settle(settings, scratch)
+        _drop_settled(settings, scratch)
         question = _most_promising(settings, scratch)
     return n_asked
 
@@ -68,9 +68,9 @@ def answer_rows(
     costs: F32,
     asked: Bool,
 ) -> None:
-    """Answer the questions about decided rows from a table of costs; ``asked`` receives those asked.
+    """Answer the questions about decided rows from known costs; writes the questions that were asked to ``asked``.
 
-    Nothing is learned meanwhile, so the rows may be answered one after the other.
+    The model does not learn in between, so the order of the rows does not matter.
     """
     for row in range(asked.shape[0]):
         for k in range(settings.n_labels):
@@ -87,17 +87,20 @@ def answer_rows(
 
 
 @inlined
-def strike_answered(settings: Settings, scratch: Scratch, asked: Bool) -> None:
-    """Remove labels that were asked for already from the list."""
+def drop_answered(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
+    """Unmark labels that were asked about already and, if asked in turn, labels that the known costs rule out."""
     for k in range(settings.n_labels):
+        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
         if asked[k]:
             scratch.mask[k] = False
             scratch.reasons[k] = ANSWERED
+    if in_turn:
+        _drop_settled(settings, scratch)
 
 
 @called
-def settle(settings: Settings, scratch: Scratch) -> None:
-    """Remove questions that the known costs have settled from the list."""
+def _drop_settled(settings: Settings, scratch: Scratch) -> None:
+    """Unmark uncertain labels that cannot cost less than the cheapest known label."""
     known, mask, reasons, lowest = scratch.costs, scratch.mask, scratch.reasons, scratch.lowest
     least = _NOTHING_KNOWN
     for k in range(settings.n_labels):
@@ -111,7 +114,7 @@ def settle(settings: Settings, scratch: Scratch) -> None:
 
 @called
 def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
-    """Mark the questions to ask now: the whole list, or its most promising label and an audit."""
+    """Set ``next``, the questions to ask now: all marked ones or, in turn, the most promising one and any audit."""
     mask, reasons, first = scratch.mask, scratch.reasons, scratch.next
     for k in range(settings.n_labels):
         first[k] = mask[k] and (not in_turn or reasons[k] != UNCERTAIN)
@@ -122,7 +125,7 @@ def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
 
 @inlined
 def _most_promising(settings: Settings, scratch: Scratch) -> int:
-    """The listed label with the lowest raw prediction, the first of equals; -1 if none is left."""
+    """The marked, uncertain label with the lowest raw prediction, the first of equals; -1 if none is left."""
     mask, reasons, predicted = scratch.mask, scratch.reasons, scratch.predicted
     best = -1
     for k in range(settings.n_labels):

@@ -1,1 +1,1 @@
-"""The learner: a scikit-learn classifier that asks for costs and learns the answers."""
+"""The learner: a scikit-learn classifier that asks for costs and learns from the answers."""

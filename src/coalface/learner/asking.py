@@ -1,4 +1,4 @@
-"""Asking and telling: ``ask`` looks, ``tell`` acts. Costs are checked and mapped to [0, 1] here, and back."""
+"""The active part of a learner: ``ask`` chooses questions without changing state, ``tell`` learns answers."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -16,7 +16,7 @@ from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, ne
 from coalface.learner.collapse import LEAST_SILENCE, warn_if_collapsed
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS, LearnerState
-from coalface.rounds.arrays import answered_in, rounds_of, rows_in
+from coalface.rounds.arrays import answer_arrays, rounds_from_arrays, rows_of_rounds
 from coalface.rounds.cost_ranges import CostRanges
 from coalface.rounds.queries import Queries
 from coalface.rounds.round import Round
@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 
 
 class AskingLearner(LearnerState):
-    """The active part of a learner: questions out, answers in."""
+    """A learner that asks for costs and learns from the answers."""
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -39,13 +39,15 @@ class AskingLearner(LearnerState):
         asked: Any = None,
         first_round: int | None = None,
     ) -> Queries:
-        """The costs worth asking for, with reasons; nothing changes.
+        """The costs worth asking for, with reasons; the learner does not change.
 
-        ``max_costs`` keeps the widest ranges only. ``candidates`` (n, K) restricts the labels of each example.
-        ``known`` (n, K) holds the costs answered so far, NaN elsewhere: questions that they settle are left out, and
-        what was ``asked`` (by default the known ones) is not asked again. ``interview`` does that for you. A question
-        about one example is not repeated for near-duplicates: see ``alike``. Row r is decided at round ``first_round``
-        + r, by default the next rounds; a caller that has told less than it asked gives each example its own.
+        ``max_costs`` limits the questions to those with the widest ranges. ``candidates`` (n, K) restricts the labels
+        of each example. ``known`` (n, K) holds the costs answered so far, NaN elsewhere: labels that they rule out are
+        not asked about, nor are those ``asked`` already (by default the known ones). ``interview`` does this for you.
+        A question about one example is not repeated for near-duplicates: see ``alike``.
+
+        Row r is decided at round ``first_round`` + r, by default the next rounds. Pass ``first_round`` if some earlier
+        questions were not answered yet.
 
         >>> from coalface import CoalClassifier
         >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
@@ -57,14 +59,14 @@ class AskingLearner(LearnerState):
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         rows = self._rows(X)
-        allowed, (costs, before) = self._candidates(candidates, rows), self._answered(rows, known, asked)
+        allowed, (costs, before) = self._candidates(candidates, rows), self._checked_answers(rows, known, asked)
         queries = self._decide(rows, allowed, costs, before, start)
         return queries if limit is None else queries.limited_to(limit)
 
     def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
-        """Ask about each example, one question after the other, until nothing is left to ask; then learn it.
+        """Ask about each example, one question after another, then learn its answers.
 
-        ``answer(i, label)`` gives the cost of a label on example ``i``, NaN for "can't tell".
+        ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell".
 
         >>> from coalface import CoalClassifier
         >>> costs = {"walk": 0.2, "fly": 0.9}
@@ -83,13 +85,13 @@ class AskingLearner(LearnerState):
                 for k in np.flatnonzero(queries.next[0]):
                     cost[0, k] = answer(i, self.classes_[k])
                 asked |= queries.next
-                queries = self._decide(row, mine, *self._answered(row, cost, asked))
-            self._tell(X, row, self.classes_, cost, first.put(asked), mine)
+                queries = self._decide(row, mine, *self._checked_answers(row, cost, asked))
+            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine)
             self._warn_if_collapsed()
         return self
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """The labels to ask about for one sparse example, the most promising first: for services.
+        """The labels to ask about for one sparse example, the most promising first; a fast path for services.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
@@ -104,11 +106,11 @@ class AskingLearner(LearnerState):
     # -- telling ----------------------------------------------------------------------------------
 
     def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
-        """Learn the known costs and close one round per row, also where nothing was asked.
+        """Learn the known costs and close one round per row, even if nothing was asked about it.
 
-        ``asked`` says which costs were asked for: what ``ask`` gave back, or a boolean array, or by default the known
-        ones. Asked and NaN means "can't tell". ``late`` answers belong to examples already decided: they are learned
-        and counted as costs, but close no round.
+        ``asked`` are the costs that were asked for: the result of ``ask``, or a boolean array, or by default the known
+        ones. A cost that was asked for and is NaN means "can't tell". ``late`` answers are about examples whose rounds
+        are closed: they are learned and counted as costs, but do not close a round.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, np.nan]])
@@ -123,7 +125,7 @@ class AskingLearner(LearnerState):
         return self
 
     def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
-        """Learn the costs of some labels of one sparse example and close its round: for services.
+        """Learn the costs of some labels of one sparse example and close its round; a fast path for services.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).tell_row([3, 17], [1.0, 0.5], ["fly"], [0.9]).round_
@@ -131,22 +133,22 @@ class AskingLearner(LearnerState):
         """
         self.begin()
         row = check_row(indices, values, getattr(self, "n_features_in_", 0))
-        codes, given = self._codes(labels), as_cost_array([costs])[0]
+        codes, given = self._columns_of(labels), as_cost_array([costs])[0]
         if given.shape != (len(codes),):
             raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
         cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        decided = self._decide(row, None).put(asked) if self.audit_rate > 0 else asked  # what ask_row looked at
+        decided = self._decide(row, None).restricted_to(asked) if self.audit_rate > 0 else asked  # as ask_row decided
         self._tell(None, row, self.classes_, cost, decided, None)
         self._warn_if_collapsed()
         return self
 
     def tell_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
-        """Learn what rounds say, in order, as a ledger, a file or a service recorded them.
+        """Learn the answers of rounds, in order, as a ledger, a file or a service recorded them.
 
-        ``X`` has the examples where the rounds do not. Rounds that are all late close no round.
+        ``X`` has the examples if the rounds do not. If all rounds are late, none is closed.
 
         >>> from coalface import CoalClassifier
         >>> asked = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0)
@@ -156,12 +158,12 @@ class AskingLearner(LearnerState):
         """
         if not hasattr(self, "model_"):
             self.begin()
-        rows = rows_in(rounds) if X is None else None
-        said, late = answered_in(rounds, self.classes_.tolist()), bool(rounds) and all(one.late for one in rounds)
-        self._tell(X, rows, self.classes_, said.cost, said.asked, said.candidates, said.outlook, late=late)
+        rows = rows_of_rounds(rounds) if X is None else None
+        answers, late = answer_arrays(rounds, self.classes_.tolist()), bool(rounds) and all(one.late for one in rounds)
+        self._tell(X, rows, self.classes_, answers.cost, answers.asked, answers.candidates, answers.outlook, late=late)
         return self
 
-    # -- inside -----------------------------------------------------------------------------------
+    # -- internals --------------------------------------------------------------------------------
 
     def _decide(
         self,
@@ -203,7 +205,7 @@ class AskingLearner(LearnerState):
         *,
         late: bool = False,
     ) -> None:
-        """Check everything, write it to the ledger, learn it: an error before that leaves no trace."""
+        """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
         rows = check_rows(X) if rows is None else rows
         n_rows, recorder = len(rows), self._recorder
         settings = settings_for(len(labels), {**DEFAULTS, **vars(self)})
@@ -229,21 +231,23 @@ class AskingLearner(LearnerState):
         with self.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
             if recorder is not None:
                 first_round = int(self.model_.state.counters[ROUND])
-                recorder.write(rounds_of(first_round, recorder.texts, rows, given, rounds, names, late), vars(self))
+                recorder.write(
+                    rounds_from_arrays(first_round, recorder.texts, rows, given, rounds, names, late), vars(self)
+                )
             self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
             if names is not None:
                 self.feature_names_in_ = names
             self.model_.tell(rows, settings, rounds, late=late)
 
-    def _answered(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
-        """The known costs on the inner scale, and what was asked for."""
+    def _checked_answers(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
+        """The known costs, scaled to [0, 1], and the mask of those asked for."""
         if known is None:
             return None, None
         unit = check_cost(known, len(rows), self.classes_, CostScale.of(self.cost_bounds))
         return unit, ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
 
-    def _codes(self, labels: Any) -> list[int]:
-        """The columns of a few labels, by a dictionary that is made once."""
+    def _columns_of(self, labels: Any) -> list[int]:
+        """The columns of some labels; the dictionary for this lookup is made once."""
         names = np.asarray(labels).ravel().tolist()
         if not hasattr(self, "_code_of"):
             self._code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
@@ -253,7 +257,7 @@ class AskingLearner(LearnerState):
             raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
 
     def _warn_if_collapsed(self) -> None:
-        """Warn once that the learner has stopped asking although its last answers show that it errs."""
+        """Warn once if the learner has stopped asking although the latest answers show errors."""
         silent = self.model_.state.counters[SILENT_ROUNDS]
         if silent < LEAST_SILENCE or self.budget is not None or hasattr(self, "_warned"):
             return

@@ -1,17 +1,17 @@
-"""A budget: how much may be spent on asking, and over how many examples."""
+"""``Budget``: how much may be spent on questions, and over how many examples."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError
 
 _KINDS = ("costs", "examples", "price")
 
 
 class Counts(NamedTuple):
-    """How far a learner has come."""
+    """The rounds, examples and costs of a learner at some time."""
 
     rounds: int = 0
     examples: int = 0
@@ -20,10 +20,10 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Spend at most so many ``costs``, or ``examples``, or so much ``price``, over the next ``over`` examples.
+    """A limit on the ``costs``, ``examples`` or total ``price`` of the questions about the next ``over`` examples.
 
-    With ``price``, an example is paid for once, when its first cost is asked for, and each cost on top of that.
-    ``since`` says what a learner had done before the budget began; ``start_budget`` fills it in.
+    With ``price``, an example's first cost adds ``price_per_example``, and every cost adds ``price_per_cost``.
+    ``since`` has the learner's counts when the budget began; ``start_budget`` sets it.
 
     >>> budget = Budget(price=500, over=10_000, price_per_example=2.0, price_per_cost=0.5)
     >>> budget.amount, budget.price_of(examples=3, costs=4)
@@ -44,15 +44,15 @@ class Budget:
         kinds = [kind for kind in _KINDS if getattr(self, kind) is not None]
         if len(kinds) != 1:
             got = ", ".join(kinds) or "none of them"
-            raise InputError(f"budget must give one of costs, examples and price, got {got}. Pass exactly one.")
+            raise InputError(f"budget must have exactly one of costs, examples and price, got {got}.")
         for name in (kinds[0], "price_per_example", "price_per_cost"):
-            object.__setattr__(self, name, _amount(name, getattr(self, name)))
-        object.__setattr__(self, "over", _whole("over", self.over, least=1))
+            object.__setattr__(self, name, finite_number(f"budget {name}", _not_a_flag(name, getattr(self, name)), 0.0))
+        object.__setattr__(self, "over", _count("over", self.over, least=1))
         object.__setattr__(self, "since", _counts(self.since))
         prices = (self.price_per_example, self.price_per_cost)
         if self.price is None and prices != (0.0, 1.0):
             raise InputError(
-                f"budget must say price=... where it gives price_per_example or price_per_cost, got {kinds[0]}=... "
+                f"budget must have price=... if it has price_per_example or price_per_cost, got {kinds[0]}=... "
                 f"with the prices {prices[0]:g} and {prices[1]:g}. Leave them out, or pass price=... instead."
             )
         if sum(prices) == 0.0:
@@ -60,7 +60,7 @@ class Budget:
 
     @classmethod
     def of(cls, value: Any) -> "Budget":
-        """The budget itself, or that of a mapping such as a file holds.
+        """The budget itself, or the one that a mapping from a file describes.
 
         >>> Budget.of({"costs": 100, "over": 1000}) == Budget(costs=100, over=1000)
         True
@@ -72,33 +72,33 @@ class Budget:
             raise InputError(f"budget must be a Budget, or a mapping with some of {', '.join(known)}, got {value!r}.")
         unknown = [name for name in value if name not in known]
         if unknown:
-            raise InputError(f"budget has no {unknown[0]!r}; possible are {', '.join(known)}.")
+            raise InputError(f"budget has no {unknown[0]!r}. Use some of {', '.join(known)}.")
         if "over" not in value:
             raise InputError(f"budget must say over how many examples, got {dict(value)!r}. Add over.")
         return cls(**value)
 
     @property
     def unit(self) -> str:
-        """What the amount counts: "costs", "examples" or "price"."""
+        """The unit of the amount: "costs", "examples" or "price"."""
         return next(kind for kind in _KINDS if getattr(self, kind) is not None)
 
     @property
     def amount(self) -> float:
-        """What may be spent in all, in the unit of the budget."""
+        """The total that may be spent, in the unit of the budget."""
         return float(getattr(self, self.unit))
 
     @property
     def prices(self) -> tuple[float, float]:
-        """What an example and what a cost takes, in the unit of the budget."""
+        """The price of an example and of a cost, in the unit of the budget."""
         return (1.0, 0.0) if self.examples is not None else (self.price_per_example, self.price_per_cost)
 
     def price_of(self, examples: int, costs: int) -> float:
-        """What asking for so many costs on so many examples takes, counted as the kernels count it."""
+        """The price of asking for so many costs on so many examples, computed as in the kernels."""
         per_example, per_cost = self.prices
         return per_example * examples + per_cost * costs
 
     def plain(self) -> dict[str, Any]:
-        """The budget as JSON values; what equals its default is left out.
+        """The budget as JSON values, without defaults.
 
         >>> Budget(costs=100, over=1000).plain()
         {'over': 1000, 'costs': 100.0}
@@ -108,28 +108,17 @@ class Budget:
         return {name: list(value) if name == "since" else value for name, value in given.items()}
 
 
-def _amount(name: str, value: Any) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0:
-        raise InputError(f"budget must have finite {name} from 0 on, got {value!r}.")
-    return number
+def _not_a_flag(name: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        raise InputError(f"budget {name} must be a number, got {value!r}.")
+    return value
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    try:
-        number = int(value)
-        whole = number == value and not isinstance(value, bool) and least <= number < 2**62
-    except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole:
-        raise InputError(f"budget must have {name} as a whole number from {least} on, got {value!r}.")
-    return number
+def _count(name: str, value: Any, least: int) -> int:
+    return whole_number(f"budget {name}", _not_a_flag(name, value), least)
 
 
 def _counts(value: Any) -> Counts:
     if not isinstance(value, list | tuple) or len(value) != len(Counts()):
-        raise InputError(f"budget must have since as the counts {', '.join(Counts._fields)}, got {value!r}.")
-    return Counts(*(_whole("since", count, least=0) for count in value))
+        raise InputError(f"budget since must have the counts {', '.join(Counts._fields)}, got {value!r}.")
+    return Counts(*(_count("since", count, least=0) for count in value))

@@ -1,4 +1,4 @@
-"""``CoalClassifier``: COAL over any cost model, by default the online one."""
+"""``CoalClassifier``: COAL with any cost model, by default the online one."""
 
 from typing import Any, Self
 

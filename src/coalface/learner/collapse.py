@@ -1,18 +1,18 @@
-"""Premature certainty: a warning that a learner has stopped asking although its answers show that it errs."""
+"""Warns if a learner has stopped asking although the answers show errors."""
 
 import warnings
 
 from coalface.errors import CollapseWarning
 from coalface.kernels.state import EXAMPLES_QUERIED, SILENT_ROUNDS, Counted
 
-LEAST_SILENCE = 500  # rounds without a question that call for a second look
-_WRONG = 0.25  # mean excess cost of the last answered examples, as a share of the cost scale
+LEAST_SILENCE = 500  # rounds without a question before the warning is considered
+_LARGE_REGRET = 0.25  # mean regret of the latest answered examples, with costs scaled to [0, 1]
 
 
 def warn_if_collapsed(counts: Counted, mellowness: float, warm_up: int | str) -> bool:
-    """Whether a warning was given."""
+    """Warn if needed; returns whether it did."""
     silent, regret = int(counts.counters[SILENT_ROUNDS]), float(counts.recent_regret[0])
-    if silent < max(LEAST_SILENCE, 5 * int(counts.counters[EXAMPLES_QUERIED])) or regret < _WRONG:
+    if silent < max(LEAST_SILENCE, 5 * int(counts.counters[EXAMPLES_QUERIED])) or regret < _LARGE_REGRET:
         return False
     warnings.warn(
         f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "

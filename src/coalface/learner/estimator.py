@@ -1,4 +1,4 @@
-"""The scikit-learn classifier: learn all that is given, predict, score."""
+"""The scikit-learn classifier: ``fit``, ``partial_fit``, ``predict`` and ``score``."""
 
 from typing import Any, Self
 
@@ -17,25 +17,25 @@ from coalface.rounds.cost_ranges import CostRanges
 
 
 class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
-    """A cost-sensitive classifier that asks; a learner adds its parameters and names its model."""
+    """The base of the public learners, which add their parameters and choose a cost model."""
 
-    # -- learning all that is given ----------------------------------------------------------------
+    # -- learning ----------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, *, cost: Any = None, candidates: Any = None) -> Self:
-        """Forget everything, then learn all the given costs in one pass; class labels or ``cost``.
+        """Reset the learner, then learn all given class labels or costs in one pass.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
         ['no', 'yes']
         """
         if self._recorder is not None:
-            raise InputError("fit forgets what the ledger remembers; use partial_fit, or fit a clone of this learner.")
+            raise InputError("fit would reset a learner that records to a ledger. Use partial_fit, or fit a clone.")
         fresh = type(self)(**self.get_params(deep=False))
         fresh.partial_fit(
             X, y, cost=cost, classes=labels_of(y, cost, self.classes, self.cost_matrix), candidates=candidates
         )
         for name in [name for name in vars(self) if name.endswith("_") or name in ("_warned", "_code_of")]:
-            delattr(self, name)  # only now that nothing can go wrong any more
+            delattr(self, name)  # only now, because learning may fail
         self.__dict__.update(vars(fresh))
         return self
 
@@ -58,10 +58,10 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         self._warn_if_collapsed()
         return self
 
-    # -- using what was learned --------------------------------------------------------------------
+    # -- predicting --------------------------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example, or ``abstain_label`` where ``abstain_cost`` is less.
+        """The label with the least predicted cost, per example, or ``abstain_label`` if ``abstain_cost`` is less.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
@@ -88,7 +88,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         return CostScale.of(self.cost_bounds).from_unit(predicted)
 
     def cost_range(self, X: Any) -> CostRanges:
-        """What each cost may still be, were the example decided now, budget aside; never outside ``cost_bounds``.
+        """The range of every cost if the example were decided now, ignoring the budget; always within ``cost_bounds``.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
@@ -98,7 +98,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         return self._decide(rows, None, settings=self.settings_for()._replace(budget=np.inf, alike=np.inf)).ranges
 
     def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
-        """Minus the mean cost of the predictions, from class labels or from known costs.
+        """The negative mean cost of the predictions, given class labels or known costs.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
@@ -110,11 +110,13 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
         paid = self.costs_of_answers(rows, unit)
         if np.isnan(paid).any():
-            raise InputError(f"cost must be known for the predicted labels, row {np.argmax(np.isnan(paid))} is not.")
+            raise InputError(
+                f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}."
+            )
         return -float(scale.from_unit(paid.mean()))
 
     def costs_of_answers(self, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
-        """What the predictions for checked rows cost, where ``unit`` (n, K) are the true costs in [0, 1]."""
+        """The costs of the predictions for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
         settings: Settings = self.settings_for()
         best = self.model_.answer(rows, settings)
         of_labels = unit[np.arange(len(best)), np.minimum(best, settings.n_labels - 1)].astype(np.float64)
@@ -123,7 +125,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     # -- labels ------------------------------------------------------------------------------------
 
     def resolve_classes(self, classes: Any, cost: Any) -> NDArray[Any]:
-        """The labels of the learner or, before it begins, those that ``classes`` or the columns of ``cost`` give."""
+        """The labels of the learner or, before it begins, those of ``classes`` or of the columns of ``cost``."""
         if hasattr(self, "classes_"):
             if classes is not None and not np.array_equal(label_array(classes), self.classes_):
                 raise InputError(
@@ -137,7 +139,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may expect of this estimator."""
+        """Tell scikit-learn that sparse input is supported."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

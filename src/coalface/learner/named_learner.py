@@ -1,4 +1,4 @@
-"""A learner together with the names of its features, saved in one file."""
+"""``NamedLearner``: a learner together with the names of its features, saved in one file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,20 +17,20 @@ from coalface.errors import FileFormatError, InputError
 from coalface.learner.coal import CoalClassifier
 from coalface.rounds.round import Round
 
-_LARGEST_GAP = 1_000_000  # rounds; a larger gap is a mistyped number
+_LARGEST_GAP = 1_000_000  # rounds; a larger gap is probably a mistyped number
 
 
 def require_model(path: Path) -> None:
-    """Refuse a model file that does not exist."""
+    """Raise a FileFormatError if a model file does not exist."""
     if not path.is_file():
-        raise FileFormatError(f"There is no model {path}. Make one with: coalface train DATA --model {path}")
+        raise FileFormatError(f"There is no model {path}. Train one with: coalface train DATA --model {path}")
 
 
 @dataclass
 class NamedLearner:
     """The learner and, if its data had any, the names of its features in the order of their columns.
 
-    The names are kept here and not on the learner, which would then expect a data frame.
+    The names are kept here because a learner with feature names would expect a data frame.
 
     >>> named = NamedLearner(CoalClassifier(["walk", "fly"]))
     >>> named.tell([Round(1, features={"length": 3.5}, ask=("walk",), costs={"walk": 0.2})])
@@ -43,12 +43,12 @@ class NamedLearner:
 
     @property
     def width(self) -> int:
-        """The number of features that the learner has seen."""
+        """The number of features that the learner has seen so far."""
         return int(getattr(self.learner, "n_features_in_", 0))
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The labels, also before the learner has learned anything."""
+        """The labels, even if the learner has not learned anything yet."""
         found = getattr(self.learner, "classes_", None)
         return label_array(self.learner.classes) if found is None else np.asarray(found)
 
@@ -61,7 +61,7 @@ class NamedLearner:
         return cls(learner, None if names is None else tuple(str(name) for name in names))
 
     def save(self, path: Path) -> None:
-        """Write the learner; the old file stays until the new one is complete."""
+        """Write the learner; the old file is replaced only when the new one is complete."""
         if self.feature_names is not None:
             self.learner.feature_names_in_ = np.array(self.feature_names, dtype=object)
         try:
@@ -70,13 +70,13 @@ class NamedLearner:
             self.learner.__dict__.pop("feature_names_in_", None)
 
     def read(self, path: Path, format: str, options: dict[str, Any]) -> CostDataset:
-        """The dataset of a path with the learner's features and labels."""
+        """Read a dataset, aligned to the learner's features and labels."""
         return read_aligned(
             path, format, options, classes=self.classes, feature_names=self.feature_names, width=self.width
         )
 
     def learn(self, path: Path, format: str, options: dict[str, Any]) -> None:
-        """Learn all costs in a dataset; a learner that has no labels yet takes those of the dataset."""
+        """Learn all costs in a dataset; a learner without labels uses those of the dataset."""
         if self.learner.classes is None and not hasattr(self.learner, "classes_"):
             dataset = read_dataset(path, format, **options)
             self.learner.classes = dataset.classes
@@ -86,26 +86,26 @@ class NamedLearner:
         self.feature_names = dataset.feature_names or self.feature_names
 
     def tell(self, rounds: Sequence[Round], *, late: bool = False, fill_gaps: bool = False) -> None:
-        """Learn all rounds, sorted by number, or raise an error and change nothing.
+        """Learn rounds, sorted by number, or raise an error and change nothing.
 
-        The rounds must continue from the learner's own, so no answer counts twice. ``late`` answers belong to closed
-        rounds and close none. ``fill_gaps`` closes rounds that are missing as if nothing had been asked.
+        The rounds must continue from the learner's last one, so that no answer counts twice. ``late`` answers belong
+        to closed rounds and close no others. ``fill_gaps`` closes missing rounds as if nothing had been asked.
         """
         if not rounds:
             return
         next_round = self.learner.round_
         if late:
             _check_late(rounds, next_round)
-            told = [replace(one, late=True, unasked=()) for one in rounds if one.costs]
+            learned = [replace(one, late=True, unasked=()) for one in rounds if one.costs]
         else:
             _check_continue(rounds, next_round, fill_gaps=fill_gaps)
-            told = _with_gaps(rounds, next_round)
-        X, names = self._examples(told)
-        self.learner.tell_rounds(told, X)
+            learned = _with_gaps_filled(rounds, next_round)
+        X, names = self._examples(learned)
+        self.learner.tell_rounds(learned, X)
         self.feature_names = names
 
     def _examples(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:
-        """The examples of all rounds, and the feature names with the new ones at the end."""
+        """The examples of all rounds as a matrix, and the feature names, new ones last."""
         column = {name: place for place, name in enumerate(self.feature_names or ())}
         indices: list[int] = []
         values: list[float] = []
@@ -126,11 +126,13 @@ class NamedLearner:
         return X, tuple(column) if column else self.feature_names
 
     def _check_naming(self, one: Round) -> None:
-        """Refuse numbered features where the learner has names, and names where it has numbers."""
+        """Raise an InputError if the round names its features and the learner numbers them, or the reverse."""
         if one.features and self.feature_names is None and self.width:
-            raise InputError(f"Round {one.number} names its features, the model numbers them. Use indices and values.")
+            raise InputError(
+                f"Round {one.number} names its features, but the model numbers them. Use indices and values."
+            )
         if one.indices and self.feature_names is not None:
-            raise InputError(f"Round {one.number} numbers its features, the model names them. Use features.")
+            raise InputError(f"Round {one.number} numbers its features, but the model names them. Use features.")
 
 
 def _check_late(rounds: Sequence[Round], next_round: int) -> None:
@@ -138,7 +140,7 @@ def _check_late(rounds: Sequence[Round], next_round: int) -> None:
     if last >= next_round:
         raise InputError(f"late answers must belong to rounds before {next_round}, got round {last}. Leave out late.")
     if not any(one.costs for one in rounds):
-        raise InputError("late answers must have costs in some round, got none. Add them.")
+        raise InputError("late answers must have costs in some round, got none. Add costs.")
 
 
 def _check_continue(rounds: Sequence[Round], next_round: int, *, fill_gaps: bool) -> None:
@@ -164,6 +166,6 @@ def _check_continue(rounds: Sequence[Round], next_round: int, *, fill_gaps: bool
         earlier = one.number
 
 
-def _with_gaps(rounds: Sequence[Round], next_round: int) -> list[Round]:
+def _with_gaps_filled(rounds: Sequence[Round], next_round: int) -> list[Round]:
     found = {one.number: one for one in rounds}
     return [found.get(number, Round(number)) for number in range(next_round, rounds[-1].number + 1)]

@@ -1,4 +1,4 @@
-"""``OracleCoalClassifier``: Algorithm 1 of the paper, over any class of regressors that an oracle can search."""
+"""``OracleCoalClassifier``: Algorithm 1 of the paper, with any class of regressors that an oracle can search."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from coalface.models.exact.user_oracles import oracle_of
 
 
 class OracleCoalClassifier(CostClassifier):
-    """A cost-sensitive classifier that asks (COAL, Algorithm 1): exact ranges over all that is still plausible.
+    """A cost-sensitive classifier with exact cost ranges over all plausible regressors (COAL, Algorithm 1).
 
-    Every answer is kept and looked at again, so it is meant for thousands of examples, not for millions. Parameters and
-    engines are explained in ``docs/exact-engine.md``.
+    It keeps every answer and uses all of them in every round, so it is meant for thousands of examples, not millions.
+    Parameters and engines are explained in ``docs/exact-engine.md``.
 
     >>> learner = OracleCoalClassifier(classes=["refund", "billing"], warm_up=0)
     >>> for row, cost in [([1.0, 0.0], [0.0, 0.8]), ([0.0, 1.0], [0.9, 0.1])] * 10:

@@ -1,4 +1,4 @@
-"""Saving a learner to a file, recording it in a ledger, and rebuilding it from either, bit for bit."""
+"""Saves a learner to a file, records it in a ledger, and rebuilds it from either, bit for bit."""
 
 import os
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ from coalface.rounds.ledger import Ledger
 from coalface.rounds.recorder import Recorder
 from coalface.rounds.round import Round
 
-_BATCH = 512  # rounds replayed in one go
+_BATCH = 512  # rounds replayed per call
 
 
 class PersistentLearner(AskingLearner):
     """A learner that can be saved, recorded and replayed."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to one file, atomically; ``load`` goes on exactly from there.
+        """Write the whole state to one file, atomically; ``load`` restores it exactly.
 
         >>> from coalface import CoalClassifier
         >>> from tempfile import TemporaryDirectory
@@ -38,7 +38,7 @@ class PersistentLearner(AskingLearner):
         meta: dict[str, Any] = {"params": self.plain_params(), "width": getattr(self, "n_features_in_", None)}
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
-        with self.model_.lock:  # a row learned meanwhile would change the arrays under the writer
+        with self.model_.lock:  # a row learned in another thread would change the arrays
             write_bundle(path, "model", meta, {"classes_": self.classes_, **self.model_.arrays()})
 
     @classmethod
@@ -59,12 +59,12 @@ class PersistentLearner(AskingLearner):
         return learner
 
     def record_to(self, ledger: Ledger) -> Self:
-        """Write every round to an empty ledger, before it is learned."""
+        """From now on, write every round to this empty ledger before it is learned."""
         self.begin()
         if self.round_ != 1 or self.model_.state.answered.any() or self.costs_queried_:
             raise InputError(
-                f"A ledger must record a learner from its first round, this one is at round {self.round_} with "
-                f"{self.costs_queried_} costs asked for. Start a new learner."
+                f"A ledger must record a learner from its first round, but this one is at round {self.round_} "
+                f"(costs asked for: {self.costs_queried_}). Start a new learner."
             )
         check_recordable(self.classes_)
         ledger.begin({"params": self.plain_params(), "classes": self.classes_.tolist()})
@@ -73,7 +73,7 @@ class PersistentLearner(AskingLearner):
 
     @classmethod
     def from_ledger(cls, ledger: Ledger) -> Self:
-        """The learner that the ledger's rounds make, bit for bit; it goes on recording there.
+        """Rebuild the learner from the ledger's rounds, bit for bit; it continues to record there.
 
         >>> from coalface import CoalClassifier, MemoryLedger
         >>> ledger = MemoryLedger()
@@ -114,7 +114,7 @@ class PersistentLearner(AskingLearner):
         return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy does not write to the ledger of the original."""
+        """Copies do not write to the ledger of the original."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_recorder", None)
         return state
@@ -125,7 +125,7 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _batches(ledger: Ledger) -> Iterator[list[Round]]:
-    """The rounds in order; those of a batch have one width, are all late or none, and name no new columns."""
+    """The rounds in batches that have one width, are all late or none, and name columns only in their first round."""
     batch: list[Round] = []
     number, shape = 1, (False, 0)
     for one in ledger:

@@ -1,4 +1,4 @@
-"""``RidgeCoalClassifier``: COAL over exact ridge regression, for streams of dense embeddings."""
+"""``RidgeCoalClassifier``: COAL with exact ridge regression, for streams of dense embeddings."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from coalface.models.ridge import RidgeModel
 class RidgeCoalClassifier(CostClassifier):
     """A cost-sensitive classifier for embeddings of up to some 2,000 numbers (COAL with ridge regression).
 
-    It weighs every pair of features, so it learns more from a cost than ``CoalClassifier`` and is slower by about the
-    number of features; it keeps 2 x labels x features^2 bytes. Parameters are explained in ``docs/parameters.md``.
+    It tracks the correlation of every pair of features. So it learns more from each cost than ``CoalClassifier``, but
+    is slower by a factor of about the number of features, and takes 2 x labels x features^2 bytes of memory. Parameters
+    are explained in ``docs/parameters.md``.
 
     >>> learner = RidgeCoalClassifier(classes=["refund", "billing"])
     >>> queries = learner.ask([[1.0, 0.0]])
@@ -59,7 +60,7 @@ class RidgeCoalClassifier(CostClassifier):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes that the model occupies.
+        """The memory of the model in bytes.
 
         >>> RidgeCoalClassifier(classes=range(100)).tell([[0.1] * 384], [[0.5] * 100]).nbytes_ // 1_000_000
         33

@@ -1,4 +1,4 @@
-"""The learner's parameters, checked, as the numbers that the kernels read."""
+"""Checks the learner's parameters and converts them to the ``Settings`` of the kernels."""
 
 import math
 from collections.abc import Mapping
@@ -66,10 +66,10 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
     abstain_cost = _abstain_cost(params)
     try:
         settings = _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
-    except TypeError:  # an unhashable value: let the check below name it
+    except TypeError:  # an unhashable value: check again without the cache, for an error that names it
         settings = _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
     budget = params.get("budget")
-    return settings if budget is None else _within(settings, Budget.of(budget))
+    return settings if budget is None else _with_budget(settings, Budget.of(budget))
 
 
 _NAMES = (
@@ -90,7 +90,7 @@ _NAMES = (
 )
 
 
-@lru_cache(maxsize=256, typed=True)  # a service checks the same parameters for every row
+@lru_cache(maxsize=256, typed=True)  # services check the same parameters for every row
 def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
     params = dict(zip(_NAMES, values, strict=True))
     model_of(params["model"])
@@ -114,16 +114,16 @@ def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
 
 
 def _abstain_cost(params: Mapping[str, Any]) -> float:
-    """What abstaining costs on the inner scale; infinite where it is no answer."""
+    """The cost of abstaining, scaled to [0, 1]; infinite if the learner cannot abstain."""
     if params["abstain_cost"] is None:
         return math.inf
     scale = CostScale.of(params["cost_bounds"])
     return float(scale.to_unit(np.array(number(params, "abstain_cost", scale.floor, scale.ceiling))))
 
 
-def _within(settings: Settings, budget: Budget) -> Settings:
+def _with_budget(settings: Settings, budget: Budget) -> Settings:
     if settings.mellowness == 0.0 and settings.rule != PASSIVE:
-        raise InputError("mellowness must be above 0 with a budget, which is paced by multiplying it, got 0.")
+        raise InputError("mellowness must be above 0 with a budget, because pacing multiplies it, got 0.")
     per_example, per_cost = budget.prices
     return settings._replace(
         budget=budget.amount,

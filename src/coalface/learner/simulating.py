@@ -1,4 +1,4 @@
-"""Runs in which every cost is known and the learner sees only those it asks for, played piece by piece."""
+"""Simulated runs: all costs are known, but the learner sees only those that it asks for."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,34 +12,34 @@ from coalface.data.labels import label_texts
 from coalface.data.rows import Rows, check_feature_names, check_width
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
+from coalface.kernels.stopping import saving_is_below
 from coalface.learner.persistence import PersistentLearner
-from coalface.learner.stopping import saves_less_than
-from coalface.models.contract import Play
-from coalface.rounds.arrays import rounds_of
+from coalface.models.contract import RunArrays
+from coalface.rounds.arrays import rounds_from_arrays
 from coalface.rounds.round import Round
 
 UNLIMITED = 2**62
-NEVER = float("-inf")  # to stop because more asking saves too little
+NEVER = float("-inf")  # a saving that never ends a run
 
 
 @dataclass
 class Run:
-    """A simulated run as far as it was played; ``learner.play`` goes on with it."""
+    """A simulated run and its progress; ``learner.play`` continues it."""
 
     rows: Rows
     cost: Any  # (n, K) on the user's scale
-    names: NDArray[np.object_] | None  # of the columns
-    play: Play
+    names: NDArray[np.object_] | None  # of the features
+    arrays: RunArrays
     batch: int
     stop_saving: float
-    done: int = 0  # positions of the order
+    done: int = 0  # rows of the order played so far
 
     def __len__(self) -> int:
-        return len(self.play.order)
+        return len(self.arrays.order)
 
     def asked(self, span: slice) -> NDArray[np.bool_]:
-        """What was asked at these positions, (n, K), where the run records it."""
-        return self.play.record.mask[span]
+        """The mask of questions at these positions, (n, K), if the run records them."""
+        return self.arrays.record.mask[span]
 
 
 class SimulatingLearner(PersistentLearner):
@@ -58,10 +58,10 @@ class SimulatingLearner(PersistentLearner):
         batch: int = 1,
         stop_saving: float | None = None,
     ) -> Run:
-        """A run over checked rows; ``given`` has their candidates and costs on the inner scale.
+        """Start a run over checked rows; ``given`` has their candidates and their costs, scaled to [0, 1].
 
-        With ``record``, or where a ledger is kept, the run records what it asks. It ends early once more asking would
-        save less than ``stop_saving`` per example.
+        The run records its questions if ``record`` is true or the learner has a ledger. It ends early once further
+        questions would save less than ``stop_saving`` per example.
         """
         least = NEVER if stop_saving is None else self._unit_saving("stop_saving", stop_saving)
         check_width(rows, self)
@@ -78,17 +78,17 @@ class SimulatingLearner(PersistentLearner):
             propensity=np.zeros(shape),
             outlook=np.zeros((shape[0], N_OUTLOOK)),
         )
-        return Run(rows, cost, names, Play(order, given, recorded), batch, least)
+        return Run(rows, cost, names, RunArrays(order, given, recorded), batch, least)
 
     def play(self, run: Run, n_rows: int, costs: int = UNLIMITED) -> None:
-        """Go on for ``n_rows`` rows, in whole batches, or until so many costs have been asked for in all."""
+        """Continue for ``n_rows`` rows, in whole batches, or until the learner has asked for ``costs`` in total."""
         start, settings = run.done, self.settings_for()
         until = Until(min(start + n_rows, len(run)), costs, run.stop_saving)
         recorder = self._recorder
         if recorder is not None:
             recorder.check(vars(self))
         with self.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
-            run.done = self.model_.simulate(run.rows, settings, run.play, start, until, run.batch)
+            run.done = self.model_.simulate(run.rows, settings, run.arrays, start, until, run.batch)
             self.n_features_in_ = max(run.rows.width, getattr(self, "n_features_in_", 0))
             if run.names is not None:
                 self.feature_names_in_ = run.names
@@ -96,19 +96,19 @@ class SimulatingLearner(PersistentLearner):
                 recorder.write(self._rounds_of_run(run, slice(start, run.done)), vars(self), learned=True)
 
     def is_over(self, run: Run) -> bool:
-        """Whether the run is at its end, or more asking would save too little."""
+        """Whether the run is complete or has stopped early."""
         return run.done == len(run) or self.has_stopped(run)
 
     def has_stopped(self, run: Run) -> bool:
-        """Whether more asking would save less than the run demands."""
-        return saves_less_than(self.model_.state, run.stop_saving)
+        """Whether further questions would save less than the run's ``stop_saving``."""
+        return saving_is_below(self.model_.state.saving, run.stop_saving)
 
     def end_run(self) -> None:
-        """Warn if the learner has stopped asking although it errs."""
+        """Warn if the learner has stopped asking although the answers show errors."""
         self._warn_if_collapsed()
 
     def _rounds_of_run(self, run: Run, span: slice) -> list[Round]:
-        picked, given, record = run.play.order[span], run.play.given, run.play.record
+        picked, given, record = run.arrays.order[span], run.arrays.given, run.arrays.record
         asked = record.mask[span]
         cost = np.where(asked, CostScale.of(self.cost_bounds).within(np.asarray(run.cost)[picked]), np.nan)
         rounds = NO_ROUNDS._replace(
@@ -120,4 +120,4 @@ class SimulatingLearner(PersistentLearner):
         )
         names = run.names if span.start == 0 else None
         texts = label_texts(self.classes_)
-        return rounds_of(self.round_ - len(picked), texts, run.rows.take(picked), cost, rounds, names)
+        return rounds_from_arrays(self.round_ - len(picked), texts, run.rows.take(picked), cost, rounds, names)

@@ -1,4 +1,4 @@
-"""What a learner has: its parameters, its labels, its model, and the counts of what was asked."""
+"""The state of a learner: its parameters, labels, model, and the counts of its questions."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -15,14 +15,15 @@ from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import CoalfaceError, InputError
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, Settings
+from coalface.kernels.stopping import saving_is_below
 from coalface.learner.budget import Budget, Counts
 from coalface.learner.settings import AS_PUBLISHED, settings_for
-from coalface.learner.stopping import Saving, checked_saving, saves_less_than, saving_of
+from coalface.learner.stopping import Saving, checked_saving, saving_of
 from coalface.models.contract import CostModel
 from coalface.rounds.recorder import Recorder
 
-_BEGINNING = RLock()
-DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of the parameters that a learner does not have
+_BEGIN_LOCK = RLock()
+DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of parameters that a learner lacks
 
 
 class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
@@ -30,7 +31,7 @@ class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc
 
 
 class LearnerState(BaseEstimator):  # type: ignore[misc]
-    """The base of all learners; parameters that a learner does not have are as published."""
+    """The base of all learners; a parameter that a learner lacks has its published value."""
 
     classes: Any
     cost_matrix: Any
@@ -51,12 +52,12 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _cost_model(self) -> CostModel:
-        """The model that the parameters describe, before it begins."""
+        """The untrained model that the parameters describe; its ``begin`` was not called yet."""
 
     # -- beginning --------------------------------------------------------------------------------
 
     def begin(self, classes: Any = None) -> Self:
-        """Check the parameters and start with these labels, by default ``classes``; nothing happens if it has begun.
+        """Check the parameters and start with these labels, by default ``classes``; has no effect on a started learner.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).begin().classes_.tolist()
@@ -75,21 +76,21 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         return self
 
     def settings_for(self, n_labels: int | None = None) -> Settings:
-        """The parameters, checked, as compiled code reads them."""
+        """The checked parameters as the settings of compiled code."""
         return settings_for(len(self.classes_) if n_labels is None else n_labels, {**DEFAULTS, **vars(self)})
 
     def _new_model(self, labels: NDArray[Any]) -> CostModel:
-        """A model for these labels; an InputError if the parameters cannot be."""
+        """A model for these labels; an InputError if a parameter is invalid."""
         self._predictions(labels)
         return self._cost_model().begin(len(labels), self.settings_for(len(labels)))
 
     def _begin_with(self, labels: NDArray[Any], model: CostModel) -> None:
-        with _BEGINNING:  # two threads must not begin one learner twice
+        with _BEGIN_LOCK:  # two threads must not start the same learner twice
             if not hasattr(self, "model_"):
                 self.classes_, self.model_ = labels, model
 
     def _predictions(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """All that ``predict`` may give back: the labels and, where the learner may abstain, ``abstain_label``."""
+        """All possible results of ``predict``: the labels and, if the learner can abstain, ``abstain_label``."""
         return labels if self.abstain_cost is None else with_abstaining(labels, self.abstain_label)
 
     def _rows(self, X: Any, *, allow_empty: bool = True) -> Rows:
@@ -111,19 +112,19 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
 
     @property
     def costs_queried_(self) -> int:
-        """Single costs asked for so far."""
+        """The number of costs asked for so far."""
         return int(self.model_.state.counters[COSTS_QUERIED]) if hasattr(self, "model_") else 0
 
     @property
     def examples_queried_(self) -> int:
-        """Examples with at least one cost asked for so far."""
+        """The number of examples with at least one cost asked for so far."""
         return int(self.model_.state.counters[EXAMPLES_QUERIED]) if hasattr(self, "model_") else 0
 
     @property
     def saving_(self) -> Saving | None:
-        """What more asking could still save per example, at most; None where there is no basis for an estimate.
+        """The most that further questions could save per example; None if it cannot be estimated yet: see ``Saving``.
 
-        It takes audits (``audit_rate`` above 0) and at least a hundred rounds, told as they were asked: see ``Saving``.
+        The estimate needs audits (``audit_rate`` above 0) and at least 100 rounds answered as they were asked.
 
         >>> from coalface import CoalClassifier, simulate
         >>> learner = CoalClassifier(classes=["walk", "fly"], audit_rate=0.2)
@@ -139,14 +140,14 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
             return saving_of(self.model_.state, CostScale.of(self.cost_bounds))
 
     def should_stop(self, saving: float) -> bool:
-        """Whether more asking would save less than ``saving`` per example: the whole interval lies below it.
+        """Whether further questions would save less than ``saving`` per example: the whole interval lies below it.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(classes=["walk", "fly"], audit_rate=0.1).should_stop(saving=0.02)
         False
         """
         least = self._unit_saving("saving", saving)
-        return hasattr(self, "model_") and saves_less_than(self.model_.state, least)
+        return hasattr(self, "model_") and saving_is_below(self.model_.state.saving, least)
 
     def _unit_saving(self, name: str, saving: Any) -> float:
         return checked_saving(name, saving, CostScale.of(self.cost_bounds), self.audit_rate)
@@ -155,7 +156,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
 
     @property
     def spent_(self) -> float:
-        """What was spent since the budget began, in its unit; without a budget, the costs asked for.
+        """The amount spent since the budget began, in its unit; without a budget, the number of costs asked for.
 
         >>> from coalface import Budget, CoalClassifier
         >>> budget = Budget(price=100, over=50, price_per_example=3.0, price_per_cost=1.0)
@@ -169,7 +170,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         return budget.price_of(max(examples, 0), max(costs, 0))
 
     def start_budget(self, budget: Any) -> Self:
-        """Begin a budget, or a new one, at the next example: what was asked for so far does not count against it.
+        """Start a new budget at the next example; earlier questions do not count against it.
 
         >>> from coalface import Budget, CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).partial_fit([[1.0]], ["walk"])

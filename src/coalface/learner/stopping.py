@@ -1,4 +1,4 @@
-"""When to stop asking: what more of it could still save, estimated from what was asked."""
+"""``Saving``: how much further questions could still save, to decide when to stop asking."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,25 +6,24 @@ from typing import Any
 import numpy as np
 
 from coalface.data.costs import CostScale
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
 from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, SQUARED_SHARES, Counted
-from coalface.kernels.stopping import saves_less, saving_interval
+from coalface.kernels.stopping import saving_interval
 
 
 @dataclass(frozen=True)
 class Saving:
-    """What more asking could still save per example, at most, with a 95 % interval; in the unit of ``cost_bounds``.
+    """The most that further questions could save per example, with a 95 % interval, in the unit of ``cost_bounds``.
 
-    ``cost`` is the mean cost of the learner's answers over recent rounds, each given before the round was learned. It
-    is estimated without bias: an answer whose cost the rule asked for counts with that cost, and one that an audit
-    asked for stands for those that no audit asked for, in inverse proportion to its chance. ``expected`` is what the
-    learner believed these answers to cost, ``reachable`` the mean of the least cost that the ranges allowed any answer.
+    ``cost`` is the mean cost of the learner's answers in recent rounds, each chosen before the round was learned. It is
+    an unbiased inverse-propensity estimate from the costs that the rule and the audits asked for. ``expected`` is the
+    mean predicted cost of these answers, ``reachable`` the mean of the lowest cost that the ranges allowed any answer.
 
-    ``estimate`` is ``cost`` or ``expected``, whichever is more, minus ``reachable``, but never more than the whole
-    ``cost`` above the least there can be. As long as the ranges hold the
-    true expected costs, no amount of further asking brings the mean cost down by more. Where answers turn out to cost
-    less than the ranges allow, these are refuted: ``reachable`` is then the least cost there can be, and ``estimate``
-    the whole ``cost`` above it. ``rounds`` is the number of rounds behind it; older ones count for less.
+    ``estimate`` is the larger of ``cost`` and ``expected``, minus ``reachable``, and at most ``cost`` minus the lower
+    cost bound. As long as the ranges contain the true expected costs, further questions cannot reduce the mean cost by
+    more. If answers cost less than the ranges allow, the ranges are refuted: ``reachable`` is then the lower bound.
+    ``rounds`` is the effective number of rounds in the means; older ones count less.
 
     >>> print(Saving(estimate=0.03, low=0.01, high=0.05, rounds=2000, cost=0.12, expected=0.11, reachable=0.09))
     at most 0.03 per example (95 % interval 0.01 to 0.05, from 2000 rounds): answers cost 0.12 and could cost 0.09
@@ -46,7 +45,7 @@ class Saving:
 
 
 def saving_of(counts: Counted, scale: CostScale) -> Saving | None:
-    """What the model's rounds say; None as long as they say too little."""
+    """The estimate from the model's rounds; None if they are too few."""
     estimate, half, reachable = saving_interval(counts.saving)
     if not np.isfinite(half):
         return None
@@ -61,26 +60,16 @@ def saving_of(counts: Counted, scale: CostScale) -> Saving | None:
     )
 
 
-def saves_less_than(counts: Counted, saving: float) -> bool:
-    """Whether more asking would save less than this per example, on the inner scale, as far as one can tell."""
-    return bool(saves_less(counts.saving, saving))
-
-
 def checked_saving(name: str, saving: Any, scale: CostScale, audit_rate: float) -> float:
-    """A saving per example on the inner scale.
+    """A checked saving per example, scaled to costs in [0, 1].
 
     >>> checked_saving("saving", 5, CostScale(0, 100), audit_rate=0.1)
     0.05
     """
-    try:
-        number = float(saving)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{name} must be a finite number greater than 0, a cost per example, got {saving!r}.")
+    number = finite_number(name, saving, 0.0, above=True)
     if not audit_rate > 0:
         raise InputError(
-            f"{name} needs audits, without which nobody knows what answers cost: audit_rate must be above 0, got "
-            f"{audit_rate!r}. Set it to 0.1, say."
+            f"{name} needs audits, which measure what answers cost: audit_rate must be above 0, got {audit_rate!r}. "
+            "Set it to 0.1, for example."
         )
     return number / (scale.ceiling - scale.floor)

@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""Finds out how much memory is available."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory
 
 
 def available_bytes() -> int | None:
-    """What may still be taken without swapping; all of the machine's where the system does not say, or None.
+    """Bytes that can be allocated without swapping; all physical memory if the system does not tell, None if unknown.
 
     >>> available_bytes() > 0
     True
@@ -30,7 +30,7 @@ def _machine() -> int | None:
 
 
 def _limit(file: Path) -> int | None:
-    """What a container may have in all: of what it has, a part is files that give way, so use says little."""
+    """A container's limit. Its current use is not subtracted, because much of that is file cache that can be freed."""
     try:
         return int(file.read_text())
     except (OSError, ValueError):  # ValueError: it says "max"

@@ -14,7 +14,7 @@ _KINDS = {kind.__name__: kind for kind in MODELS.values()}
 
 
 def model_of(model: Any) -> CostModel:
-    """The model of this name, with its default parameters; a ``CostModel``, or its description in a file.
+    """The cost model that a name, a description from a saved file, or a ``CostModel`` itself stands for.
 
     >>> model_of("ridge"), model_of({"kind": "RidgeModel", "regularization": 2.0})
     (RidgeModel(), RidgeModel(regularization=2.0))

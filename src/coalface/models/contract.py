@@ -1,7 +1,7 @@
-"""``CostModel``: what a learner needs of whatever predicts its costs, in six methods.
+"""``CostModel``: the interface between a learner and the model that predicts its costs, in six methods.
 
-A model knows the rows and the costs, which lie in [0, 1] here. It does not know why a cost is asked for: the rules, the
-counts and the rounds are the same for every model and live in ``kernels``.
+A model sees rows and costs in [0, 1]. It does not know why a cost is asked for: rules, counts and rounds are the same
+for every model and are implemented in ``kernels``.
 """
 
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ from coalface.kernels.state import (
     new_rounds,
     new_scratch,
 )
-from coalface.kernels.stopping import foresee_rows, saves_less
+from coalface.kernels.stopping import fill_outlooks, saving_is_below
 from coalface.kernels.turns import answer_rows
 
 Costs = NDArray[np.float32]
@@ -53,18 +53,18 @@ class Ranged(NamedTuple):
     highest: Costs
 
 
-class Play(NamedTuple):
-    """A simulated run: the order of the rows, what is known of them, and where the questions are recorded."""
+class RunArrays(NamedTuple):
+    """The arrays of a simulated run: the order of the rows, their candidates and costs, and the recorded questions."""
 
     order: NDArray[np.int64]
     given: RoundArrays  # candidates and costs of every row
-    record: RoundArrays  # mask, reasons, propensity and outlook by position; missing: not recorded
+    record: RoundArrays  # mask, reasons, propensity and outlook by position; empty: not recorded
 
 
 class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
-    """One cost regressor per label. A model of your own writes the six methods up to ``restore``.
+    """One cost regressor per label. A model of your own implements the six methods up to ``restore``.
 
-    An instance made by its constructor only holds parameters; ``begin`` makes one that can learn. Learning must not
+    The constructor only stores parameters; ``begin`` returns a model that can learn. The result of learning must not
     depend on how rows are split over calls, because a replay may split them differently.
     """
 
@@ -75,7 +75,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     lock: RLock
     scratch: Scratch
 
-    # -- what a model of your own writes ----------------------------------------------------------
+    # -- what a model of your own implements ------------------------------------------------------
 
     @abstractmethod
     def predict(self, rows: Rows) -> Costs:
@@ -83,7 +83,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
-        """Predictions and what each cost may still be; row r is decided at round ``first_round`` + r."""
+        """Predictions and cost ranges; row r is decided at round ``first_round`` + r."""
 
     @abstractmethod
     def learn(
@@ -91,25 +91,25 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> None:
         """Learn the known costs, (n, K), NaN elsewhere; row r was decided at round ``first_round`` + r.
 
-        ``weights`` (n, K) says how much each cost counts; without rows, each counts once. The squared residual before
-        learning is added to ``state.squared_residuals``, the number of costs to ``state.answered``.
+        ``weights`` (n, K) are importance weights; if empty, each cost counts once. For each label, add the squared
+        residuals before learning to ``state.squared_residuals`` and the number of costs to ``state.answered``.
         """
 
     def check(self, rows: Rows) -> None:
-        """Raise an InputError if the model cannot learn such rows; most can learn all."""
+        """Raise an InputError if the model cannot learn these rows; by default it can learn any."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned as named arrays, for a file."""
+        """The learned state as named arrays, to be saved in a file."""
 
     @abstractmethod
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what ``arrays`` gave; a FileFormatError if that cannot be it."""
+        """Restore the state that ``arrays`` returned; a FileFormatError if an array is missing or does not fit."""
 
     # -- life of a model --------------------------------------------------------------------------
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
-        """A model with the same parameters that can learn and has learned nothing."""
+        """A new, untrained model with the same parameters that can learn."""
         begun = type(self)(**self.get_params(deep=False))
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.state, begun.scratch = new_counts(n_labels), new_scratch(n_labels, 0)
@@ -122,7 +122,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         if not hasattr(self, "state"):
             return {"params": self.get_params(deep=False)}
-        with self.lock:  # copies: a row learned meanwhile would change the arrays under the reader
+        with self.lock:  # copies, because a row learned in another thread would change the arrays
             arrays = {name: np.array(array) for name, array in self.arrays().items()}
         begun = (self.n_labels, self.settings)
         return {"params": self.get_params(deep=False), "begun": begun, "arrays": arrays}
@@ -137,28 +137,28 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     # -- rounds: the same for every model ---------------------------------------------------------
 
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
-        """The best label of each row, by its number; K stands for abstaining."""
+        """The index of the best label of each row; K stands for abstaining."""
         best = np.empty(len(rows), np.int64)
         with self.lock:
             precomputed_ranges.best_answers(settings, self.scratch, candidates, self.predict(rows), best)
         return best
 
     def ask(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None) -> RoundArrays:
-        """Decide on each row, the first at ``first_round``, by default the next; nothing is learned."""
+        """Decide which costs to ask for, the first row at ``first_round`` (default: the next); nothing is learned."""
         groups = NO_GROUPS
         if len(rounds.mask) > 1 and settings.rule != PASSIVE and settings.alike <= 1.0:
             groups = near_duplicates(rows, settings.alike)
         with self.lock:
             start = int(self.state.counters[ROUND]) if first_round is None else first_round
-            self._decide(rows, settings, rounds, start, groups, none_taken(groups, self.n_labels))
-        return rounds._replace(outlook=_foreseen(settings, rounds))
+            self._decide(rows, settings, rounds, start, groups, nothing_asked(groups, self.n_labels))
+        return rounds._replace(outlook=_outlooks(settings, rounds))
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
-        """Learn the known costs and, unless they come late, close a round per row."""
+        """Learn the known costs and, unless they are late, close a round per row."""
         candidates, costs = rounds.candidates, rounds.costs
         known = np.where(candidates, costs, np.float32(np.nan)) if len(candidates) else costs
         with self.lock:
-            if late:  # all of them belong to the round that is next
+            if late:  # late answers all count as given in the next round
                 for row in range(len(rows)):
                     one = np.array([row])
                     self.learn(rows.take(one), known[one], settings, int(self.state.counters[ROUND]))
@@ -166,27 +166,27 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
                 self.learn(rows, known, settings, int(self.state.counters[ROUND]))
             precomputed_ranges.close_rows(self.state, settings, self.scratch, rounds, late)
 
-    def simulate(self, rows: Rows, settings: Settings, play: Play, start: int, until: Until, batch: int = 1) -> int:
-        """Ask, answer and tell, ``batch`` rows at a time; the first position of the order that is not done."""
+    def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
+        """Ask, answer and tell, ``batch`` rows at a time; returns the first position of the order not done."""
         position = start
         with self.lock:
             while position < until.position and self.state.counters[COSTS_QUERIED] < until.costs:
-                if saves_less(self.state.saving, until.saving):
+                if saving_is_below(self.state.saving, until.saving):
                     break
-                span = slice(position, min(position + batch, len(play.order)))
-                self._play_batch(rows, settings, play, span)
+                span = slice(position, min(position + batch, len(run.order)))
+                self._simulate_batch(rows, settings, run, span)
                 position = span.stop
         return position
 
     def _decide(
-        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, taken: Mask
+        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, already_asked: Mask
     ) -> None:
         rounds.predicted[:], rounds.lowest[:], rounds.highest[:] = self.ranges(rows, settings, first_round)
-        precomputed_ranges.decide_rows(self.state, settings, self.scratch, first_round, rounds, groups, taken)
+        precomputed_ranges.decide_rows(self.state, settings, self.scratch, first_round, rounds, groups, already_asked)
 
-    def _play_batch(self, rows: Rows, settings: Settings, play: Play, span: slice) -> None:
-        """Ask about the rows at these positions together, answer, then tell."""
-        picked, given, record = play.order[span], play.given, play.record
+    def _simulate_batch(self, rows: Rows, settings: Settings, run: RunArrays, span: slice) -> None:
+        """Ask about the rows at these positions as one batch, answer, then tell."""
+        picked, given, record = run.order[span], run.given, run.record
         batch, costs = rows.take(picked), given.costs[picked]
         candidates = given.candidates[picked] if len(given.candidates) else None
         first_round = int(self.state.counters[ROUND])
@@ -200,28 +200,33 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
             record.outlook[span] = rounds.outlook if len(rounds.outlook) else 0.0
 
 
-def _foreseen(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
-    """The outlook of decided rows; without rows where nothing is audited."""
+def _outlooks(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
+    """The outlooks of decided rows; empty without audits."""
     if settings.audit_rate == 0.0:
         return NO_ROUNDS.outlook
     found, candidates = np.empty((len(rounds.mask), N_OUTLOOK)), rounds.reasons != NOT_A_CANDIDATE
-    foresee_rows(settings, candidates, rounds.predicted, rounds.lowest, rounds.propensity, found)
+    fill_outlooks(settings, candidates, rounds.predicted, rounds.lowest, rounds.propensity, found)
     return found
 
 
-def none_taken(groups: Groups, n_labels: int) -> Mask:
-    """For each group of near-duplicates, that nothing was asked about it yet."""
+def nothing_asked(groups: Groups, n_labels: int) -> Mask:
+    """A mask that says, for each group of near-duplicates, that no label was asked about yet."""
     return np.zeros((int(groups.max(initial=ALONE)) + 1, n_labels), np.bool_)
 
 
 def restored_counts(n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> Counts:
-    """The counts among saved arrays; a FileFormatError if one is missing or cannot be it."""
+    """The counts among saved arrays; a FileFormatError if one is missing or does not fit."""
     counts = new_counts(n_labels)
-    for name, array in counts._asdict().items():
-        saved = arrays.get(name)
-        if saved is None or saved.dtype != array.dtype or saved.shape != array.shape:
-            raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
-        array[...] = saved
+    copy_saved(arrays, counts._asdict())
     if (counts.counters < 0).any():
         raise FileFormatError("The counters of the model are negative; it is damaged.")
     return counts
+
+
+def copy_saved(saved: Mapping[str, NDArray[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Overwrite ``arrays`` with the saved arrays of the same names; a FileFormatError if one is missing or differs."""
+    for name, array in arrays.items():
+        found = saved.get(name)
+        if found is None or found.dtype != array.dtype or found.shape != array.shape:
+            raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
+        array[...] = found

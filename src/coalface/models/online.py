@@ -1,7 +1,6 @@
 """The online model: one linear regressor per label, learned in one pass by scale-free AdaGrad.
 
-The numbers live in the arrays of ``kernels.state.Model``. This module allocates them and grows them with the features
-that appear.
+Its state is ``kernels.state.Model``. This module allocates these arrays and grows them as new features appear.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,13 +33,23 @@ from coalface.kernels.state import (
     new_rounds,
     new_scratch,
 )
-from coalface.kernels.stopping import saves_less
-from coalface.models.contract import NO_GROUPS, NO_WEIGHTS, CostModel, Costs, Groups, Mask, Play, Ranged, none_taken
+from coalface.kernels.stopping import saving_is_below
+from coalface.models.contract import (
+    NO_GROUPS,
+    NO_WEIGHTS,
+    CostModel,
+    Costs,
+    Groups,
+    Mask,
+    Ranged,
+    RunArrays,
+    nothing_asked,
+)
 
-_LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # room made in advance, as a share of the slots in use
-_INDEX_BYTES = 16  # of a slot beside its cells
+_LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
+_INDEX_BYTES = 16  # per slot, in addition to its cells
 _PER_SLOT = ("cells", "units", "features")
-_NEW = ("saving",)  # not in the models of version 0.1, which start with none
+_NEW = ("saving",)  # missing in models saved by version 0.1
 
 
 class OnlineModel(CostModel):
@@ -56,7 +65,7 @@ class OnlineModel(CostModel):
     state: Model
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
-        """A model that has learned nothing; with questions in turn it also learns what answers imply."""
+        """An untrained model; if it asks in turn, it also learns which costs answers imply."""
         begun = super().begin(n_labels, settings)
         begun.state = _empty_model(n_labels, implies=settings.in_turn and n_labels <= MOST_IMPLIED)
         begun.scratch = new_scratch(n_labels, 64)
@@ -69,10 +78,10 @@ class OnlineModel(CostModel):
         return predicted
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
-        """Predictions, and how far one more example could pull each of them."""
+        """Predictions, and the ranges within which one more example could move them."""
         rounds = new_rounds(len(rows), self.n_labels)
         with self.lock:
-            self._decide(rows, settings, rounds, first_round, NO_GROUPS, none_taken(NO_GROUPS, self.n_labels))
+            self._decide(rows, settings, rounds, first_round, NO_GROUPS, nothing_asked(NO_GROUPS, self.n_labels))
         return Ranged(rounds.predicted, rounds.lowest, rounds.highest)
 
     def learn(
@@ -85,28 +94,28 @@ class OnlineModel(CostModel):
     ) -> None:
         """Learn the known costs, (n, K), row by row."""
 
-        def go_on(csr: Csr, scratch: Scratch, done: int) -> int:
+        def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
             return online.learn_rows(self.state, settings, scratch, csr, costs, weights, done)
 
-        self._in_room(rows, go_on)
+        self._run_growing(rows, run_from)
 
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
-        """The best label of each row, by its number; K stands for abstaining."""
+        """The index of the best label of each row; K stands for abstaining."""
         return self._predict(rows, settings, candidates, NO_ROUNDS.predicted)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
-        """Learn the known costs and, unless they come late, close a round per row."""
+        """Learn the known costs and, unless they are late, close a round per row."""
 
-        def go_on(csr: Csr, scratch: Scratch, done: int) -> int:
+        def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
             return online.tell_rows(self.state, settings, scratch, csr, rounds, late, done)
 
-        self._in_room(rows, go_on)
+        self._run_growing(rows, run_from)
 
-    def simulate(self, rows: Rows, settings: Settings, play: Play, start: int, until: Until, batch: int = 1) -> int:
-        """Ask, answer and tell in one compiled loop; the first position of the order that is not done."""
+    def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
+        """Ask, answer and tell in one compiled loop; returns the first position of the order not done."""
         if batch > 1:
-            return super().simulate(rows, settings, play, start, until, batch)
-        order, given, record = play
+            return super().simulate(rows, settings, run, start, until, batch)
+        order, given, record = run
         with self.lock:
             scratch = self.scratch_for(rows.longest)
             while True:
@@ -114,7 +123,7 @@ class OnlineModel(CostModel):
                     self.state, settings, scratch, rows.csr, given, record, order, start, until
                 )
                 enough = self.state.counters[COSTS_QUERIED] >= until.costs
-                if start == until.position or enough or saves_less(self.state.saving, until.saving):
+                if start == until.position or enough or saving_is_below(self.state.saving, until.saving):
                     return start
                 self.make_room(int(scratch.unseen[0]))
 
@@ -132,23 +141,25 @@ class OnlineModel(CostModel):
         return best
 
     def _decide(
-        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, taken: Mask
+        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, already_asked: Mask
     ) -> None:
         csr, longest = rows.csr, rows.longest
-        online.ask_rows(self.state, settings, self.scratch_for(longest), csr, first_round, rounds, groups, taken)
+        online.ask_rows(
+            self.state, settings, self.scratch_for(longest), csr, first_round, rounds, groups, already_asked
+        )
 
-    def _in_room(self, rows: Rows, go_on: Callable[[Csr, Scratch, int], int]) -> None:
-        """Call a kernel until all rows are done; it stops where the model lacks room for the features of a row."""
+    def _run_growing(self, rows: Rows, run_from: Callable[[Csr, Scratch, int], int]) -> None:
+        """Call a kernel until all rows are done, making room whenever it stops at a row whose features do not fit."""
         csr, longest, n_rows, done = rows.csr, rows.longest, len(rows.indptr) - 1, 0
         with self.lock:
             scratch = self.scratch_for(longest)
             while done < n_rows:
-                done = go_on(csr, scratch, done)
+                done = run_from(csr, scratch, done)
                 if done < n_rows:
                     self.make_room(int(scratch.unseen[0]))
 
     def make_room(self, n_features: int) -> None:
-        """Make room for this many more features, with little to spare: memory follows what was seen."""
+        """Make room for this many more features, and few spare ones, so that memory follows the features seen."""
         model = self.state
         used = int(model.counters[SLOTS_USED])
         needed = used + n_features
@@ -158,30 +169,30 @@ class OnlineModel(CostModel):
                 array = getattr(model, name)
                 array.resize((slots, *array.shape[1:]), refcheck=False)
         if needed * 4 > model.table.shape[0] * 3:
-            table = np.zeros(needed * 3 // 2 + 8, np.int32)  # two thirds full now, three quarters at most
+            table = np.zeros(needed * 3 // 2 + 8, np.int32)  # two thirds full; has_room allows three quarters
             fill_table(table, model.features, used)
             self.state = model._replace(table=table)
 
     @property
     def _spare(self) -> float:
-        """As much as keeps the model within 1.2 times its cells: few labels leave less, beside the index."""
+        """The share of spare slots that keeps the model within 1.2 times its cells, index included."""
         index_share = _INDEX_BYTES / (12.0 * lanes_for(self.n_labels))
         return min(_MOST_SPARE, max(_LEAST_SPARE, 0.17 - index_share))
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the model occupies."""
+        """The memory of the model in bytes."""
         return sum(array.nbytes for array in self.state)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The model as named arrays, without spare room."""
+        """The model as named arrays, without spare slots."""
         used = int(self.state.counters[SLOTS_USED])
         named = self.state._asdict()
         del named["table"]
         return {name: array[:used] if name in _PER_SLOT else array for name, array in named.items()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what ``arrays`` gave."""
+        """Restore the state that ``arrays`` returned."""
         fresh = _empty_model(self.n_labels, implies=len(arrays.get("implied", ())) > 0)._asdict()
         for name, array in fresh.items():
             if name == "table" or (name in _NEW and name not in arrays):

@@ -1,8 +1,8 @@
-"""Ridge regression: one linear regressor per label, the exact least-squares solution after every cost.
+"""The ridge model: one linear regressor per label, the exact regularised least-squares solution after every cost.
 
-Beside its weights a label keeps how certain they are in every direction, in 2 x features^2 bytes. The numbers are
-``kernels.ridge``'s; here they are made, grown with the features that appear, and asked for predictions and ranges, a
-block of rows at a time. Costs are in [0, 1] here.
+In addition to its weights, each label stores their uncertainty in every direction, in 2 x features^2 bytes, as
+described in ``kernels.ridge``. This module allocates these arrays, grows them as new features appear, and computes
+predictions and ranges, a block of rows at a time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import AUTO, auto_or, number
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import InputError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
 from coalface.models.available_memory import available_bytes
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved
 
-_BLOCK = 1024  # rows at a time, which bounds the memory at work
+_BLOCK = 1024  # rows at a time, to bound the working memory
 _PANEL = 128  # columns of a label in a matrix product
-_TOGETHER = 2**21  # numbers of all labels in a matrix product: small ones would be lost in the start of threads
-_FEW = 4  # rows up to which reading each column once per row beats matrix products
-_ONE_ROW = 1.0  # a penalty that weighs as much as an example, where rows have length 1
+_PRODUCT_SIZE = 2**21  # numbers of all labels in a matrix product; for smaller ones, starting threads takes longer
+_FEW = 4  # up to this many rows, reading each column once per row is faster than matrix products
+_AUTO_PENALTY = 1.0  # weighs as much as one example, because rows are scaled to length 1
 _NO_UNIT = 0.0  # before the first row
 _GIGABYTE = 1e9
 
@@ -31,8 +31,8 @@ _GIGABYTE = 1e9
 class RidgeModel(CostModel):
     """Exact ridge regression for embeddings of up to some 2,000 numbers; the intercept is the first column.
 
-    ``regularization`` is the penalty on squared weights. With "auto", rows are measured in units of the length of the
-    first one that is learned, and the penalty is 1 on that scale: it weighs as much as an example, whatever their unit.
+    ``regularization`` is the penalty on squared weights. With "auto", rows are divided by the length of the first row
+    learned, and the penalty is 1: it weighs as much as one example, whatever the scale of the data.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=range(100), model=RidgeModel(regularization=1.0))
@@ -42,7 +42,7 @@ class RidgeModel(CostModel):
 
     learned_with = ("fit_intercept",)
     penalty: float
-    unit: NDArray[np.float32]  # (1,) the length of the first row; 0: not known yet
+    unit: NDArray[np.float32]  # (1,) the length of the first row; 0: unknown yet
     factors: NDArray[np.float32]  # (K, packed columns)
     variances: NDArray[np.float64]  # (K, columns)
     weights: NDArray[np.float64]  # (K, columns)
@@ -52,10 +52,10 @@ class RidgeModel(CostModel):
         self.regularization = regularization
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
-        """A model that has learned nothing."""
+        """An untrained model."""
         begun = super().begin(n_labels, settings)
         given = auto_or(vars(self), "regularization", None, _penalty)
-        begun.penalty = _ONE_ROW if given is None else given
+        begun.penalty = _AUTO_PENALTY if given is None else given
         begun.unit = np.full(1, _NO_UNIT if given is None else 1.0, np.float32)
         begun.factors = np.zeros((n_labels, 0), np.float32)
         begun.variances = np.zeros((n_labels, 0))
@@ -75,8 +75,8 @@ class RidgeModel(CostModel):
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions and ranges in closed form.
 
-        All regressors whose loss, penalty included, exceeds the least one by at most the slack lie in an ellipsoid;
-        their predictions differ from the best one's by at most the root of slack x spread.
+        The regressors whose penalised loss exceeds the least one by at most the slack form an ellipsoid. Their
+        predictions differ from the best regressor's by at most sqrt(slack x spread).
         """
         predicted, reach = (np.empty((len(rows), self.n_labels), np.float32) for _ in range(2))
         for span, table, unseen in self._blocks(rows):
@@ -88,12 +88,12 @@ class RidgeModel(CostModel):
         return Ranged(predicted, lowest, highest)
 
     def _predicted(self, table: NDArray[np.float32]) -> Costs:
-        if len(table) <= _FEW:  # without the threads of a matrix product, which would take longer than the work
+        if len(table) <= _FEW:  # single-threaded: starting the threads of a matrix product would take longer
             return np.asarray(np.einsum("rc,kc->rk", table, self.weights), np.float32)
         return (table.astype(np.float64) @ self.weights.T).astype(np.float32)
 
     def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The loss that a plausible regressor may have in excess of the best one, per row and label."""
+        """How much more summed loss than the best regressor a plausible one may have, per row and label."""
         slack = settings.mellowness * np.log(self.n_labels * np.maximum(rounds - 1.0, 1.0))
         if settings.slack != NOISE_SCALED:
             return np.broadcast_to(slack[:, None], (len(rounds), self.n_labels))
@@ -101,14 +101,14 @@ class RidgeModel(CostModel):
         return np.outer(slack, (1.0 + squared) / (1.0 + answered))
 
     def _spread(self, table: NDArray[np.float32]) -> Costs:
-        """How uncertain the predictions are, (n, K): rows times the inverse of their label's matrix times rows."""
+        """The uncertainty of each prediction, (n, K): see ``kernels.ridge.spread_of``."""
         spread = np.zeros((len(table), self.n_labels), np.float32)
         if len(table) <= _FEW:
             spread_of(self.factors, self.variances, self._starts, table, spread)
             return spread
         for first in range(0, self._n_columns, _PANEL):
-            stop = min(first + _PANEL, self._n_columns)  # columns up to here are no taller than this
-            together = max(_TOGETHER // ((stop - first) * stop), 1)
+            stop = min(first + _PANEL, self._n_columns)  # also the height of the tallest of these columns
+            together = max(_PRODUCT_SIZE // ((stop - first) * stop), 1)
             for label in range(0, self.n_labels, together):
                 labels = slice(label, min(label + together, self.n_labels))
                 panels = np.empty((labels.stop - label, stop - first, stop), np.float32)
@@ -127,55 +127,52 @@ class RidgeModel(CostModel):
         first_round: int,  # noqa: ARG002
         weights: Costs = NO_WEIGHTS,
     ) -> None:
-        """Learn the known costs, (n, K); the same bits come out however the rows are split over calls."""
+        """Learn the known costs, (n, K); the result is bit-identical however the rows are split over calls."""
         counted = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
         taught = np.flatnonzero(counted.any(axis=1))
         rows, costs, weights = rows.take(taught), costs[taught], weights[taught] if len(weights) else weights
         self._make_room(int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1)
-        self._measure(rows)
+        self.unit[0] = self._unit_with(rows)
         residuals = self.state.squared_residuals
         for span, table, _ in self._blocks(rows):
             state = (self.factors, self.variances, self.weights, self._starts)
             learn_costs(*state, table, costs[span], weights[span], residuals)
         self.state.answered[: self.n_labels] += counted.sum(axis=0)
 
-    def _measure(self, rows: Rows) -> None:
-        self.unit[0] = self._unit_with(rows)
-
     def _unit_with(self, rows: Rows) -> np.float32:
-        """The unit or, where there is none yet, the length of the first row that has one."""
+        """The unit or, if it is unknown yet, the length of the first row that is not all zeros."""
         if self.unit[0] != _NO_UNIT or not rows.values.any():
             return np.float32(self.unit[0])
         first = np.searchsorted(rows.indptr, np.argmax(rows.values != 0.0), side="right") - 1
         return np.float32(np.linalg.norm(rows.row(int(first))[1].astype(np.float64)))
 
     def check(self, rows: Rows) -> None:
-        """Raise an InputError if the rows are too wide for this machine's memory, or their values out of all bounds."""
+        """Raise an InputError if the rows are too wide for this machine's memory, or their values too large."""
         largest, unit = np.abs(rows.values).max(initial=0.0), self._unit_with(rows) or np.float32(1.0)
         if largest > LARGEST_VALUE:
             raise InputError(f"X must lie within {LARGEST_VALUE:g} of 0, got {largest:g}. Scale the features.")
         if largest > LARGEST_VALUE * unit:
             raise InputError(
-                f"X must lie within {LARGEST_VALUE * unit:g} of 0, in proportion to the first row learned, which has "
-                f"the length {unit:g}, got {largest:g}. Pass regularization=, or begin with another row."
+                f"X must lie within {LARGEST_VALUE * unit:g} of 0, because the first row learned has the length "
+                f"{unit:g}, got {largest:g}. Pass a number as regularization, or learn another row first."
             )
         needed, available = self.bytes_for(rows.width), available_bytes()
         if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
             raise InputError(
                 f"X must have few enough features for 2 x labels x features^2 bytes to fit into memory, got "
-                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB where "
-                f"{available / _GIGABYTE:,.1f} GB are free. Project X to fewer features, or use CoalClassifier."
+                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB, but "
+                f"{available / _GIGABYTE:,.1f} GB are available. Project X to fewer features, or use CoalClassifier."
             )
 
     # -- memory ----------------------------------------------------------------------------------
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the model occupies."""
+        """The memory of the model in bytes."""
         return int(self.factors.nbytes + self.variances.nbytes + self.weights.nbytes)
 
     def bytes_for(self, n_features: int) -> int:
-        """Bytes that the regressors of so many features occupy."""
+        """The memory of a model of ``n_features`` in bytes."""
         vectors = _columns_for(n_features) // WIDE
         return self.n_labels * WIDE * (4 * WIDE * vectors * (vectors + 1) // 2 + 16 * vectors)
 
@@ -184,7 +181,7 @@ class RidgeModel(CostModel):
         return int(self.weights.shape[1])
 
     def _make_room(self, n_features: int) -> None:
-        """Add the columns that are missing; a feature that was zero so far has told nothing."""
+        """Add the missing columns, untrained, because their features were zero in all rows so far."""
         n_columns, before = _columns_for(n_features), self._n_columns
         if n_columns <= before:
             return
@@ -199,7 +196,7 @@ class RidgeModel(CostModel):
         self.weights = np.pad(self.weights, wider)
 
     def _blocks(self, rows: Rows) -> Iterator[tuple[slice, NDArray[np.float32], NDArray[np.float64]]]:
-        """The rows as tables, a block at a time, and the spread that comes from features never learned."""
+        """The rows as dense tables, a block at a time, with the part of the spread due to features never learned."""
         unit = self.unit[0] or np.float32(1.0)
         for first in range(0, len(rows), _BLOCK):
             span = slice(first, min(first + _BLOCK, len(rows)))
@@ -218,25 +215,21 @@ class RidgeModel(CostModel):
     # -- files -----------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything as named arrays; the counts begin with "tally_"."""
+        """The state as named arrays; the names of the counts begin with "tally_"."""
         counts = {f"tally_{name}": array for name, array in self.state._asdict().items()}
         own = {"unit": self.unit, "factors": self.factors, "variances": self.variances, "weights": self.weights}
         return {**own, **counts}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what ``arrays`` gave."""
+        """Restore the state that ``arrays`` returned."""
         saved = arrays.get("weights", np.zeros((0, 0)))
         if saved.ndim == 2 and 0 < saved.shape[1] <= np.iinfo(np.int32).max:
             self._make_room(saved.shape[1] - 1)
-        for name, array in self.arrays().items():
-            given = arrays.get(name)
-            if given is None or given.dtype != array.dtype or given.shape != array.shape:
-                raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
-            array[...] = given
+        copy_saved(arrays, self.arrays())
 
 
 def _columns_for(n_features: int) -> int:
-    """Columns for features and intercept, in whole vectors."""
+    """The number of columns for features and intercept, a multiple of ``WIDE``."""
     return -(-(n_features + 1) // WIDE) * WIDE
 
 

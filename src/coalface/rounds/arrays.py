@@ -1,4 +1,4 @@
-"""Between rounds and the arrays that the learner works with: one row per round, one column per label."""
+"""Converts rounds to the arrays that the learner uses, one row per round and one column per label, and back."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -14,20 +14,20 @@ from coalface.rounds.round import Outlook, Round
 Mask = NDArray[np.bool_]
 
 
-class Answered(NamedTuple):
-    """The answers of n rounds in arrays; a ``Round`` is one of them, with what was shown and predicted."""
+class AnswerArrays(NamedTuple):
+    """The answers of n rounds as arrays."""
 
     cost: NDArray[np.float64]  # (n, K) on the user's scale, NaN where unknown
     asked: Mask  # (n, K)
-    candidates: Mask | None  # (n, K); None: every label everywhere
-    outlook: NDArray[np.float64]  # (n, 4): see kernels.stopping; a chance of 0 where it is unknown
+    candidates: Mask | None  # (n, K); None: all labels of every example
+    outlook: NDArray[np.float64]  # (n, 4): see kernels.stopping; a chance of 0 means unknown
 
 
-def answered_in(rounds: Sequence[Round], labels: Sequence[Any]) -> Answered:
-    """What the rounds say, label by label.
+def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArrays:
+    """The answers of rounds as arrays, with the columns in the order of ``labels``.
 
     >>> one = Round(1, ask=("cat",), costs={"cat": 0.5, "dog": None}, unasked=("dog",))
-    >>> found = answered_in([one], ["cat", "dog"])
+    >>> found = answer_arrays([one], ["cat", "dog"])
     >>> found.cost.tolist(), found.asked.tolist(), found.candidates
     ([[0.5, nan]], [[True, False]], None)
     """
@@ -50,11 +50,11 @@ def answered_in(rounds: Sequence[Round], labels: Sequence[Any]) -> Answered:
                 outlook[row, REACHABLE] = one.outlook.reachable
     except KeyError as unknown:
         raise UnknownLabelError(unknown.args[0], list(column)) from None
-    return Answered(cost, asked, None if candidates.all() else candidates, outlook)
+    return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook)
 
 
-def rows_in(rounds: Iterable[Round]) -> Rows:
-    """The examples that the rounds have shown; one without indices is a row of zeros."""
+def rows_of_rounds(rounds: Iterable[Round]) -> Rows:
+    """The examples of rounds as rows; a round without indices gives a row of zeros."""
     parts = [check_row(one.indices, one.values, one.width) for one in rounds]
     return Rows(
         np.cumsum([0, *(len(part.columns) for part in parts)]),
@@ -64,7 +64,7 @@ def rows_in(rounds: Iterable[Round]) -> Rows:
     )
 
 
-def rounds_of(
+def rounds_from_arrays(
     first_round: int,
     texts: Sequence[str],
     rows: Rows,
@@ -73,9 +73,9 @@ def rounds_of(
     columns: NDArray[np.object_] | None = None,
     late: bool = False,
 ) -> list[Round]:
-    """One round per row as a ledger keeps them; ``cost`` (n, K) is on the user's scale, ``texts`` spells the labels.
+    """One round per row, as ledgers store them; ``cost`` (n, K) is on the user's scale, ``texts`` are the labels.
 
-    New names of columns go with the first round. An example without an answer is not kept.
+    New column names are stored in the first round. The features of an example without answers are left out.
     """
     known, asked = ~np.isnan(cost), arrays.asked
     restricted = len(arrays.candidates) > 0
@@ -86,7 +86,7 @@ def rounds_of(
     for i in range(len(cost)):
         answered = np.flatnonzero(known[i] | asked[i]).tolist()
         span = slice(rows.indptr[i], rows.indptr[i + 1] if answered else rows.indptr[i])
-        values = [float(f"{value:.9g}") for value in rows.values[span]]  # 9 digits give float32 back exactly
+        values = [float(f"{value:.9g}") for value in rows.values[span]]  # 9 digits restore a float32 exactly
         candidates = [texts[k] for k in np.flatnonzero(arrays.candidates[i]).tolist()] if restricted else None
         found.append(
             Round(
@@ -108,7 +108,7 @@ def rounds_of(
 
 
 def outlook_of(texts: Sequence[str], outlook: NDArray[np.float64]) -> Outlook | None:
-    """A row of ``outlook`` with the label's name; None where its chance is not known."""
+    """A row of ``outlook`` with the label's name; None if its chance is unknown."""
     answer, predicted, chance, reachable = outlook.tolist()
     if chance == 0.0:
         return None
@@ -116,7 +116,7 @@ def outlook_of(texts: Sequence[str], outlook: NDArray[np.float64]) -> Outlook | 
 
 
 def check_recordable(classes: NDArray[Any]) -> None:
-    """Refuse labels that JSON cannot hold."""
+    """Raise an InputError if JSON cannot hold the labels."""
     label = classes.tolist()[0]
     if not isinstance(label, str | int | float):
         raise InputError(f"Recorded labels must be text or numbers, got {label!r}. Turn them into text.")

@@ -1,4 +1,4 @@
-"""The range of a cost, and how far an imaginary example can pull a prediction."""
+"""``CostRanges``: the lowest and highest plausible cost of each label."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from coalface.kernels.ranges import pull_each
 
 @dataclass(frozen=True)
 class CostRanges:
-    """The lowest and the highest cost that good regressors still allow, (n, K) each.
+    """The lowest and the highest cost that plausible regressors predict, (n, K) each.
 
     >>> CostRanges(np.array([[0.1, 0.5]]), np.array([[0.4, 1.0]])).width
     array([[0.3, 0.5]])
@@ -22,20 +22,20 @@ class CostRanges:
 
     @property
     def width(self) -> NDArray[np.float64]:
-        """How uncertain each cost is."""
+        """The width of each range."""
         return self.highest - self.lowest
 
     @property
     def guaranteed_cost(self) -> NDArray[np.float64]:
-        """The least cost that can be had for certain, per example."""
+        """The least highest cost of each example: one of its labels costs no more."""
         return np.asarray(self.highest.min(axis=1))
 
 
 def pull_weight(gap: ArrayLike, sensitivity: ArrayLike, loss_slack: ArrayLike) -> NDArray[Any]:
-    """The largest weight of an imaginary example, ``gap`` away, that the slack excuses.
+    """The largest weight that the slack allows for an imaginary example whose cost is ``gap`` away from its prediction.
 
-    That is the largest w <= gap / sensitivity with w (gap^2 - (gap - sensitivity w)^2) <= loss_slack,
-    on the scale of summed losses.
+    That is the largest w <= gap / sensitivity with w (gap^2 - (gap - sensitivity w)^2) <= loss_slack, where the slack
+    is on the scale of summed losses.
 
     >>> float(pull_weight(1.0, 0.5, 100.0)), round(float(pull_weight(1.0, 0.5, 0.125)), 4)
     (2.0, 0.3712)

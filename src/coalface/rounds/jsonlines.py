@@ -1,4 +1,4 @@
-"""A ledger in a file: one JSON object per line, the header first. See ``coalface.files.journal`` for what survives."""
+"""``JsonLinesLedger``: a ledger in a file, one JSON object per line. ``coalface.files.journal`` keeps it crash-safe."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ VERSION = 2
 
 
 class JsonLinesLedger:
-    """The ledger at ``path``; the file is made by ``begin`` and read back by opening it again.
+    """The ledger in the file at ``path``, which ``begin`` creates; open it again to read it.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -26,7 +26,7 @@ class JsonLinesLedger:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._journal = Journal(path, "ledger", VERSION)
-        for _ in self:  # damage shows on opening, not in the middle of a replay
+        for _ in self:  # reports damage on opening, not in the middle of a replay
             pass
 
     @property
@@ -40,7 +40,7 @@ class JsonLinesLedger:
         self._journal.begin(header)
 
     def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds; when this returns, they are on disk."""
+        """Write rounds; they are on disk when this returns."""
         require_header(self.header)
         self._journal.append(one.to_json() for one in rounds)
 

@@ -1,4 +1,4 @@
-"""What every ledger offers, and the one in memory."""
+"""``Ledger``, the interface of every ledger, and ``MemoryLedger``."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ Header = dict[str, Any]
 
 
 class Ledger(Protocol):
-    """Append-only: a header that says which learner it belongs to, then rounds in order."""
+    """An append-only record of a learner: a header with its settings, then its rounds in order."""
 
     @property
     def header(self) -> Header | None:
@@ -22,7 +22,7 @@ class Ledger(Protocol):
         ...
 
     def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds; when this returns, they are safe."""
+        """Write rounds; they are stored safely when this returns."""
         ...
 
     def __iter__(self) -> Iterator[Round]: ...
@@ -31,7 +31,7 @@ class Ledger(Protocol):
 
 
 class MemoryLedger:
-    """A ledger for experiments and tests.
+    """A ledger in memory, for experiments and tests.
 
     >>> ledger = MemoryLedger()
     >>> ledger.begin({"classes": ["a", "b"]})
@@ -67,7 +67,7 @@ class MemoryLedger:
 
 
 def recorded_round(line: Any) -> Round:
-    """A round as a ledger keeps it; a ValueError if it cannot be replayed."""
+    """Parse a round stored in a ledger; a ValueError if it cannot be replayed."""
     one = Round.from_json(line)
     if not one.width:
         raise ValueError('"width" is missing')
@@ -75,12 +75,14 @@ def recorded_round(line: Any) -> Round:
 
 
 def refuse_second_header(header: Header | None) -> None:
-    """A ledger belongs to one learner."""
+    """Raise an InputError if a ledger has a header already: it belongs to one learner."""
     if header is not None:
-        raise InputError("This ledger has begun already. Use a new one, or go on with CoalClassifier.from_ledger.")
+        raise InputError(
+            "This ledger has begun already. Use a new one, or continue it with CoalClassifier.from_ledger."
+        )
 
 
 def require_header(header: Header | None) -> None:
-    """Rounds mean nothing without the labels they name."""
+    """Raise an InputError if a ledger has no header: rounds cannot be replayed without its labels."""
     if header is None:
         raise InputError("This ledger has not begun. Attach it with learner.record_to(ledger).")

@@ -1,16 +1,16 @@
-"""The parts of a round's JSON form, checked one by one; every error names the part, the rule and the value."""
+"""Parses and checks the JSON form of a round; every error names the field, the rule and the value."""
 
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-_SHOWN = 60  # characters of a bad value
+_SHOWN = 60  # characters of a bad value in an error message
 _INDEX_END = 2**31 - 1
 
 
 class Answers(NamedTuple):
-    """The questions and answers of a line, whichever version wrote it."""
+    """The questions and answers of a line of any version."""
 
     ask: tuple[str, ...]
     costs: dict[str, float | None]
@@ -19,7 +19,7 @@ class Answers(NamedTuple):
 
 
 class Parser:
-    """The parts of one line by their names."""
+    """Reads the fields of one JSON object."""
 
     def __init__(self, line: Any) -> None:
         if not isinstance(line, dict):
@@ -29,11 +29,11 @@ class Parser:
             self._line = {**line, "columns": line["names"]}
 
     def has(self, name: str) -> bool:
-        """Whether the line has this part."""
+        """Whether the line has this field."""
         return name in self._line
 
     def get(self, name: str, default: Any) -> Any:
-        """A part as it is."""
+        """A field, unchecked."""
         return self._line.get(name, default)
 
     def whole(self, name: str, default: int | None = None) -> int:
@@ -47,13 +47,13 @@ class Parser:
         return tuple(_finite(value, f'a number of "{name}"') for value in self._listed(name))
 
     def indices(self) -> tuple[int, ...]:
-        """The columns of the example's features, each once."""
+        """The columns of the example's features, without repetitions."""
         indices = tuple(_whole(index, 'a number of "indices"', _INDEX_END) for index in self._listed("indices"))
         refuse_repeated(indices, '"indices"')
         return indices
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of distinct texts."""
+        """A list of distinct strings."""
         values = self._listed(name)
         if not all(isinstance(value, str | int | float) for value in values):
             raise ValueError(f'"{name}" must be a list of labels as text, got {shown(values)}')
@@ -62,7 +62,7 @@ class Parser:
         return texts
 
     def text_of(self, name: str) -> dict[str, str]:
-        """A mapping from labels to texts."""
+        """A mapping from labels to strings."""
         return {label: str(text) for label, text in self._mapping(name).items()}
 
     def number_of(self, name: str) -> dict[str, float]:
@@ -70,7 +70,7 @@ class Parser:
         return {key: _finite(value, f'{key!r} of "{name}"') for key, value in self._mapping(name).items()}
 
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """The lowest and the highest cost by label."""
+        """The lowest and the highest cost of each label."""
         ranges = {}
         for label, ends in self._mapping("ranges").items():
             if not isinstance(ends, list) or len(ends) != 2:
@@ -96,9 +96,9 @@ class Parser:
         )
 
     def answers(self) -> Answers:
-        """What was asked and answered."""
+        """The questions and answers."""
         if "answers" in self._line:
-            return self._answers_of_0_1()
+            return self._answers_in_version_0_1()
         ask = self.texts("ask")
         costs = {label: _cost(cost, label) for label, cost in self._mapping("costs").items()}
         unasked = (
@@ -107,24 +107,24 @@ class Parser:
         return Answers(ask, costs, unasked, self._propensity())
 
     def check_example(self, n_indices: int, n_values: int) -> None:
-        """Refuse a line whose features contradict each other."""
+        """Raise a ValueError if the features contradict each other."""
         if n_indices != n_values:
-            raise ValueError(f'"indices" and "values" must have one length, got {n_indices} and {n_values}')
+            raise ValueError(f'"indices" and "values" must have the same length, got {n_indices} and {n_values}')
         if "features" in self._line and "indices" in self._line:
             raise ValueError('a round must have "features" or "indices", got both')
 
     def check_labels(
         self, candidates: tuple[str, ...] | None, ask: tuple[str, ...], costs: Iterable[str], propensity: Iterable[str]
     ) -> None:
-        """Refuse labels that contradict the candidates or the questions."""
+        """Raise a ValueError if labels are not among the candidates or the questions."""
         if candidates is not None:
-            _refuse_others([*ask, *costs], candidates, "candidates")
-        _refuse_others(propensity, ask, "ask")
+            _refuse_unlisted([*ask, *costs], candidates, "candidates")
+        _refuse_unlisted(propensity, ask, "ask")
 
     def _propensity(self) -> dict[str, float]:
         return {label: _chance(chance, f"label {label!r}") for label, chance in self._mapping("propensity").items()}
 
-    def _answers_of_0_1(self) -> Answers:
+    def _answers_in_version_0_1(self) -> Answers:
         """Version 0.1 wrote a list of objects with "label", "cost", "asked", "audit" and "propensity"."""
         lines = [Parser(line) for line in self._listed("answers")]
         labels = [line.label() for line in lines]
@@ -143,13 +143,13 @@ class Parser:
         )
 
     def required(self, name: str) -> Any:
-        """A part as it is."""
+        """A field, unchecked; a ValueError if it is missing."""
         if name not in self._line:
             raise ValueError(f'"{name}" is missing')
         return self._line[name]
 
     def label(self) -> str:
-        """The part "label" as text."""
+        """The field "label" as text."""
         label = self.required("label")
         if not isinstance(label, str | int | float):
             raise ValueError(f'"label" must be text or a number, got {shown(label)}')
@@ -169,20 +169,20 @@ class Parser:
 
 
 def refuse_repeated(values: Iterable[Any], what: str) -> None:
-    """Refuse a list or an object that names one thing twice."""
+    """Raise a ValueError if a value is repeated."""
     listed = list(values)
     if len(set(listed)) < len(listed):
         repeated = Counter(listed).most_common(1)[0][0]
-        raise ValueError(f"{what} must hold {shown(repeated)} once, got it twice")
+        raise ValueError(f"{what} must hold {shown(repeated)} only once")
 
 
 def shown(value: Any) -> str:
-    """A bad value, shortened."""
+    """A bad value, shortened for an error message."""
     text = repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-def _refuse_others(names: Iterable[str], allowed: tuple[str, ...], key: str) -> None:
+def _refuse_unlisted(names: Iterable[str], allowed: tuple[str, ...], key: str) -> None:
     for name in names:
         if name not in allowed:
             raise ValueError(

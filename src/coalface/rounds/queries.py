@@ -1,4 +1,4 @@
-"""The questions about a batch of examples: what is asked, what is not, and why."""
+"""``Queries``: the questions about a batch of examples, with the reason for asking or not asking about each label."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,20 +38,20 @@ REASONS = {
     ONLY_CONTENDER: "only contender",
     NOT_A_CANDIDATE: "not a candidate",
     OVER_LIMIT: "over max_costs",
-    SETTLED: "settled by the answers",
+    SETTLED: "ruled out by the answers",
     ANSWERED: "asked already",
     ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
     OVER_BUDGET: "over the budget, or ahead of its plan",
-    ASKED_BEFORE: "asked about a like example of the batch",
+    ASKED_BEFORE: "asked about a near-duplicate in the batch",
 }
 
 
 @dataclass(frozen=True)
 class Queries:
-    """The questions about n examples as arrays (n, K); a ``Round`` is one example of them with its answers.
+    """The questions about n examples as arrays (n, K); a ``Round`` has those about one example, and their answers.
 
-    ``next`` marks the questions to ask first, the most promising label of each example; its answer may settle the
-    rest (``learner.ask(X, known=answers)`` says what is left). Without ``in_turn`` it equals ``mask``.
+    ``next`` marks the questions to ask first, about the most promising label of each example. An answer may make the
+    others needless; ``learner.ask(X, known=answers)`` returns those left. Without ``in_turn``, it equals ``mask``.
 
     >>> from coalface import CoalClassifier
     >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0], [0.0, 1.0]])
@@ -67,27 +67,27 @@ class Queries:
     propensity: NDArray[np.float64]
     classes: NDArray[Any]
     first_round: int
-    abstain_cost: float | None = None  # of one example, where abstaining is an answer
-    outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.stopping; None where chances are not known
+    abstain_cost: float | None = None  # per example; None: the learner cannot abstain
+    outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.stopping; None if the chances are unknown
 
     @property
     def reasons(self) -> NDArray[np.str_]:
-        """The reason for each label as text."""
+        """The reason for asking or not asking about each label."""
         return np.array([REASONS[code] for code in range(len(REASONS))])[self.reason_codes]
 
     @property
     def audit(self) -> NDArray[np.bool_]:
-        """Asked at random, to see what the rule would never see."""
+        """The questions drawn at random, about labels that the rule would not ask about."""
         return np.asarray(self.mask & (self.reason_codes == AUDIT))
 
     @property
     def costs_asked(self) -> int:
-        """Single costs in question."""
+        """The number of costs asked for."""
         return int(self.mask.sum())
 
     @property
     def examples_asked(self) -> int:
-        """Examples with at least one cost in question."""
+        """The number of examples with at least one cost asked for."""
         return int(self.mask.any(axis=1).sum())
 
     def labels(self, i: int) -> NDArray[Any]:
@@ -95,7 +95,7 @@ class Queries:
         return np.asarray(self.classes[self.mask[i]])
 
     def reason(self, i: int) -> str:
-        """Example ``i`` in words, a line per label, the least predicted cost first."""
+        """Explain the questions about example ``i``, a line per label, the least predicted cost first."""
         order = np.argsort(self.predicted[i], kind="stable")
         names = [str(name) for name in self.classes]
         wide = max(len(name) for name in names)
@@ -109,7 +109,7 @@ class Queries:
         return "\n".join(lines + self._about_abstaining(i))
 
     def round(self, i: int) -> Round:
-        """Example ``i`` as a ``Round``: what is asked about it, the most promising label first, and why.
+        """The questions about example ``i`` as a ``Round``, the most promising label first.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0).ask
@@ -146,10 +146,10 @@ class Queries:
         return [f"  abstaining costs {self.abstain_cost:.3f}: {role}"]
 
     def limited_to(self, max_costs: int) -> "Queries":
-        """At most ``max_costs`` questions: the widest ranges stay, the earlier ones among equals.
+        """At most ``max_costs`` of these questions: audits first, then the widest ranges, the earlier of equals first.
 
-        Audits are kept first, so that their recorded chances stay true. The chance of a dropped question is unknown, so
-        that such a round says nothing about what more asking could save.
+        Audits are kept because their recorded propensities must stay correct. The chance of a dropped question is
+        unknown, so the rounds are not used to estimate the saving of further questions.
         """
         surplus = self.costs_asked - max_costs
         if surplus <= 0:
@@ -161,8 +161,8 @@ class Queries:
         mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
         return replace(self, mask=mask, next=self.next & mask, reason_codes=codes, propensity=propensity, outlook=None)
 
-    def put(self, asked: NDArray[np.bool_]) -> "Queries | NDArray[np.bool_]":
-        """These questions as far as they were put; the bare mask if the learner would have put others."""
+    def restricted_to(self, asked: NDArray[np.bool_]) -> "Queries | NDArray[np.bool_]":
+        """These questions, restricted to those that were ``asked``; the bare mask if others were asked."""
         as_decided = not (self.next & ~asked).any() and not (asked & ~self.mask).any()
         return replace(self, mask=asked, next=self.next) if as_decided else asked
 

@@ -1,4 +1,4 @@
-"""Writing what a learner learns to its ledger, so that the two never drift apart unnoticed."""
+"""``Recorder``: writes what a learner learns to its ledger and refuses what a replay could not repeat."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,23 +11,23 @@ from coalface.rounds.round import Round
 class Recorder:
     """Writes the rounds of one learner to one ledger.
 
-    ``learned_with`` names the parameters that affect replay; the others only decide what is asked.
+    ``learned_with`` names the parameters that affect replay; the others only affect which costs are asked for.
     """
 
     def __init__(
         self, ledger: Ledger, texts: Sequence[str], learned_with: Iterable[str], params: Mapping[str, Any]
     ) -> None:
         self.ledger = ledger
-        self.texts = texts  # the labels as the ledger spells them
+        self.texts = texts  # the labels as the ledger writes them
         self._params = {name: params[name] for name in learned_with}
-        self._behind = False
+        self._incomplete = False
 
     def check(self, params: Mapping[str, Any]) -> None:
-        """Refuse to learn what a replay could not learn again."""
-        if self._behind:
+        """Raise an InputError if a replay of the ledger could not repeat what the learner learns next."""
+        if self._incomplete:
             raise InputError(
-                "The ledger lacks answers that this learner has learned, because writing them failed. Go on from the "
-                "ledger: CoalClassifier.from_ledger(ledger)."
+                "The ledger lacks answers that this learner has learned, because writing them failed. Continue from "
+                "the ledger: CoalClassifier.from_ledger(ledger)."
             )
         for name, then in self._params.items():
             if params[name] != then:
@@ -37,8 +37,8 @@ class Recorder:
                 )
 
     def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
-        """Append rounds. If they were ``learned`` already and that fails, the learner cannot go on."""
+        """Append rounds. If this fails after they were ``learned``, ``check`` refuses to continue."""
         self.check(params)
-        self._behind = learned
+        self._incomplete = learned
         self.ledger.append(rounds)
-        self._behind = False
+        self._incomplete = False

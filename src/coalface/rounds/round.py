@@ -1,6 +1,6 @@
 """``Round``: what was shown, predicted, asked and answered about one example.
 
-The learner, ledgers, the command line, studies and the service exchange rounds, all in one JSON form::
+The learner, ledgers, the command line, studies and the service exchange rounds in one JSON form::
 
     {"round": 14, "ask": ["refund", "legal"], "ranges": {"refund": [0.0, 0.8], "legal": [0.1, 0.6]},
      "features": {"length": 3.5}, "costs": {"refund": 0.25, "legal": null}}
@@ -22,10 +22,10 @@ Costs = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Outlook:
-    """What the learner would have answered before the costs of a round arrived, on the inner scale from 0 to 1.
+    """The answer that the learner would have given before a round's costs were known; costs are scaled to [0, 1].
 
     ``label`` is that answer, None if the learner would have abstained. ``chance`` is the probability that its cost
-    was asked for, ``reachable`` the least cost that any answer might have had.
+    was asked for, ``reachable`` the least lowest cost of any answer.
     """
 
     label: str | None
@@ -36,7 +36,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Round:
-    """One round of one example; every part but the number may be missing.
+    """One round, about one example; every field but the number may be missing.
 
     >>> asked = Round(14, ask=("refund", "legal"), first=1, ranges={"refund": (0.0, 0.8), "legal": (0.3, 0.6)})
     >>> asked.next_labels(), asked.with_answers({"refund": 0.5}).next_labels()
@@ -48,31 +48,31 @@ class Round:
     True
     """
 
-    number: int  # at least 1; a late answer carries the number of the round that was next when it came
-    late: bool = False  # answers to an example that was decided before: they close no round
-    # what was shown
+    number: int  # at least 1; for late answers, the number of the next round when they were given
+    late: bool = False  # answers about an example whose round is closed already
+    # the example
     width: int = 0  # number of columns of X
     indices: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
-    features: Mapping[str, float] | None = None  # in place of indices and values, where features have names
-    columns: tuple[str, ...] | None = None  # the names of all columns, in the first round that has them
+    features: Mapping[str, float] | None = None  # replaces indices and values if features have names
+    columns: tuple[str, ...] | None = None  # the names of all columns, in the first round that uses them
     candidates: tuple[str, ...] | None = None  # None: every label
-    # what was predicted and asked
+    # predictions and questions
     ask: tuple[str, ...] = ()  # the most promising label first
-    first: int | None = None  # so many of them are asked together; each later one only if no answer settles it
+    first: int | None = None  # how many to ask together; the others follow one by one unless ruled out
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     predicted: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
-    propensity: Mapping[str, float] = field(default_factory=dict)  # of the labels drawn at random (audits)
+    propensity: Mapping[str, float] = field(default_factory=dict)  # of audited labels, which were drawn at random
     outlook: Outlook | None = None
-    # what was answered
+    # answers
     costs: Costs = field(default_factory=dict)
     unasked: tuple[str, ...] = ()  # answered labels that the annotator was not asked about
     by: Mapping[str, str] = field(default_factory=dict)  # label -> annotator
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The answered labels that were asked about, "can't tell" included."""
+        """The answered labels that were asked about, including "can't tell"."""
         return tuple(label for label in self.costs if label not in self.unasked)
 
     def next_labels(self, cost_bounds: tuple[float, float] = (0.0, 1.0)) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ class Round:
         return (later[int(below.argmax())],) if below.any() else ()
 
     def with_answers(self, costs: Costs, asked: Iterable[str] | None = None, by: str | None = None) -> "Round":
-        """The round with more answers; ``asked`` are the labels the annotator was asked about, by default all.
+        """The round with more answers; ``asked`` are the labels that the annotator was asked about, by default all.
 
         A known cost is never overwritten by one that was not asked for, and "can't tell" does not fill a gap.
 
@@ -106,11 +106,11 @@ class Round:
         answered = {label: costs[label] for label in (costs if asked is None else asked) if label in costs}
         known = {**self.costs, **answered}
         unasked = {label: cost for label, cost in costs.items() if label not in known and cost is not None}
-        heard = dict.fromkeys((*answered, *unasked), by) if by is not None else {}
-        return replace(self, costs={**known, **unasked}, unasked=(*self.unasked, *unasked), by={**self.by, **heard})
+        authors = dict.fromkeys((*answered, *unasked), by) if by is not None else {}
+        return replace(self, costs={**known, **unasked}, unasked=(*self.unasked, *unasked), by={**self.by, **authors})
 
     def to_json(self) -> dict[str, Any]:
-        """The round as plain JSON values; parts that are missing are left out."""
+        """The round as plain JSON values, without missing fields."""
         line: dict[str, Any] = {"round": self.number}
         line |= {"late": True} if self.late else {}
         line |= {"width": self.width} if self.width else {}
@@ -131,9 +131,9 @@ class Round:
 
     @classmethod
     def from_json(cls, line: Any) -> "Round":
-        """The round that ``to_json`` wrote or a person completed; a ValueError says what is wrong.
+        """Parse what ``to_json`` returned or a user wrote; a ValueError says what is wrong.
 
-        Lines of version 0.1 are read, too. Unknown keys are ignored.
+        Lines of version 0.1 are accepted. Unknown keys are ignored.
         """
         parser = Parser(line)
         answers = parser.answers()

@@ -1,4 +1,4 @@
-"""A ledger in a database: SQLite in a file, or PostgreSQL."""
+"""``SqlLedger``: a ledger in a database, SQLite or PostgreSQL."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ _BEGUN, _TOLD = "begun", "told"  # kinds of events
 
 
 class SqlLedger:
-    """The ledger in the database at ``url``, such as ``sqlite:///answers.db``; a database holds one.
+    """The ledger in the database at ``url``, such as ``sqlite:///answers.db``; a database holds one ledger.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -29,7 +29,7 @@ class SqlLedger:
     def __init__(self, url: str) -> None:
         self.url = url
         self._log = EventLog(Database(url))
-        self._last = self._log.last()  # the last event that this writer knows of
+        self._last = self._log.last()  # the last event that this instance has seen
 
     @property
     def header(self) -> Header | None:
@@ -43,17 +43,17 @@ class SqlLedger:
         self._write([Event(_BEGUN, time.time(), ref=_BEGUN, body=header)])
 
     def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds; when this returns, they are on disk."""
+        """Write rounds; they are on disk when this returns."""
         require_header(self.header)
         now = time.time()
         self._write([Event(_TOLD, now, body=one.to_json()) for one in rounds])
 
     def _write(self, events: list[Event]) -> None:
-        """Append, unless another process has written meanwhile: two learners must not mix."""
+        """Append, unless another process has written in the meantime: a ledger must not mix two learners."""
         with self._log.database.writing() as connection:
             if self._log.last(connection) != self._last:
                 raise FileFormatError(
-                    f"{without_password(self.url)} has changed since it was opened; open it again and go on from there."
+                    f"{without_password(self.url)} has changed since it was opened. Open it again and continue there."
                 )
             self._log.extend(connection, events)
             last = self._log.last(connection)

@@ -75,7 +75,7 @@ class Episode:
             cost[0, now] = costs([task.actions[k] for k in now])
             asked |= queries.next
             queries = self.policy.ask(row, candidates=candidates, known=cost, asked=asked)
-        update = PolicyUpdate(row, cost, first.put(asked), candidates)
+        update = PolicyUpdate(row, cost, first.restricted_to(asked), candidates)
         update.apply_to(self.policy)
         self.updates.append(update)
         return task.actions[int(np.where(candidates, first.predicted, np.inf).argmin())]

@@ -1,4 +1,4 @@
-"""The exact model: every answer is kept, and every label has a version space (Algorithm 1 of the paper)."""
+"""The exact model: it keeps every answer and a version space for every label (Algorithm 1 of the paper)."""
 
 import math
 import warnings
@@ -19,27 +19,26 @@ from coalface.models.exact.schedule import TheorySchedule
 from coalface.models.exact.user_oracles import oracle_of
 from coalface.models.exact.version_space import Answers, Constraints, VersionSpace, widened
 
-_TOLERANCE = 0.25  # of the width threshold: the error that the theorems allow an end of a range
-_FINEST = 1e-6  # of the scale: a smaller tolerance takes many oracle calls and changes nothing
+_TOLERANCE = 0.25  # share of the width threshold: the error that the theorems allow in an end of a range
+_LEAST_TOLERANCE = 1e-6  # a smaller one takes many oracle calls and does not change decisions
 
 SCHEDULES = ("practical", "theory")
-_OF_CONSTRAINTS = ("counts", "bounds", "slacks", "divisors")
+_CONSTRAINT_ARRAYS = ("counts", "bounds", "slacks", "divisors")
 
 
 class ExactModel(CostModel):
-    """The version space of every label, over one class of regressors and with one range engine (Algorithm 1).
+    """A version space for every label, over one class of regressors and with one range engine (Algorithm 1).
 
-    ``oracle`` searches the class, by default a ball of linear functions; ``range_engine`` finds the ends of
-    the ranges. The "theory"
-    schedule takes its constants from ``dimension``, ``horizon`` and ``failure_probability``.
+    ``oracle`` searches the class, by default a ball of linear functions; ``range_engine`` computes the ends of the
+    ranges. The "theory" schedule is computed from ``dimension``, ``horizon`` and ``failure_probability``.
     """
 
     learned_with = ("mellowness", "slack", "fit_intercept")
-    searching: Oracle
+    checked_oracle: Oracle
     engine: type[RangeEngine]
     theory: TheorySchedule | None
     spaces: list[VersionSpace]
-    engines: list[RangeEngine | None]  # None: nothing was answered yet
+    engines: list[RangeEngine | None]  # None: no answers yet
     _warned: bool
 
     def __init__(
@@ -59,12 +58,12 @@ class ExactModel(CostModel):
         self.failure_probability = failure_probability
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
-        """A model that has learned nothing; parameters that do not fit together are refused."""
+        """An untrained model; an InputError if the parameters do not fit together."""
         begun = super().begin(n_labels, settings)
-        begun.searching = oracle_of(BallOracle() if self.oracle is None else self.oracle)
-        begun.engine = engine_for(self.range_engine, begun.searching)
-        begun.theory = self._theory(n_labels, begun.searching)
-        begun.spaces = [VersionSpace(Answers(begun.searching)) for _ in range(n_labels)]
+        begun.checked_oracle = oracle_of(BallOracle() if self.oracle is None else self.oracle)
+        begun.engine = engine_for(self.range_engine, begun.checked_oracle)
+        begun.theory = self._theory_schedule(n_labels, begun.checked_oracle)
+        begun.spaces = [VersionSpace(Answers(begun.checked_oracle)) for _ in range(n_labels)]
         begun.engines = [None] * n_labels
         begun._warned = False
         return begun
@@ -73,7 +72,7 @@ class ExactModel(CostModel):
         """The parameters as JSON values."""
         return {**super().plain(), "oracle": None if self.oracle is None else oracle_of(self.oracle).plain()}
 
-    def _theory(self, n_labels: int, oracle: Oracle) -> TheorySchedule | None:
+    def _theory_schedule(self, n_labels: int, oracle: Oracle) -> TheorySchedule | None:
         if self.schedule not in SCHEDULES:
             raise InputError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
         if self.schedule == "practical":
@@ -81,11 +80,11 @@ class ExactModel(CostModel):
         return TheorySchedule.of(n_labels, oracle, self.dimension, self.horizon, self.failure_probability)
 
     def predict(self, rows: Rows) -> Costs:
-        """The predictions of the best regressors; 0 where nothing is known."""
+        """The predictions of the best regressors; 0 for labels without answers."""
         return self._predict(self._dense(rows)).astype(np.float32)
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
-        """Predictions and ranges, each at least as wide as the true one."""
+        """Predictions and ranges, each at least as wide as the exact one."""
         X = self._dense(rows)
         lowest, highest = np.zeros((2, len(X), self.n_labels), np.float32)
         for r, row in enumerate(X):
@@ -95,8 +94,8 @@ class ExactModel(CostModel):
         return Ranged(self._predict(X).astype(np.float32), lowest, highest)
 
     def certified(self, row: Floats, settings: Settings, round_number: int) -> list[CertifiedRange | None]:
-        """The range of each label at this round; None where nothing was answered yet, and any cost is possible."""
-        tol = max(_TOLERANCE * settings.width_scale / math.sqrt(round_number), _FINEST)
+        """The range of each label at this round; None for labels without answers, whose cost may be anything."""
+        tol = max(_TOLERANCE * settings.width_scale / math.sqrt(round_number), _LEAST_TOLERANCE)
         found: list[CertifiedRange | None] = []
         for label, engine in enumerate(self.engines):
             if engine is None:
@@ -108,21 +107,22 @@ class ExactModel(CostModel):
         return found
 
     def check(self, rows: Rows) -> None:
-        """Raise an InputError if the functions of a finite class have no cost for the rows."""
-        if not self.searching.finite:
+        """Raise an InputError if the oracle has a finite class of functions that cannot predict these rows."""
+        if not self.checked_oracle.finite:
             return
-        oracle: Any = self.searching  # one with ``predictions``
+        oracle: Any = self.checked_oracle  # one with ``predictions``
         width = max(space.answers.rows.shape[1] for space in self.spaces)
         if getattr(oracle, "table", None) is not None and 0 < width < rows.width:
             raise InputError(
-                f"X must keep its {width} features with a table of costs, whose last is the point, got {rows.width}."
+                f"X must stay {width} wide, because the oracle looks up its last feature in a table of costs, got "
+                f"{rows.width}."
             )
         oracle.predictions(self._dense(rows))
 
     def learn(
         self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
-        """Keep the answers; each is a constraint in the next round and all later ones."""
+        """Keep the answers; each one adds a constraint to the next round and all later ones."""
         for r, row in enumerate(self._dense(rows)):
             for label in np.flatnonzero(~np.isnan(costs[r])).tolist():
                 weight = float(weights[r, label]) if len(weights) else 1.0
@@ -145,7 +145,7 @@ class ExactModel(CostModel):
             self._warn(label, round_number + 1)
             space = space.latest_alone()
             engine = self.engine(space)
-        self.spaces[label], self.engines[label] = space, engine  # now that the oracle has done its part
+        self.spaces[label], self.engines[label] = space, engine  # last, because the oracle may fail before
         residuals[label], answered[label] = noise
 
     def _warn(self, label: int, round_number: int) -> None:
@@ -153,15 +153,15 @@ class ExactModel(CostModel):
             self._warned = True
             warnings.warn(
                 f"No regressor of label {label} was within the slack of the best one at every round up to "
-                f"{round_number}; the rounds before no longer count. Choose a larger mellowness, or a larger class.",
+                f"{round_number}, so earlier rounds are ignored. Choose a larger mellowness, or a larger class.",
                 EmptyVersionSpaceWarning,
                 stacklevel=2,
             )
 
     def _slack(self, settings: Settings, noise: tuple[float, int], round_number: int) -> float:
-        """What a plausible regressor may lose in excess of the best one, summed over the rounds before.
+        """How much more loss than the best regressor a plausible one may have, summed over the earlier rounds.
 
-        ``noise`` is the sum of squared residuals, and of how many.
+        ``noise`` is the sum of squared residuals and their number.
         """
         if self.theory is not None:
             return self.theory.summed_slack(round_number)
@@ -179,8 +179,8 @@ class ExactModel(CostModel):
         return answers.best.predict(X) if len(answers) else np.zeros(len(X))
 
     def _dense(self, rows: Rows) -> Floats:
-        """The rows as a table, with a constant feature in front where the class is linear."""
-        constant = int(self.searching.linear and self.settings.intercept)
+        """The rows as a dense table; a linear class gets a constant first column."""
+        constant = int(self.checked_oracle.linear and self.settings.intercept)
         width = max(rows.width + constant, *(space.answers.rows.shape[1] for space in self.spaces))
         X = np.zeros((len(rows), width))
         X[:, :constant] = 1.0
@@ -188,7 +188,7 @@ class ExactModel(CostModel):
         return X
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Counts, answers and constraints as named arrays, label after label."""
+        """Counts, answers and constraints as named arrays, in the order of the labels."""
         width = max(space.answers.rows.shape[1] for space in self.spaces)
         return self.state._asdict() | {
             "n_answers": np.array([len(space.answers) for space in self.spaces]),
@@ -199,12 +199,12 @@ class ExactModel(CostModel):
             "n_constraints": np.array([len(space.constraints) for space in self.spaces]),
             **{
                 f"constraint_{name}": np.concatenate([getattr(space.constraints, name) for space in self.spaces])
-                for name in _OF_CONSTRAINTS
+                for name in _CONSTRAINT_ARRAYS
             },
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what ``arrays`` gave."""
+        """Restore the state that ``arrays`` returned."""
         self.state = restored_counts(self.n_labels, arrays)
         try:
             self.spaces = self._restored(arrays)
@@ -217,12 +217,12 @@ class ExactModel(CostModel):
     def _restored(self, arrays: Mapping[str, NDArray[Any]]) -> list[VersionSpace]:
         answers_end, constraints_end = np.cumsum(arrays["n_answers"]), np.cumsum(arrays["n_constraints"])
         weights = arrays.get("answer_weights", np.ones(len(arrays["answer_costs"])))  # version 0.1 had none
-        told = (arrays["answer_rows"], arrays["answer_costs"], weights)
-        rows, costs, weights_of = (np.split(array, answers_end[:-1]) for array in told)
-        parts = [np.split(arrays[f"constraint_{name}"], constraints_end[:-1]) for name in _OF_CONSTRAINTS]
+        answers = (arrays["answer_rows"], arrays["answer_costs"], weights)
+        rows, costs, weights_of = (np.split(array, answers_end[:-1]) for array in answers)
+        parts = [np.split(arrays[f"constraint_{name}"], constraints_end[:-1]) for name in _CONSTRAINT_ARRAYS]
         return [
             VersionSpace(
-                Answers(self.searching, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights_of[k]),
+                Answers(self.checked_oracle, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights_of[k]),
                 Constraints(*(part[k] for part in parts)),
             )
             for k in range(self.n_labels)

@@ -14,7 +14,7 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import InputError
 from coalface.learner.coal import CoalClassifier
-from coalface.rounds.arrays import answered_in
+from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round
 from coalface.service.desk.events import ANSWERED, CLOSED, UNDONE, rounds_in, undone_in
@@ -109,7 +109,7 @@ def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
     """Labels that VW cannot read are written as numbers from 1."""
     found = list(_closed(project, log))
     places = np.array([example for _, example, _ in found], np.int64)
-    cost = answered_in([closed for _, _, closed in found], project.labels).cost
+    cost = answer_arrays([closed for _, _, closed in found], project.labels).cost
     plain = all(label and not any(letter.isspace() or letter in ":|'" for letter in label) for label in project.labels)
     names = (
         np.array(project.labels) if plain and "shared" not in project.labels else np.arange(1, len(project.labels) + 1)
