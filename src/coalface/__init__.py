@@ -18,14 +18,11 @@ if TYPE_CHECKING:
     from coalface.data.formats.readers import read_dataset
     from coalface.data.trees import tree_cost_matrix, tree_costs
     from coalface.learner.budget import Budget
-    from coalface.learner.coal import CoalClassifier
-    from coalface.learner.oracle import OracleCoalClassifier
-    from coalface.learner.ridge import RidgeCoalClassifier
+    from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
     from coalface.learner.stopping import Saving
-    from coalface.rounds.cost_ranges import CostRanges
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
-    from coalface.rounds.queries import Queries
+    from coalface.rounds.queries import CostRanges, Queries
     from coalface.rounds.sql import SqlLedger
     from coalface.studies.curve import Curve
     from coalface.studies.simulation import simulate

@@ -268,6 +268,15 @@ def test_bad_parameters(parameter, value, words):
     assert state_of(learner) == before
 
 
+@pytest.mark.parametrize("model", ["ridge", "exact"])
+def test_a_budget_that_the_model_would_ignore_is_refused(model):
+    with pytest.raises(InputError, match=f"budget needs the online model, got model='{model}'"):
+        CoalClassifier(classes=["a", "b"], model=model, budget={"costs": 10, "over": 5}).ask(ROW)
+    learner = CoalClassifier(classes=["a", "b", "c"], model=model).tell(ROW, COST)
+    with pytest.raises(InputError, match="budget needs the online model"):
+        learner.start_budget({"costs": 10, "over": 5}).ask(ROW)
+
+
 def test_every_parameter_has_been_tried():
     tried = {parameter for parameter, _, _ in BAD_PARAMETERS}
     assert tried | {"classes", "cost_matrix", "abstain_label"} == set(CoalClassifier().get_params())

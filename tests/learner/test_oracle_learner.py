@@ -11,7 +11,7 @@ from coalface import MemoryLedger, OracleCoalClassifier, RidgeCoalClassifier, si
 from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.models.exact.bounded_linear import BoundedLinearOracle
-from coalface.models.exact.engines import ENGINES
+from coalface.models.exact.model import ENGINES
 from coalface.models.exact.oracles import BallOracle, RidgeOracle
 from coalface.models.exact.schedule import TheorySchedule
 from coalface.models.exact.user_oracles import FiniteOracle

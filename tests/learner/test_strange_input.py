@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -137,6 +137,7 @@ junk = st.one_of(
 
 
 @given(junk, junk, junk)
+@example([[None, ""]], None, None)
 def test_whatever_is_thrown_at_it_the_learner_learns_it_or_says_no(rows, cost, asked):
     learner = CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))
     before = state_of(learner)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface import CostRanges
-from coalface.rounds.cost_ranges import pull_weight
+from coalface.rounds.queries import pull_weight
 
 positive = st.floats(2.0**-10, 2.0**10, width=32)
 

@@ -10,9 +10,9 @@ from coalface.models.exact.bounded_linear import BoundedLinearOracle
 from coalface.models.exact.dual import Dual
 from coalface.models.exact.ellipsoid import Ellipsoid
 from coalface.models.exact.engine import certified_range
-from coalface.models.exact.engines import ENGINES, engine_for
 from coalface.models.exact.ensemble import N_MEMBERS, Ensemble
 from coalface.models.exact.enumeration import Enumeration
+from coalface.models.exact.model import ENGINES, engine_for
 from coalface.models.exact.multiplicative_weights import MultiplicativeWeights, theoretical_cap
 from coalface.models.exact.oracles import BallOracle, RidgeOracle
 from coalface.models.exact.user_oracles import FiniteOracle, SklearnOracle

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.search import SequenceTagger
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tagging.md").read_text(encoding="utf-8")

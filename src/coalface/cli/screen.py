@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from coalface.learner.coal import CoalClassifier
+    from coalface.learner.classifiers import CoalClassifier
 
 
 class Progress(Protocol):

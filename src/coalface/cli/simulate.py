@@ -12,7 +12,7 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
-    from coalface.learner.coal import CoalClassifier
+    from coalface.learner.classifiers import CoalClassifier
     from coalface.studies.curve import Curve
 
 _INTERRUPTED = 130
@@ -66,7 +66,7 @@ def simulate(
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test
     from coalface.data.labels import label_from_text
-    from coalface.learner.coal import CoalClassifier
+    from coalface.learner.classifiers import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 
     settings = given(

@@ -50,7 +50,7 @@ def train(
     """
     from coalface.data.labels import label_from_text, labels_from_text
     from coalface.files.atomic import exclusive
-    from coalface.learner.coal import CoalClassifier
+    from coalface.learner.classifiers import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 
     check_output(model, "--model")

@@ -10,7 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.kernels.near_duplicates import ALONE
+from coalface.kernels.turns import ALONE
 
 sparse: Any = scipy.sparse
 _BLOCK = 256  # rows compared at a time

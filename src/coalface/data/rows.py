@@ -61,11 +61,13 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
 
     try:
         dense = check_array(X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0 if allow_empty else 1)
+        _refuse_complex(dense)
+        with np.errstate(over="ignore"):
+            single = dense.astype(np.float32, copy=False)
+    except InputError:
+        raise
     except ValueError as problem:
         raise InputError(f"X must be a table of numbers, one row per example: {in_one_line(problem)}.") from None
-    _refuse_complex(dense)
-    with np.errstate(over="ignore"):
-        single = dense.astype(np.float32, copy=False)
     _check_finite(single, dense)
     return _pack(sparse.csr_array(single))
 

@@ -13,10 +13,8 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 ``rules``                which costs to ask for, and why
 ``turns``                one question after another: labels that an answer rules out
 ``implied``              costs that answers imply for labels that were not asked about
-``answer``               the label to predict, or abstaining
 ``stopping``             the saving that further questions could bring
 ``budgets``              questions paced by a budget
-``near_duplicates``      questions that are not repeated within a batch
 ``rounds``               a round's candidates, counts and regret
 ``online``               the loops of the online model: predict, ask, tell, simulate
 ``precomputed_ranges``   the same rounds for all other models

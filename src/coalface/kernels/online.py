@@ -7,12 +7,10 @@ the same bits as a row-by-row one.
 
 import numpy as np
 
-from coalface.kernels.answer import best_answer
 from coalface.kernels.budgets import count_asked_row, count_spending, decide_within_budget, set_pace
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
-from coalface.kernels.near_duplicates import ALONE, drop_repeated
 from coalface.kernels.ranges import bound_costs
 from coalface.kernels.regression import (
     clipped,
@@ -25,7 +23,7 @@ from coalface.kernels.regression import (
     shadow_sensitivity,
 )
 from coalface.kernels.rounds import close_round, set_candidates, update_regret
-from coalface.kernels.rules import decide, in_warm_up
+from coalface.kernels.rules import best_answer, decide, in_warm_up
 from coalface.kernels.state import (
     ADAX,
     COSTS_QUERIED,
@@ -46,7 +44,7 @@ from coalface.kernels.state import (
     Until,
 )
 from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
-from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, mark_next
+from coalface.kernels.turns import ALONE, answer_in_turn, asks_in_turn, drop_answered, drop_repeated, mark_next
 
 
 @inlined

@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import kernel
-from coalface.kernels.near_duplicates import ALONE, drop_repeated
 from coalface.kernels.rounds import close_round, set_candidates
-from coalface.kernels.rules import decide
+from coalface.kernels.rules import best_answer, decide
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings
 from coalface.kernels.stopping import update_saving_from
-from coalface.kernels.turns import asks_in_turn, drop_answered, mark_next
+from coalface.kernels.turns import ALONE, asks_in_turn, drop_answered, drop_repeated, mark_next
 
 
 @kernel

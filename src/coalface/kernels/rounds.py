@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import inlined
+from coalface.kernels.rules import best_answer
 from coalface.kernels.state import (
     COSTS_QUERIED,
     EXAMPLES_QUERIED,

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
@@ -10,6 +9,7 @@ from coalface.kernels.state import (
     AUDIT,
     AUTO_WARM_UP,
     CANNOT_BE_BEST,
+    F32,
     KNOWN_WELL,
     NO_DOMINATION,
     NOT_A_CANDIDATE,
@@ -18,6 +18,7 @@ from coalface.kernels.state import (
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
+    Bool,
     Counted,
     Scratch,
     Settings,
@@ -179,3 +180,18 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
     mask[drawn] = True
     scratch.reasons[drawn] = AUDIT
     return 1
+
+
+@inlined
+def best_answer(settings: Settings, candidates: Bool, predicted: F32) -> int:
+    """The candidate with the least raw prediction, the first of equals.
+
+    Returns ``n_labels`` if abstaining costs less than every prediction, and -1 if there is neither.
+    """
+    best = -1
+    for k in range(settings.n_labels):
+        if candidates[k] and (best < 0 or predicted[k] < predicted[best]):
+            best = k
+    if settings.abstain_cost < np.inf and (best < 0 or predicted[best] > np.float32(settings.abstain_cost)):
+        best = settings.n_labels
+    return best

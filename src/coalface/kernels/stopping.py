@@ -15,9 +15,9 @@ than the ranges allow, the ranges are refuted: ``REACHABLE`` then counts as 0.
 
 import numpy as np
 
-from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.regression import clipped
+from coalface.kernels.rules import best_answer
 from coalface.kernels.state import (
     ANSWER,
     CHANCE,

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coalface.kernels.answer import best_answer
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.online import decide_and_answer, has_room, learn_row
 from coalface.kernels.regression import clipped, gather, predict
+from coalface.kernels.rules import best_answer
 from coalface.kernels.state import COSTS_QUERIED, F32, I32, I64, Bool, Csr, Model, Scratch, Settings
 
 

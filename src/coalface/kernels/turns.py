@@ -11,6 +11,7 @@ from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.rules import in_warm_up, uniform
 from coalface.kernels.state import (
     ANSWERED,
+    ASKED_BEFORE,
     AUDIT,
     COAL,
     F32,
@@ -132,3 +133,25 @@ def _most_promising(settings: Settings, scratch: Scratch) -> int:
         if mask[k] and reasons[k] == UNCERTAIN and (best < 0 or predicted[k] < predicted[best]):
             best = k
     return best
+
+
+ALONE = -1  # the group of a row without near-duplicates
+
+
+@inlined
+def drop_repeated(settings: Settings, scratch: Scratch, already_asked: Bool) -> int:
+    """Drop questions that an earlier row of the group asks and add the others to ``already_asked``; returns how many.
+
+    This precedes the look at known answers, because an answer that rules out a label does so for the whole group. An
+    audit may be dropped too. The propensities of the other labels do not depend on it and stay correct.
+    """
+    mask, reasons, propensity = scratch.mask, scratch.reasons, scratch.propensity
+    n_asked = 0
+    for k in range(settings.n_labels):
+        if already_asked[k]:
+            reasons[k] = ASKED_BEFORE if mask[k] else reasons[k]
+            mask[k] = False
+            propensity[k] = 0.0
+        already_asked[k] = already_asked[k] or mask[k]
+        n_asked += mask[k]
+    return n_asked

@@ -13,12 +13,11 @@ from coalface.data.rows import Rows, check_feature_names, check_row, check_rows,
 from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds
-from coalface.learner.collapse import LEAST_SILENCE, warn_if_collapsed
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS, LearnerState
+from coalface.learner.stopping import LEAST_SILENCE, warn_if_collapsed
 from coalface.rounds.arrays import answer_arrays, rounds_from_arrays, rows_of_rounds
-from coalface.rounds.cost_ranges import CostRanges
-from coalface.rounds.queries import Queries
+from coalface.rounds.queries import CostRanges, Queries
 from coalface.rounds.round import Round
 
 Mask = NDArray[np.bool_]

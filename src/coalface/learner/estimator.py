@@ -13,7 +13,7 @@ from coalface.data.targets import first_labels, given_costs, labels_of, require_
 from coalface.errors import InputError
 from coalface.kernels.state import NO_ROUNDS, Settings
 from coalface.learner.simulating import SimulatingLearner
-from coalface.rounds.cost_ranges import CostRanges
+from coalface.rounds.queries import CostRanges
 
 
 class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]

@@ -14,7 +14,7 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.readers import read_dataset
 from coalface.data.labels import label_array
 from coalface.errors import FileFormatError, InputError
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.round import Round
 
 _LARGEST_GAP = 1_000_000  # rounds; a larger gap is probably a mistyped number

@@ -13,8 +13,7 @@ from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
-from coalface.rounds.ledger import Ledger
-from coalface.rounds.recorder import Recorder
+from coalface.rounds.ledger import Ledger, Recorder
 from coalface.rounds.round import Round
 
 _BATCH = 512  # rounds replayed per call

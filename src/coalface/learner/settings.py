@@ -68,8 +68,13 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
         settings = _checked(n_labels, abstain_cost, *[params[name] for name in _NAMES])
     except TypeError:  # an unhashable value: check again without the cache, for an error that names it
         settings = _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
-    budget = params.get("budget")
-    return settings if budget is None else _with_budget(settings, Budget.of(budget))
+    if params.get("budget") is None:
+        return settings
+    if not model_of(params["model"]).paces_budgets:
+        raise InputError(
+            f"budget needs the online model, got model={params['model']!r}. Pass max_costs to ask instead."
+        )
+    return _with_budget(settings, Budget.of(params["budget"]))
 
 
 _NAMES = (

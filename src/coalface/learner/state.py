@@ -20,7 +20,7 @@ from coalface.learner.budget import Budget, Counts
 from coalface.learner.settings import AS_PUBLISHED, settings_for
 from coalface.learner.stopping import Saving, checked_saving, saving_of
 from coalface.models.contract import CostModel
-from coalface.rounds.recorder import Recorder
+from coalface.rounds.ledger import Recorder
 
 _BEGIN_LOCK = RLock()
 DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of parameters that a learner lacks

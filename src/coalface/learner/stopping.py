@@ -1,5 +1,6 @@
-"""``Saving``: how much further questions could still save, to decide when to stop asking."""
+"""When to stop asking: what more questions could still save, and a warning where a learner stopped too early."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,8 +8,8 @@ import numpy as np
 
 from coalface.data.costs import CostScale
 from coalface.data.numbers import finite_number
-from coalface.errors import InputError
-from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, SQUARED_SHARES, Counted
+from coalface.errors import CollapseWarning, InputError
+from coalface.kernels.state import EXAMPLES_QUERIED, MEAN_COST, MEAN_PREDICTED, SILENT_ROUNDS, SQUARED_SHARES, Counted
 from coalface.kernels.stopping import saving_interval
 
 
@@ -73,3 +74,22 @@ def checked_saving(name: str, saving: Any, scale: CostScale, audit_rate: float) 
             "Set it to 0.1, for example."
         )
     return number / (scale.ceiling - scale.floor)
+
+
+LEAST_SILENCE = 500  # rounds without a question before the warning is considered
+_LARGE_REGRET = 0.25  # mean regret of the latest answered examples, with costs scaled to [0, 1]
+
+
+def warn_if_collapsed(counts: Counted, mellowness: float, warm_up: int | str) -> bool:
+    """Warn if needed; returns whether it did."""
+    silent, regret = int(counts.counters[SILENT_ROUNDS]), float(counts.recent_regret[0])
+    if silent < max(LEAST_SILENCE, 5 * int(counts.counters[EXAMPLES_QUERIED])) or regret < _LARGE_REGRET:
+        return False
+    warnings.warn(
+        f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
+        f"the scale more than their best label. Raise mellowness (now {mellowness:g}) or warm_up (now {warm_up}), "
+        "or set audit_rate.",
+        CollapseWarning,
+        stacklevel=4,
+    )
+    return True

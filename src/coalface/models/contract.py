@@ -17,7 +17,6 @@ from coalface.data.near_duplicates import near_duplicates
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels import precomputed_ranges
-from coalface.kernels.near_duplicates import ALONE
 from coalface.kernels.state import (
     COSTS_QUERIED,
     N_OUTLOOK,
@@ -36,7 +35,7 @@ from coalface.kernels.state import (
     new_scratch,
 )
 from coalface.kernels.stopping import fill_outlooks, saving_is_below
-from coalface.kernels.turns import answer_rows
+from coalface.kernels.turns import ALONE, answer_rows
 
 Costs = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -69,6 +68,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     learned_with: ClassVar[tuple[str, ...]] = ("fit_intercept",)  # the learner's parameters that affect replay
+    paces_budgets: ClassVar[bool] = False  # whether ``ask`` keeps to the budget in the settings
     n_labels: int
     settings: Settings
     state: Counted

@@ -62,6 +62,7 @@ class OnlineModel(CostModel):
     """
 
     learned_with = ("learning_rate", "accumulator", "fit_intercept")
+    paces_budgets = True
     state: Model
 
     def begin(self, n_labels: int, settings: Settings) -> Self:

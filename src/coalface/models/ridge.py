@@ -5,7 +5,9 @@ described in ``kernels.ridge``. This module allocates these arrays, grows them a
 predictions and ranges, a block of rows at a time.
 """
 
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +18,6 @@ from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
-from coalface.models.available_memory import available_bytes
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved
 
 _BLOCK = 1024  # rows at a time, to bound the working memory
@@ -235,3 +236,37 @@ def _columns_for(n_features: int) -> int:
 
 def _penalty(params: Mapping[str, Any]) -> float:
     return number(params, "regularization", 1e-12, 1e12)
+
+
+_MEMINFO = Path("/proc/meminfo")
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of a container
+
+
+def available_bytes() -> int | None:
+    """Bytes that can be allocated without swapping; all physical memory if the system does not tell, None if unknown.
+
+    >>> available_bytes() > 0
+    True
+    """
+    known = [free for free in (_machine(), *map(_limit, _LIMITS)) if free is not None]
+    return min(known, default=None)
+
+
+def _machine() -> int | None:
+    try:
+        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _limit(file: Path) -> int | None:
+    """A container's limit. Its current use is not subtracted, because much of that is file cache that can be freed."""
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):  # ValueError: it says "max"
+        return None

@@ -1,6 +1,6 @@
-"""``Ledger``, the interface of every ledger, and ``MemoryLedger``."""
+"""What every ledger offers, the one in memory, and the recorder that writes a learner's rounds to a ledger."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from coalface.errors import InputError
@@ -86,3 +86,39 @@ def require_header(header: Header | None) -> None:
     """Raise an InputError if a ledger has no header: rounds cannot be replayed without its labels."""
     if header is None:
         raise InputError("This ledger has not begun. Attach it with learner.record_to(ledger).")
+
+
+class Recorder:
+    """Writes the rounds of one learner to one ledger.
+
+    ``learned_with`` names the parameters that affect replay; the others only affect which costs are asked for.
+    """
+
+    def __init__(
+        self, ledger: Ledger, texts: Sequence[str], learned_with: Iterable[str], params: Mapping[str, Any]
+    ) -> None:
+        self.ledger = ledger
+        self.texts = texts  # the labels as the ledger writes them
+        self._params = {name: params[name] for name in learned_with}
+        self._incomplete = False
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """Raise an InputError if a replay of the ledger could not repeat what the learner learns next."""
+        if self._incomplete:
+            raise InputError(
+                "The ledger lacks answers that this learner has learned, because writing them failed. Continue from "
+                "the ledger: CoalClassifier.from_ledger(ledger)."
+            )
+        for name, then in self._params.items():
+            if params[name] != then:
+                raise InputError(
+                    f"{name} must stay as it was when the ledger began, {then!r}, got {params[name]!r}. Start a new "
+                    "learner with a new ledger."
+                )
+
+    def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
+        """Append rounds. If this fails after they were ``learned``, ``check`` refuses to continue."""
+        self.check(params)
+        self._incomplete = learned
+        self.ledger.append(rounds)
+        self._incomplete = False

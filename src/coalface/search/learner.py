@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.state import NotFittedError
 from coalface.search.checkpoint import Checkpoint

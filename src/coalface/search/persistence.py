@@ -9,10 +9,8 @@ import numpy as np
 
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
 from coalface.learner.estimator import CostClassifier
-from coalface.learner.oracle import OracleCoalClassifier
-from coalface.learner.ridge import RidgeCoalClassifier
 from coalface.search.feature_columns import FeatureColumns
 
 _KIND = "search learner"

@@ -11,9 +11,8 @@ from coalface.data.costs import CostScale
 from coalface.data.dataset import TrainTest
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
 from coalface.learner.estimator import CostClassifier
-from coalface.learner.ridge import RidgeCoalClassifier
 from coalface.learner.stopping import checked_saving
 from coalface.search.tagging.tagger import SequenceTagger
 from coalface.studies.baselines import BASELINES

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from coalface.kernels import tagging as kernels
 from coalface.kernels.state import COSTS_QUERIED
 from coalface.kernels.tagging import TagRules
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.simulating import UNLIMITED
 from coalface.models.online import OnlineModel
 from coalface.search.tagging.tag_features import TokenRows

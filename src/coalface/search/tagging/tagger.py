@@ -13,7 +13,7 @@ from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.tagging import TagRules
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.settings import AS_PUBLISHED
 from coalface.learner.state import NotFittedError
 from coalface.search.tagging.runs import TaggingRun, predict_tags

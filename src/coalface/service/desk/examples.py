@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coalface.rounds.cost_ranges import CostRanges
+from coalface.rounds.queries import CostRanges
 from coalface.rounds.round import Round
 from coalface.service.desk.messages import Question, reason_in_words
 from coalface.service.desk.project_state import ProjectState

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.event_log import Event, EventLog
 from coalface.service.desk.events import SNAPSHOT, TEACHING, UNDONE, Decided, rounds_in, undone_in
 from coalface.service.project.pool import Pool

@@ -8,7 +8,7 @@ import numpy as np
 from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.errors import InputError
 from coalface.kernels.state import AUDIT
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.queries import Queries
 from coalface.service.desk.counters import Counters
 from coalface.service.desk.messages import Estimate, LabelRow, Overview, Progress

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.round import Round
 from coalface.service.desk.events import ASKED, LEASED, STOPPED, Decided
 from coalface.service.desk.messages import NoQuestion, reason_in_words

@@ -13,7 +13,7 @@ import numpy as np
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import InputError
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round

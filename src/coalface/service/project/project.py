@@ -22,7 +22,7 @@ from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.files.atomic import new_folder, refuse_used
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.service.desk.store import Store
 from coalface.service.project.features import read_features
 from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_missing

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.settings import settings_for
 from coalface.studies.baselines.problem import Problem, Progress
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.learner.coal import CoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.queries import Queries
 from coalface.studies.curve import Curve
 from coalface.studies.simulation import simulate

@@ -1,0 +1,224 @@
+"""``CoalClassifier``: COAL over any cost model, and its names for two of them, each with defaults of its own."""
+
+from typing import Any, Self
+
+from coalface.learner.estimator import CostClassifier
+from coalface.learner.settings import AS_PUBLISHED
+from coalface.models.choice import model_of
+from coalface.models.contract import CostModel
+from coalface.models.exact.model import ExactModel
+from coalface.models.exact.user_oracles import oracle_of
+from coalface.models.ridge import RidgeModel
+
+
+class CoalClassifier(CostClassifier):
+    """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
+
+    ``model`` predicts the costs: "online", "ridge", "exact", or a ``CostModel``. All parameters are explained in
+    ``docs/parameters.md``.
+
+    >>> learner = CoalClassifier(classes=["refund", "billing"], warm_up=0)
+    >>> queries = learner.ask([[1.0, 0.0]])
+    >>> print(queries)
+    2 of 2 costs asked for, on 1 of 1 examples
+    >>> learner.tell([[1.0, 0.0]], cost=[[0.0, 0.8]], asked=queries).predict([[1.0, 0.0]])
+    array(['refund'], dtype='<U7')
+    """
+
+    _learned_with = ("cost_bounds", "model")
+
+    def __init__(
+        self,
+        classes: Any = None,
+        cost_matrix: Any = None,
+        rule: str = "coal",
+        mellowness: float = 0.12,
+        width_scale: float = 0.5,
+        learning_rate: float | str = "auto",
+        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        warm_up: int | str = "auto",
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
+        accumulator: str = "adax",
+        sensitivity: str = "shadow",
+        fit_intercept: bool = True,
+        random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
+        budget: Any = None,
+        alike: float | None = 1.0,
+        model: Any = "online",
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.rule = rule
+        self.mellowness = mellowness
+        self.width_scale = width_scale
+        self.learning_rate = learning_rate
+        self.cost_bounds = cost_bounds
+        self.warm_up = warm_up
+        self.slack = slack
+        self.in_turn = in_turn
+        self.audit_rate = audit_rate
+        self.accumulator = accumulator
+        self.sensitivity = sensitivity
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
+        self.budget = budget
+        self.alike = alike
+        self.model = model
+
+    @classmethod
+    def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
+        """The paper's learner, as its authors run it in Vowpal Wabbit; ``others`` override.
+
+        >>> learner = CoalClassifier.as_published(classes=["walk", "fly"], warm_up=10)
+        >>> learner.slack, learner.audit_rate, learner.learning_rate, learner.warm_up
+        ('published', 0.0, 0.5, 10)
+        """
+        return cls(**{**AS_PUBLISHED, "mellowness": mellowness, "learning_rate": learning_rate, **others})
+
+    def _cost_model(self) -> CostModel:
+        return model_of(self.model)
+
+
+class OracleCoalClassifier(CostClassifier):
+    """A cost-sensitive classifier with exact cost ranges over all plausible regressors (COAL, Algorithm 1).
+
+    It keeps every answer and uses all of them in every round, so it is meant for thousands of examples, not millions.
+    Parameters and engines are explained in ``docs/exact-engine.md``.
+
+    >>> learner = OracleCoalClassifier(classes=["refund", "billing"], warm_up=0)
+    >>> for row, cost in [([1.0, 0.0], [0.0, 0.8]), ([0.0, 1.0], [0.9, 0.1])] * 10:
+    ...     learner = learner.tell([row], [cost], asked=learner.ask([row]))
+    >>> learner.predict([[1.0, 0.0]]).tolist(), learner.costs_queried_ < 40
+    (['refund'], True)
+    """
+
+    model_: ExactModel
+    _learned_with = ("cost_bounds", "oracle", "ranges", "schedule", "dimension", "horizon", "failure_probability")
+
+    def __init__(
+        self,
+        classes: Any = None,
+        cost_matrix: Any = None,
+        oracle: Any = None,
+        ranges: str = "dual",
+        schedule: str = "practical",
+        rule: str = "coal",
+        mellowness: float = 1.0,
+        width_scale: float = 1.0,
+        dimension: int | None = None,
+        horizon: int | None = None,
+        failure_probability: float = 0.05,
+        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        warm_up: int | str = "auto",
+        slack: str = "noise-scaled",
+        in_turn: bool = False,
+        audit_rate: float = 0.0,
+        fit_intercept: bool = True,
+        random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
+        alike: float | None = 1.0,
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.oracle = oracle
+        self.ranges = ranges
+        self.schedule = schedule
+        self.rule = rule
+        self.mellowness = mellowness
+        self.width_scale = width_scale
+        self.dimension = dimension
+        self.horizon = horizon
+        self.failure_probability = failure_probability
+        self.cost_bounds = cost_bounds
+        self.warm_up = warm_up
+        self.slack = slack
+        self.in_turn = in_turn
+        self.audit_rate = audit_rate
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
+        self.alike = alike
+
+    def _cost_model(self) -> ExactModel:
+        return ExactModel(
+            self.oracle, self.ranges, self.schedule, self.dimension, self.horizon, self.failure_probability
+        )
+
+    def plain_params(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        params = super().plain_params()
+        return params if self.oracle is None else {**params, "oracle": oracle_of(self.oracle).plain()}
+
+
+class RidgeCoalClassifier(CostClassifier):
+    """A cost-sensitive classifier for embeddings of up to some 2,000 numbers (COAL with ridge regression).
+
+    It tracks the correlation of every pair of features. So it learns more from each cost than ``CoalClassifier``, but
+    is slower by a factor of about the number of features, and takes 2 x labels x features^2 bytes of memory. Parameters
+    are explained in ``docs/parameters.md``.
+
+    >>> learner = RidgeCoalClassifier(classes=["refund", "billing"])
+    >>> queries = learner.ask([[1.0, 0.0]])
+    >>> learner.tell([[1.0, 0.0]], cost=[[0.0, 0.8]], asked=queries).predict([[1.0, 0.0]])
+    array(['refund'], dtype='<U7')
+    """
+
+    model_: RidgeModel
+    _learned_with = ("cost_bounds", "regularization")
+
+    def __init__(
+        self,
+        classes: Any = None,
+        cost_matrix: Any = None,
+        rule: str = "coal",
+        mellowness: float = 0.3,
+        width_scale: float = 0.5,
+        regularization: float | str = "auto",
+        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        warm_up: int | str = "auto",
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
+        fit_intercept: bool = True,
+        random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: Any = None,
+        alike: float | None = 1.0,
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.rule = rule
+        self.mellowness = mellowness
+        self.width_scale = width_scale
+        self.regularization = regularization
+        self.cost_bounds = cost_bounds
+        self.warm_up = warm_up
+        self.slack = slack
+        self.in_turn = in_turn
+        self.audit_rate = audit_rate
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.abstain_cost = abstain_cost
+        self.abstain_label = abstain_label
+        self.alike = alike
+
+    @property
+    def nbytes_(self) -> int:
+        """The memory of the model in bytes.
+
+        >>> RidgeCoalClassifier(classes=range(100)).tell([[0.1] * 384], [[0.5] * 100]).nbytes_ // 1_000_000
+        33
+        """
+        self.begin()
+        return self.model_.nbytes
+
+    def _cost_model(self) -> RidgeModel:
+        return RidgeModel(self.regularization)
