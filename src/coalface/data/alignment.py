@@ -109,15 +109,4 @@ def _renumbered(
     indices = X.indices if columns is None else columns[X.indices]
     moved: Any = csr_array((X.data, indices, X.indptr), shape=(X.shape[0], width))
     moved.sort_indices()
-    return CostDataset.trusted(
-        X=moved,
-        classes=dataset.classes,
-        table=dataset.table,
-        truth=dataset.truth,
-        cost_matrix=dataset.cost_matrix,
-        candidates=dataset.candidates,
-        price=dataset.price,
-        sequence=dataset.sequence,
-        feature_names=names,
-        name=dataset.name,
-    )
+    return dataset.with_fields(X=moved, feature_names=names)

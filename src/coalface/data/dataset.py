@@ -24,6 +24,8 @@ from coalface.data.labels import label_array, label_codes
 from coalface.errors import InputError
 
 _BLOCK = 4096  # rows that are hashed or counted at a time
+_BY_EXAMPLE = ("X", "table", "truth", "candidates", "price", "sequence")
+_FIELDS = (*_BY_EXAMPLE, "classes", "cost_matrix", "feature_names", "name")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,10 @@ class CostDataset:
         dataset._put(**fields)
         return dataset
 
+    def with_fields(self, **changed: Any) -> "CostDataset":
+        """The same dataset with some fields changed to values that are known to be valid."""
+        return self.trusted(**{name: getattr(self, name) for name in _FIELDS} | changed)
+
     @classmethod
     def from_labels(
         cls,
@@ -186,18 +192,8 @@ class CostDataset:
     def subset(self, rows: Any) -> "CostDataset":
         """The examples of an index array, a boolean mask or a slice, in that order."""
         chosen = np.arange(len(self))[rows]
-        return self.trusted(
-            X=self.X[chosen],
-            classes=self.classes,
-            table=None if self.table is None else self.table[chosen],
-            truth=None if self.truth is None else self.truth[chosen],
-            cost_matrix=self.cost_matrix,
-            candidates=None if self.candidates is None else self.candidates[chosen],
-            price=None if self.price is None else self.price[chosen],
-            sequence=None if self.sequence is None else self.sequence[chosen],
-            feature_names=self.feature_names,
-            name=self.name,
-        )
+        by_example = {name: getattr(self, name) for name in _BY_EXAMPLE}
+        return self.with_fields(**{name: None if part is None else part[chosen] for name, part in by_example.items()})
 
     def split(self, test_fraction: float = 0.2, random_state: int = 0) -> "TrainTest":
         """Training and test examples, drawn at random; both keep the order of the file.

@@ -154,15 +154,4 @@ def reduced(problem: TrainTest, n_features: int) -> TrainTest:
 def _projected(part: CostDataset, X: np.ndarray) -> CostDataset:
     rows = scipy.sparse.csr_array(X.astype(np.float32))
     name = f"{part.name}-{X.shape[1]}" if part.name else ""
-    return CostDataset.trusted(
-        X=rows,
-        classes=part.classes,
-        table=part.table,
-        truth=part.truth,
-        cost_matrix=part.cost_matrix,
-        candidates=part.candidates,
-        price=part.price,
-        sequence=part.sequence,
-        feature_names=None,
-        name=name,
-    )
+    return part.with_fields(X=rows, feature_names=None, name=name)

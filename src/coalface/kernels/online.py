@@ -22,7 +22,7 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
-from coalface.kernels.rounds import close_round, set_candidates, update_regret
+from coalface.kernels.rounds import close_round, copy_decision, set_candidates, update_regret
 from coalface.kernels.rules import best_answer, decide, in_warm_up
 from coalface.kernels.state import (
     ADAX,
@@ -180,7 +180,6 @@ def ask_rows(
     rows of the same group are near-duplicates, and ``already_asked`` has a row for each group.
     """
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
-    mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
     count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
@@ -196,11 +195,8 @@ def ask_rows(
         if known.shape[0] > 0:
             drop_answered(settings, scratch, known[row], asked[row], in_turn)
         mark_next(settings, scratch, in_turn)
+        copy_decision(settings, scratch, rounds, row)
         for k in range(settings.n_labels):
-            mask[row, k] = scratch.mask[k]
-            first[row, k] = scratch.next[k]
-            reasons[row, k] = scratch.reasons[k]
-            propensity[row, k] = scratch.propensity[k]
             lowest[row, k] = scratch.lowest[k]
             highest[row, k] = scratch.highest[k]
             predicted[row, k] = scratch.predicted[k]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from coalface.kernels.compile import kernel
-from coalface.kernels.rounds import close_round, set_candidates
+from coalface.kernels.rounds import close_round, copy_decision, set_candidates
 from coalface.kernels.rules import best_answer, decide
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings
 from coalface.kernels.stopping import update_saving_from
@@ -30,7 +30,6 @@ def decide_rows(
 ) -> None:
     """Like ``online.ask_rows``, but with predictions and ranges given; in round 1, any cost is possible."""
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
-    mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
     for row in range(predicted.shape[0]):
         round_number = first_round + row
@@ -49,11 +48,7 @@ def decide_rows(
         if known.shape[0] > 0:
             drop_answered(settings, scratch, known[row], asked[row], in_turn)
         mark_next(settings, scratch, in_turn)
-        for k in range(settings.n_labels):
-            mask[row, k] = scratch.mask[k]
-            first[row, k] = scratch.next[k]
-            reasons[row, k] = scratch.reasons[k]
-            propensity[row, k] = scratch.propensity[k]
+        copy_decision(settings, scratch, rounds, row)
 
 
 @kernel

@@ -12,6 +12,7 @@ from coalface.kernels.state import (
     SILENT_ROUNDS,
     Bool,
     Counted,
+    RoundArrays,
     Scratch,
     Settings,
 )
@@ -26,6 +27,17 @@ def set_candidates(settings: Settings, scratch: Scratch, candidates: Bool, row: 
     restricted = candidates.shape[0] > 0
     for k in range(settings.n_labels):
         allowed[k] = candidates[row, k] if restricted else True
+
+
+@inlined
+def copy_decision(settings: Settings, scratch: Scratch, rounds: RoundArrays, row: int) -> None:
+    """Copy what was decided about a row from scratch memory to its round."""
+    mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
+    for k in range(settings.n_labels):
+        mask[row, k] = scratch.mask[k]
+        first[row, k] = scratch.next[k]
+        reasons[row, k] = scratch.reasons[k]
+        propensity[row, k] = scratch.propensity[k]
 
 
 @inlined

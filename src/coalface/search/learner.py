@@ -17,10 +17,9 @@ from coalface.search.checkpoint import Checkpoint
 from coalface.search.episode import Episode, LearnedPolicy
 from coalface.search.feature_columns import FeatureColumns
 from coalface.search.persistence import SavedLearner, read_search_learner, write_search_learner
-from coalface.search.policy_choice import PolicyChoice
+from coalface.search.policy_choice import PolicyChoice, set_warm_up
 from coalface.search.rollouts import Rollouts
 from coalface.search.task import SearchTask, check_task, complete
-from coalface.search.warm_up import set_warm_up
 
 _SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "random_state")
 

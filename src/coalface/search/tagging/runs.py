@@ -9,8 +9,8 @@ from coalface.kernels.tagging import TagRules
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.simulating import UNLIMITED
 from coalface.models.online import OnlineModel
+from coalface.search.policy_choice import set_warm_up
 from coalface.search.tagging.tag_features import TokenRows
-from coalface.search.warm_up import set_warm_up
 
 _WORDS_PER_CALL = 20_000  # of the compiled loop; in between, Ctrl-C and progress are handled
 

@@ -28,10 +28,9 @@ from coalface.service.project.features import read_features
 from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.service.project.pool import Pool, write_pool
 from coalface.service.project.scale import Scale
-from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
+from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, whole_text, write_settings
 from coalface.service.project.sources import read_examples
 from coalface.service.project.spending import Limits
-from coalface.service.project.texts import whole_text
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 

@@ -12,7 +12,6 @@ from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 from coalface.rounds.sql_engines import without_password
 from coalface.service.project.ownership import new_id
-from coalface.service.project.texts import whole_text
 
 try:
     import tomlkit
@@ -136,3 +135,23 @@ def _item(name: str, value: Any) -> Item:
     if plain is None:
         raise InputError(f"The setting {name} must have a value, got None, which TOML cannot hold. Leave it out.")
     raise InputError(f"The setting {name} must be a number, a text, a list or a table, got {value!r:.60}.")
+
+
+def whole_text(what: str, text: str) -> str:
+    r"""The text, unless it has half a surrogate pair, which UTF-8 cannot encode.
+
+    >>> whole_text("A label", "Grüße")
+    'Grüße'
+    >>> whole_text("A label", "\ud83d")
+    Traceback (most recent call last):
+    ...
+    coalface.errors.InputError: A label must be text of whole characters, got '\ud83d' (a lone surrogate). Read its ...
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        near = text[max(problem.start - 10, 0) : problem.start + 10]
+        raise InputError(
+            f"{what} must be text of whole characters, got {near!r} (a lone surrogate). Read its source as UTF-8."
+        ) from None
+    return text

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.service.project.texts import whole_text
+from coalface.service.project.settings_file import whole_text
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _LONGEST_ID = 200
