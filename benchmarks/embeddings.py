@@ -1,6 +1,6 @@
 """``python -m benchmarks.embeddings [--quick]``: how fast ``RidgeCoalClassifier`` asks and learns, on all cores.
 
-The embeddings are generated, and 5 % of the costs are told. Speed is compared with what this machine reaches in the
+The embeddings are generated, and 5 % of the costs are answered. Speed is compared with what this machine reaches in the
 same run. In batches, the arithmetic that the method needs is compared with a large matrix product. One by one, the
 bytes that it reads and writes are compared with a copy of a large array. Both count the stored triangle, not the
 square.
