@@ -1,4 +1,4 @@
-# The only entry point for development. Every target sets up what it needs: python3 and make are enough.
+# The only entry point for development. Every target installs what it needs; you need only python3 and make.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -18,33 +18,33 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: $(READY)  ## the main job on bundled data: a table and an HTML report
+demo: $(READY)  ## run the main job on bundled data: a table and an HTML report
 	$(BIN)/coalface demo
 
-test: $(READY)  ## the whole test suite, doctests included
+test: $(READY)  ## run the whole test suite, including doctests
 	$(BIN)/python -m pytest -n auto
 
-check: $(READY)  ## ruff, mypy --strict, the import contract
+check: $(READY)  ## run ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(READY)  ## format and fix what can be fixed
+format: $(READY)  ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)  ## speed and memory against Vowpal Wabbit, in one run (COALFACE_DATA=... for real data)
+bench: $(READY)  ## measure speed and memory against Vowpal Wabbit (COALFACE_DATA=... for real data)
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.sweep_scaling
 	$(BIN)/python -m benchmarks.embeddings
 	$(BIN)/python -m benchmarks.tagging
 
-studies: $(READY)  ## run every study that is not finished (COALFACE_DATA=...), into build/studies
+studies: $(READY)  ## run every unfinished study into build/studies (COALFACE_DATA=... for real data)
 	for study in studies/*.toml; do \
 	  $(BIN)/coalface sweep $$study --out build/studies/$$(basename $$study .toml) || exit; done
 
-figure: $(READY)  ## draw the figures of the README and of the documentation anew
+figure: $(READY)  ## redraw the figures of the README and the documentation
 	$(BIN)/python docs/figure.py
 	$(BIN)/python docs/figures/theory.py
 	$(BIN)/python docs/figures/search.py
@@ -56,5 +56,5 @@ wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, ru
 	build/wheel-demo/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel-demo/*.whl
 	cd build/wheel-demo && venv/bin/coalface demo --report report.html
 
-clean:  ## remove everything that was built
+clean:  ## remove all build outputs
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

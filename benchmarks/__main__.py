@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measure, and print a table."""
+"""``python -m benchmarks``: measure speed and memory, and print a table."""
 
 import argparse
 import sys
@@ -23,7 +23,7 @@ PARTS = ("simulate", "predict", "parse", "rows", "startup")
 
 
 def measure(chosen: list[Problem], parts: set[str], repeats: int, progress: Progress) -> Iterator[Figure]:
-    """All figures of the parts, problem by problem."""
+    """The figures of these parts, problem by problem."""
     for problem in chosen if parts & {"simulate", "predict", "parse"} else []:
         with TemporaryDirectory() as folder:
             progress(f"{problem.name}: {problem.train!r} as text")
@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rows and repetitions")
     parser.add_argument("--only", action="append", metavar="NAME", help=f"a part ({', '.join(PARTS)}) or a problem")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write every figure with its details there")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write all figures with their details to this file")
     options = parser.parse_args(arguments)
     core = machine.use_one_core()
     machine_now = machine.description(core)
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
     figures: list[Figure] = []
     try:
         for figure in measure(chosen, parts, 2 if options.quick else 3, progress):
-            figures.append(figure)  # noqa: PERF402 - what was measured before an error or Ctrl-C is shown
+            figures.append(figure)  # noqa: PERF402 - after an error or Ctrl-C, the figures so far are shown
     finally:
         report.show(figures, Console(width=None if sys.stdout.isatty() else 200))
         if options.json:

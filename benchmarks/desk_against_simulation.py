@@ -1,4 +1,4 @@
-"""A scripted crew at a desk against ``simulate``: the same pool, order and costs; answers come late and out of order.
+"""Simulated annotators at a desk compared with ``simulate``: the same pool and costs, but answers come out of order.
 
 Run as ``COALFACE_DATA=... python -m benchmarks.desk_against_simulation clinc150 newsgroups20``.
 """
@@ -17,7 +17,7 @@ from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.project import Project
 
-CREW = 20
+N_ANNOTATORS = 20
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 
 
@@ -27,14 +27,14 @@ def simulated(train, test, order):
     return float(curve.test_cost[-1]), learner.examples_queried_, learner.costs_queried_
 
 
-def at_the_desk(train, test, folder, crew):
-    """Each of the crew leases, looks for a while, answers, and sometimes lets the lease run out first."""
+def at_the_desk(train, test, folder, n_annotators):
+    """Each annotator leases, pauses and answers; now and then the lease expires first."""
     examples = ({"id": i, "text": f"example {i}"} for i in range(len(train)))
     project = Project.create(folder, examples, [str(label) for label in train.classes], features=train.X)
     now = [0.0]
     desk = Desk(project, clock=lambda: now[0])
     rng = np.random.default_rng(0)
-    waiting = [(float(rng.exponential(20)), f"person {k}", None) for k in range(crew)]
+    waiting = [(float(rng.exponential(20)), f"person {k}", None) for k in range(n_annotators)]
     heapq.heapify(waiting)
     column = {str(label): k for k, label in enumerate(train.classes)}
     number, idle = 0, 0
@@ -51,7 +51,7 @@ def at_the_desk(train, test, folder, crew):
             costs = {label: float(train.cost[int(question.example_id), column[label]]) for label in question.labels}
             number += 1
             question = desk.answer(who, question.id, question.lease_id, costs, key=str(number)).follow_up
-        pause = float(rng.exponential(20)) if rng.random() > 0.01 else 900.0  # some go for coffee
+        pause = float(rng.exponential(20)) if rng.random() > 0.01 else 900.0  # longer than a lease
         heapq.heappush(waiting, (now[0] + pause, who, question) if question else (now[0] + 1, who, None))
     progress, learner = desk.progress(), desk.state.model.learner
     cost = -learner.score(test.X, cost=test.cost)
@@ -66,7 +66,7 @@ def main(names):
         try:
             order = np.random.Generator(np.random.PCG64(0)).permutation(len(train))
             print(name, "simulated:", *simulated(train, test, order), flush=True)
-            print(name, "at a desk:", *at_the_desk(train, test, folder / "p", CREW), flush=True)
+            print(name, "at a desk:", *at_the_desk(train, test, folder / "p", N_ANNOTATORS), flush=True)
         finally:
             shutil.rmtree(folder)
 

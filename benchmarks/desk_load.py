@@ -1,4 +1,4 @@
-"""A desk under load: how long a lease and an answer take with many annotators, and what a large pool takes of memory.
+"""A desk under load: the time of a lease and an answer with many annotators, and the memory of a large pool.
 
 Run as ``python -m benchmarks.desk_load --examples 100000 --labels 50 --annotators 200 --seconds 60 --pause 8``.
 """
@@ -30,7 +30,7 @@ def texts(n, seed=0):
 
 
 def costs_for(question, n_labels):
-    """The right label hangs on the rarest word of the text."""
+    """Costs by the right label, which depends on the rarest word of the text."""
     rarest = max(question.content["text"].split(), key=lambda word: int(word[1:]))
     right = f"label {zlib.crc32(rarest.encode()) % n_labels}"
     return {label: 0.0 if label == right else 1.0 for label in question.labels}
@@ -55,7 +55,7 @@ def annotate(desk, who, pause, deadline, times, n_labels, rng):
 
 
 def memory():
-    """MiB of this process: private (anonymous) pages now, and everything at most."""
+    """MiB of this process: private (anonymous) pages now, and the peak of all pages."""
     lines = Path("/proc/self/status").read_text().splitlines()
     own = next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
     return own / 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -74,14 +74,14 @@ def main():
         started = time.perf_counter()
         labels = [f"label {k}" for k in range(given.labels)]
         project = Project.create(folder / "p", texts(given.examples), labels)
-        print(f"made in {time.perf_counter() - started:.1f} s, {memory()[0]:.0f} MiB own memory", flush=True)
+        print(f"created in {time.perf_counter() - started:.1f} s, {memory()[0]:.0f} MiB private memory", flush=True)
         started = time.perf_counter()
         desk = Desk(project)
         desk.lease("first")
         print(f"first question after {time.perf_counter() - started:.2f} s, {memory()[0]:.0f} MiB", flush=True)
         times = {"lease": [], "answer": [], "all-leased": [], "nothing-worth-asking": [], "budget-spent": []}
         deadline = time.monotonic() + given.seconds
-        crew = [
+        threads = [
             threading.Thread(
                 target=annotate,
                 args=(desk, f"p{k}", given.pause, deadline, times, given.labels, np.random.default_rng(k)),
@@ -89,18 +89,18 @@ def main():
             for k in range(given.annotators)
         ]
         cpu = time.process_time()
-        for thread in crew:
+        for thread in threads:
             thread.start()
-        for thread in crew:
+        for thread in threads:
             thread.join()
         calls = len(times["lease"]) + len(times["answer"])
-        print(f"{calls} calls, {1000 * (time.process_time() - cpu) / calls:.1f} ms of processor each")
+        print(f"{calls} calls, {1000 * (time.process_time() - cpu) / calls:.1f} ms of CPU time each")
         for name in ("lease", "answer"):
             milliseconds = 1000 * np.array(times[name])
             shown = " ".join(f"p{q} {np.percentile(milliseconds, q):.1f}" for q in (50, 90, 99, 100))
             print(f"{name}: {len(milliseconds)} calls, ms {shown}")
         print({name: len(found) for name, found in times.items()}, "decided", desk.overview().decided)
-        print(f"at the end {memory()[0]:.0f} MiB own, {memory()[1]:.0f} MiB at most")
+        print(f"at the end {memory()[0]:.0f} MiB private, {memory()[1]:.0f} MiB peak")
         desk.close()
     finally:
         shutil.rmtree(folder)

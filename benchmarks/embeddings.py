@@ -1,8 +1,9 @@
 """``python -m benchmarks.embeddings [--quick]``: how fast ``RidgeCoalClassifier`` asks and learns, on all cores.
 
-Generated embeddings, 5 % of the costs told. Speed is set against what this machine reaches in the same run: in batches,
-the multiplications and additions that the method needs against a large matrix product; one by one, the bytes that it
-must read and write against a copy of a large array. Both count the triangle that is kept, not the square.
+The embeddings are generated, and 5 % of the costs are answered. Speed is compared with what this machine reaches in the
+same run. In batches, the arithmetic that the method needs is compared with a large matrix product. One by one, the
+bytes that it reads and writes are compared with a copy of a large array. Both count the stored triangle, not the
+square.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from benchmarks.machine import copy_bandwidth
 from coalface import RidgeCoalClassifier
 
 SIZES = ((384, 100), (768, 100), (1280, 100), (384, 200), (768, 200), (1280, 200))
-WANTED = {(384, 100): (1000.0, 100.0)}  # examples a second, in batches and one by one
+WANTED = {(384, 100): (1000.0, 100.0)}  # examples per second, in batches and one by one
 BATCH = 256
 ASKED = 0.05
 _PRODUCT = 2048  # rows and columns of the large matrix product
@@ -27,7 +28,7 @@ _PRODUCT = 2048  # rows and columns of the large matrix product
 
 @dataclass(frozen=True)
 class Speed:
-    """Examples a second, and their share of what the machine reaches."""
+    """Examples per second, and the share of what the machine reaches."""
 
     features: int
     labels: int
@@ -61,7 +62,7 @@ def measure(n_features: int, n_labels: int, *, batches: int, singles: int, batch
 
 
 def product_speed(repeats: int = 5) -> float:
-    """Multiplications and additions a second of the best of some large matrix products of 32-bit numbers."""
+    """Multiplications and additions per second of the fastest of several large 32-bit matrix products."""
     one = np.ones((_PRODUCT, _PRODUCT), np.float32)
     times = []
     for _ in range(repeats):

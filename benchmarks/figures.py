@@ -1,4 +1,4 @@
-"""One measured number: its range over the repetitions, the target it is held to, and where it came from."""
+"""One measured number: its range over the repetitions, its target, and the details of the run."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
@@ -10,7 +10,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Target:
-    """A bound that a figure is held to."""
+    """The least or the largest value that a figure should have."""
 
     bound: float
     at_least: bool

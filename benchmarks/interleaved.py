@@ -1,4 +1,4 @@
-"""Ours, theirs, ours, theirs: a neighbour on the machine slows both, and their ratio stays."""
+"""Alternating runs of coalface and Vowpal Wabbit: other load slows both, so that the ratio stays the same."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ class Pairs:
 
     @property
     def ratios(self) -> list[float]:
-        """How many times as fast we are on one core: all CPU seconds of theirs over all of ours."""
+        """How many times as fast coalface is on one core: CPU seconds of VW divided by those of coalface."""
         return [their.cpu / our.cpu for our, their in zip(self.ours, self.theirs, strict=True)]
 
     def details(self, n_examples: int) -> dict[str, float | str]:
-        """Examples a second on both sides, and the ratio if reading the cache were free for VW."""
+        """Examples per second on both sides, and the ratio if reading the cache took VW no time."""
         learning_alone = [their.thread / our.cpu for our, their in zip(self.ours, self.theirs, strict=True)]
         return {
             "examples": n_examples,
@@ -33,7 +33,7 @@ class Pairs:
 
 
 def interleave(ours: Callable[[], Seconds], theirs: Callable[[], Seconds], repeats: int) -> Pairs:
-    """Run both sides in turn."""
+    """Run the two sides alternately."""
     our_runs, their_runs = [], []
     for _ in range(repeats):
         our_runs.append(ours())

@@ -1,4 +1,4 @@
-"""A service that is killed again and again under annotators who never give up, and what is left of their answers.
+"""Kills the labelling service again and again while annotators work, and counts the answers that were lost.
 
 ``python -m benchmarks.labelling_kills [KILLS [ANNOTATORS [DATABASE]]]``
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.nursery import Nursery
+from benchmarks.fork_server import ForkServer
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.project import Project
@@ -42,36 +42,36 @@ _LEASE = 30.0  # seconds
 
 
 @dataclass
-class Torment:
-    """What annotators were told, and what the log says after the last kill."""
+class KillReport:
+    """The answers that the service acknowledged, and the contents of the log after the last kill."""
 
     acknowledged: dict[str, str] = field(default_factory=dict)  # answer -> key
     logged: list[str] = field(default_factory=list)
     repeated: int = 0  # answers that are in the log more than once
-    unfinished: int = 0  # examples that were asked about and neither closed nor still open
+    unfinished: int = 0  # examples that were asked about but are neither closed nor open
     same_model: bool = False
     problems: list[str] = field(default_factory=list)
     kills: int = 0
 
 
 class Server:
-    """``coalface serve`` in a process of its own, always at the same port."""
+    """``coalface serve`` in its own process; it keeps its port over restarts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port, self.process = folder, 0, 0
-        self.nursery = Nursery()
+        self.fork_server = ForkServer()
 
     def start(self) -> None:
         serve = ["serve", str(self.folder), "--port", str(self.port), "--per-minute", "1e9"]
-        self.process = self.nursery.run(*serve)
-        while "http://" not in (line := self.nursery.line()):
+        self.process = self.fork_server.run(*serve)
+        while "http://" not in (line := self.fork_server.line()):
             assert line, "the server did not start"
         self.port = int(line.split("http://")[1].split()[0].rsplit(":", 1)[1])
         while not self._answers():
             time.sleep(0.02)
 
     def kill(self) -> None:
-        self.nursery.kill(self.process)
+        self.fork_server.kill(self.process)
 
     def _answers(self) -> bool:
         try:
@@ -87,9 +87,9 @@ class Server:
 class Annotator(threading.Thread):
     """Sends every request again, with the same key, until it is answered."""
 
-    def __init__(self, number: int, server: Server, torment: Torment, end: threading.Event) -> None:
+    def __init__(self, number: int, server: Server, report: KillReport, end: threading.Event) -> None:
         super().__init__()
-        self.number, self.server, self.torment, self.end = number, server, torment, end
+        self.number, self.server, self.report, self.end = number, server, report, end
         self.draw = random.Random(number)
 
     def run(self) -> None:
@@ -113,7 +113,7 @@ class Annotator(threading.Thread):
         receipt = self._until_answered(client, "answers", body, {"Idempotency-Key": key})
         if "answer_id" not in receipt:
             return None
-        self.torment.acknowledged[receipt["answer_id"]] = key
+        self.report.acknowledged[receipt["answer_id"]] = key
         return receipt["follow_up"]
 
     def _until_answered(self, client: httpx.Client, what: str, body: dict, headers: dict | None = None) -> dict:
@@ -124,15 +124,15 @@ class Annotator(threading.Thread):
                 time.sleep(0.1)
                 continue
             if not answer.is_success:
-                self.torment.problems.append(f"{what}: {answer.status_code} {answer.text}")
+                self.report.problems.append(f"{what}: {answer.status_code} {answer.text}")
                 return {"queries": []}
             return answer.json()
 
 
-def torment(
+def kill_repeatedly(
     folder: Path, kills: int = 20, annotators: int = 20, database: str | None = None, longest: float = 1.8
-) -> Torment:
-    """Kill the service so often, each time it has lived up to ``longest`` seconds, and see what is left."""
+) -> KillReport:
+    """Kill the service ``kills`` times, each time after at most ``longest`` seconds, and report what is left."""
     draw = random.Random(0)
     examples = [{"id": str(i), "text": " ".join(draw.choices(_WORDS, k=8))} for i in range(40 * (kills + 2) * 5)]
     more = {} if database is None else {"database": database}
@@ -141,10 +141,10 @@ def torment(
     for number in range(annotators):
         store.add_token(str(number), "engineer" if number == 0 else "annotator", f"coal_{number}")
     store.close()
-    found, end, server = Torment(), threading.Event(), Server(project.folder)
+    found, end, server = KillReport(), threading.Event(), Server(project.folder)
     server.start()
-    crew = [Annotator(number, server, found, end) for number in range(annotators)]
-    for one in crew:
+    threads = [Annotator(number, server, found, end) for number in range(annotators)]
+    for one in threads:
         one.start()
     for _ in range(kills):
         time.sleep(longest * (0.2 + 0.8 * draw.random()))
@@ -152,20 +152,20 @@ def torment(
         found.kills += 1
         server.start()
     end.set()
-    for one in crew:
+    for one in threads:
         one.join()
     headers = {"authorization": "Bearer coal_0"}
     export = f"{server.address}/api/v1/projects/tickets/exports/model"
     live = httpx.get(export, headers=headers, trust_env=False, timeout=60.0).raise_for_status().content
     server.kill()
-    server.nursery.close()
-    _look(project, found, live)
+    server.fork_server.close()
+    _inspect(project, found, live)
     return found
 
 
-def _look(project: Project, found: Torment, live: bytes) -> None:
-    """Open what the last kill left, compare, and answer the rest to see that no question is lost."""
-    clock = time.time() + 10 * _LEASE  # every lease has run out
+def _inspect(project: Project, found: KillReport, live: bytes) -> None:
+    """Reopen the project, compare it with the killed one, and answer the rest to check that no question is lost."""
+    clock = time.time() + 10 * _LEASE  # every lease has expired
     desk = Desk(project, clock=lambda: clock)
     try:
         found.same_model = b"".join(desk.export("model")) == live
@@ -202,7 +202,7 @@ def _all_events(desk: Desk) -> list:
 
 def main(kills: str = "20", annotators: str = "20", database: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = torment(Path(folder), int(kills), int(annotators), database)
+        found = kill_repeatedly(Path(folder), int(kills), int(annotators), database)
     lost = set(found.acknowledged) - set(found.logged)
     print(
         f"{found.kills} kills under {annotators} annotators: {len(found.acknowledged)} answers acknowledged, "

@@ -1,4 +1,4 @@
-"""How long annotators wait: many of them, with the pauses of people, at one service that runs on this machine too.
+"""How long annotators wait: many simulated people with pauses, and the service on the same machine.
 
 ``python -m benchmarks.labelling_load [ANNOTATORS [EXAMPLES [SECONDS [PAUSE]]]]``
 """
@@ -20,12 +20,12 @@ from benchmarks.labelling_kills import Server
 from coalface.service.project.project import Project
 
 N_LABELS, N_WORDS, LENGTH = 50, 20_000, 12
-RAMP = 30.0  # seconds within which everybody begins to work
+RAMP = 30.0  # seconds until all annotators have started
 PATH = "/api/v1/projects/tickets"
 
 
 def texts(n: int) -> Iterator[dict[str, str]]:
-    """Made-up texts: words as common as in a language, and a few that tell the label."""
+    """Generated texts: words with skewed frequencies, and two that reveal the label."""
     draw = random.Random(1)
     for i in range(n):
         label = draw.randrange(N_LABELS)
@@ -35,14 +35,14 @@ def texts(n: int) -> Iterator[dict[str, str]]:
 
 
 def true_cost(text: str, label: str) -> float:
-    """0 for the label the text is about, 1 for others of its group of ten, 2 else; never far off."""
+    """0 for the label of the text, 1 for the others of its group of ten, 2 for the rest."""
     about = int(text.split("topic")[1].split("x")[0])
     given = int(label)
     return 0.0 if about == given else 1.0 if about // 10 == given // 10 else 2.0
 
 
-class Crew:
-    """All annotators in one event loop, and how long they waited."""
+class Annotators:
+    """All annotators in one event loop, and their waiting times."""
 
     def __init__(self, address: str, pause: float, end: float) -> None:
         self.address, self.pause, self.end = address, pause, end
@@ -53,7 +53,9 @@ class Crew:
         draw = random.Random(number)
         headers = {"authorization": f"Bearer coal_{number}"}
         about = {"base_url": self.address, "headers": headers, "timeout": 60.0, "trust_env": False}
-        async with httpx.AsyncClient(verify=False, **about) as client:  # certificates take 30 ms that no server sees
+        async with httpx.AsyncClient(
+            verify=False, **about
+        ) as client:  # loading certificates takes 30 ms, which is not the server's
             await asyncio.sleep(draw.random() * RAMP)
             while time.monotonic() < self.end:
                 found = await self._timed("next question", client, f"{PATH}/queries:lease", {})
@@ -92,28 +94,28 @@ def main(annotators: str = "200", examples: str = "100000", seconds: str = "60",
         server = Server(project.folder)
         server.start()
         started = time.perf_counter()
-        times = f"made in {made - begin:.0f} s, served after {started - made:.1f} s"
+        times = f"created in {made - begin:.0f} s, serving after {started - made:.1f} s"
         print(f"{int(examples):,} texts, {N_LABELS} labels: {times}")
-        crew = Crew(server.address, float(pause), time.monotonic() + float(seconds))
+        people = Annotators(server.address, float(pause), time.monotonic() + float(seconds))
         try:
-            asyncio.run(_all(crew, int(annotators)))
+            asyncio.run(_all(people, int(annotators)))
             memory = Path(f"/proc/{server.process}/status").read_text().split("VmHWM:")[1].split()[0]
             ticks = Path(f"/proc/{server.process}/stat").read_text().rsplit(") ")[1].split()
         finally:
             server.kill()
-            server.nursery.close()
+            server.fork_server.close()
     busy = (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
-    spent = f"errors {len(crew.errors)}; the service took {busy:.0f} s of a core and {int(memory) >> 10} MiB"
+    spent = f"errors {len(people.errors)}; the service took {busy:.0f} s of a core and {int(memory) >> 10} MiB"
     print(f"{annotators} annotators, mean pause {pause} s, {seconds} s; {spent}")
-    print(*crew.errors[:3], sep="\n")
-    for what, waits in crew.waits.items():
+    print(*people.errors[:3], sep="\n")
+    for what, waits in people.waits.items():
         spots = np.percentile(waits or [np.nan], [50, 95, 99, 100]) * 1000
         shown = ", ".join(f"{spot:.0f}" for spot in spots)
         print(f"{what:>14}: {len(waits):6} requests; median, 95 %, 99 % and longest in ms: {shown}")
 
 
-async def _all(crew: Crew, annotators: int) -> None:
-    await asyncio.gather(*(crew.work(number) for number in range(annotators)))
+async def _all(people: Annotators, annotators: int) -> None:
+    await asyncio.gather(*(people.work(number) for number in range(annotators)))
 
 
 if __name__ == "__main__":

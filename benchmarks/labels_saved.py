@@ -1,9 +1,9 @@
-"""Costs saved on real data: passive's best test cost against COAL's, and whether COAL ever collapses.
+"""Costs that COAL saves on real data compared with asking for all of them, and whether it ever collapses.
 
     COALFACE_DATA=... python -m benchmarks.labels_saved [--first-seed 0] [--permutations 5] [--collapse]
 
-Passive gets the best of its learning rates in hindsight; COAL runs with one setting per dataset. These settings were
-chosen with the permutations of seeds 0 to 19 and 1000 to 1004 in sight; only other seeds show what they are worth.
+The passive learner gets its best learning rate in hindsight; COAL runs with one setting per dataset. These settings
+were chosen on the permutations of seeds 0 to 19 and 1000 to 1004; only other seeds are a fair test of them.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def savings_table(problems: list[Problem], seeds: range) -> Table:
-    """Medians over the permutations: test cost and costs asked of both sides."""
+    """Test cost and costs asked for of both sides, as medians over the permutations."""
     table = Table(title=f"Medians over permutations {seeds[0]} to {seeds[-1]}")
     for heading in ("data", "passive: best", "coal: test cost", "15-85 %", "costs asked", "saving", "wanted"):
         table.add_column(heading, justify="right")
@@ -66,7 +66,7 @@ def savings_table(problems: list[Problem], seeds: range) -> Table:
 
 
 def collapse_table(problems: list[Problem]) -> Table:
-    """Warm-up 10, 4 mellownesses x 3 learning rates x 3 permutations per dataset: how many runs collapsed.
+    """How many runs collapsed: warm-up 10, 4 mellownesses x 3 learning rates x 3 permutations per dataset.
 
     A run has collapsed if it asks nothing in the second half of the stream and ends above twice passive's test cost.
     """
@@ -86,7 +86,7 @@ def collapse_table(problems: list[Problem]) -> Table:
 
 
 def real_problems(folder: Path) -> Iterator[Problem]:
-    """The three datasets in the shapes of the paper's, whole."""
+    """Three complete datasets of the same shapes as the paper's."""
     everything = 10**9
     yield in20(folder / "tinyimagenet", everything)
     yield in40(folder / "tinyimagenet", everything)
@@ -123,7 +123,7 @@ def _second_half(problem: Problem, seed: int, **parameters: Any) -> tuple[int, f
 
 
 def _learner(parameters: dict[str, Any]) -> CoalClassifier:
-    """As published but for a warm-up, which is what the settings above were chosen with."""
+    """The published learner with a longer warm-up, for which the settings above were chosen."""
     return CoalClassifier.as_published(**{"warm_up": 10, **parameters})
 
 

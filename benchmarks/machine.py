@@ -1,4 +1,4 @@
-"""The machine under the measurements: one core, clocks, bandwidth, memory."""
+"""The machine that runs the benchmarks: pinning to one core, clocks, copy bandwidth, peak memory."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ class Seconds:
     thread: float
 
     def less(self, other: "Seconds") -> "Seconds":
-        """What is left after taking start-up off, never below a microsecond."""
+        """The difference, for example without start-up; at least a microsecond."""
         return Seconds(
             max(self.wall - other.wall, 1e-6), max(self.cpu - other.cpu, 1e-6), max(self.thread - other.thread, 1e-6)
         )
@@ -41,7 +41,7 @@ def timed(work: Callable[[], Any]) -> tuple[Seconds, Any]:
 
 
 def use_one_core() -> int | None:
-    """Keep this process and its children on one core; its number, or None where that cannot be done."""
+    """Pin this process and its children to one core; its number, or None if the system cannot pin."""
     for name in _ONE_THREAD:
         os.environ[name] = "1"
     if not hasattr(os, "sched_setaffinity"):
@@ -52,7 +52,7 @@ def use_one_core() -> int | None:
 
 
 def run_python(args: list[str]) -> subprocess.CompletedProcess[str]:
-    """A fresh interpreter that can import this package; an error shows what it wrote."""
+    """Run a fresh interpreter that can import this package; an error shows its output."""
     done = subprocess.run([sys.executable, *args], cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"python {' '.join(args)} failed:\n{done.stderr[-2000:]}")
@@ -61,29 +61,29 @@ def run_python(args: list[str]) -> subprocess.CompletedProcess[str]:
 
 @cache
 def copy_bandwidth(repeats: int = 20) -> float:
-    """Bytes read plus bytes written per second by the best of some copies of a large array, measured once.
+    """Bytes read plus bytes written per second by the fastest of several copies of a large array, measured once.
 
-    A neighbour slows a copy down several times over, hence the best. A model that fits into the caches
-    can be read faster than that.
+    Other load can make a copy several times slower, hence the fastest. A model that fits into the caches can be read
+    faster than that.
     """
     source, target = np.ones(_COPIED_BYTES // 8), np.zeros(_COPIED_BYTES // 8)
     fastest = min(timed(lambda: np.copyto(target, source))[0].wall for _ in range(repeats))
     return 2 * _COPIED_BYTES / fastest
 
 
-def peak_bytes(*, anew: bool = False) -> int | None:
-    """The most memory this process has had, since now if ``anew``; None where that cannot be seen."""
-    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    if not (status.exists() and reset.exists()):
+def peak_bytes(*, reset: bool = False) -> int | None:
+    """The most memory this process has had, from now on if ``reset``; None if the system does not say."""
+    status, counter = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not (status.exists() and counter.exists()):
         return None
-    if anew:
-        reset.write_text("5")
+    if reset:
+        counter.write_text("5")
     lines = status.read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
 
 
 def description(core: int | None) -> dict[str, Any]:
-    """What the figures were measured on."""
+    """The machine and the Python version, for the report."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

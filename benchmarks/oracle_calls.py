@@ -1,7 +1,7 @@
-"""Oracle calls per end of a range, with their certificates: ``python -m benchmarks.oracle_calls``.
+"""``python -m benchmarks.oracle_calls``: oracle calls per end of a range, and how exact the ends are.
 
-Generated linear costs with a margin between the best label and the rest; the learner asks as it goes, and every
-end of every range that it needs is counted. ``dual`` runs to 3,000 examples, multiplicative weights beside it to 100.
+The costs are linear, with a margin between the best label and the rest. Every end of every range that the learner
+computes is counted. ``dual`` runs on up to 3,000 examples, multiplicative weights on 100.
 """
 
 import sys
@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from coalface import OracleCoalClassifier, simulate
-from coalface.models.exact import model as oracle_regressors
+from coalface.models.exact import model as exact_model
 from coalface.models.exact.engine import certified_range
 from coalface.models.exact.multiplicative_weights import theoretical_cap
 from coalface.models.exact.oracles import BallOracle
@@ -21,7 +21,7 @@ _HEADS = ("engine", "slack", "features", "examples", "tol", "asked", "of", "medi
 
 
 def main(longest: int) -> None:
-    """Print a table."""
+    """Print the table."""
     print(("{:<23}{:<16}" + "{:>9}" * 11).format(*_HEADS))
     for slack in SLACKS:
         for n_features, n in [(5, 300), (10, 300), (5, longest), (10, longest)]:
@@ -29,11 +29,11 @@ def main(longest: int) -> None:
         for engine in ("dual", "multiplicative-weights"):
             report(engine, slack, 5, 100, tol=0.1)
     cap = theoretical_cap(100, 0.05, 0.1)
-    print(f"Multiplicative weights' cap at 100 constraints, an average slack of 0.05 and tol 0.1: {cap:.1e} calls.")
+    print(f"Cap of multiplicative weights with 100 constraints, an average slack of 0.05 and tol 0.1: {cap:.1e} calls.")
 
 
 def report(engine: str, slack: str, n_features: int, n: int, tol: float | None = None) -> None:
-    """One line of the table; where ``tol`` is None, it is a quarter of the width threshold."""
+    """Print one line of the table; ``tol`` is by default a quarter of the width threshold."""
     calls, gaps = [], []
 
     def counted(*question):
@@ -46,11 +46,11 @@ def report(engine: str, slack: str, n_features: int, n: int, tol: float | None =
     X, cost = problem(n, n_features)
     learner = OracleCoalClassifier(oracle=BallOracle(2.0), ranges=engine, **SLACKS[slack])
     started = time.perf_counter()
-    oracle_regressors.certified_range = counted
+    exact_model.certified_range = counted
     try:
         simulate(learner, X, cost)
     finally:
-        oracle_regressors.certified_range = certified_range
+        exact_model.certified_range = certified_range
     shares = [f"{number:.0f}" for number in np.percentile(calls, [50, 90, 99, 100])]
     line = (engine, slack, n_features, n, "psi/4" if tol is None else tol, learner.costs_queried_, cost.size)
     seconds = time.perf_counter() - started
@@ -58,7 +58,7 @@ def report(engine: str, slack: str, n_features: int, n: int, tol: float | None =
 
 
 def problem(n: int, n_features: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of length 1 whose best label is better than the others by the margin, and noisy costs."""
+    """Rows of length 1 whose best label is ahead of the others by the margin, and their noisy costs."""
     random = np.random.default_rng(seed)
     slopes = random.normal(size=(n_features, N_LABELS))
     slopes /= 2 * np.linalg.norm(slopes, axis=0)

@@ -1,4 +1,4 @@
-"""The reader of VW text against VW's own parser, on the same file."""
+"""Speed of the reader of VW text compared with VW's own parser, on the same file."""
 
 from collections.abc import Iterator
 

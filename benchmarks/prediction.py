@@ -1,4 +1,4 @@
-"""``predict`` on a batch against ``vw -t`` from a saved model."""
+"""Speed of ``predict`` on a batch compared with ``vw -t`` on a saved model."""
 
 from collections.abc import Iterator
 

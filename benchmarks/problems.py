@@ -1,4 +1,4 @@
-"""The data: generated in the shapes of the paper's experiments, and real data under $COALFACE_DATA."""
+"""The data of the benchmarks: generated in the shapes of the paper's experiments, and real data in $COALFACE_DATA."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from coalface import CostDataset
 
 @dataclass(frozen=True)
 class Problem:
-    """Training and test examples, and the settings that both sides learn them with.
+    """Training and test examples, and the settings of both sides.
 
     ``classes`` of the datasets are 1..K, the only numbering that all of Vowpal Wabbit's reductions share.
     """
@@ -34,12 +34,12 @@ class Problem:
 
     @property
     def nonzeros(self) -> float:
-        """Non-zeros of a training row, the intercept included."""
+        """Mean number of non-zeros of a training row, including the intercept."""
         return self.train.X.nnz / len(self.train) + 1
 
 
 def problems(quick: bool = False) -> list[Problem]:
-    """All problems that can be had here, the real ones first."""
+    """All available problems, the real ones first."""
     folder = os.environ.get("COALFACE_DATA")
     rows = (4_000, 1_500) if quick else (22_155, 20_000)
     real = []
@@ -73,12 +73,12 @@ def in40(folder: Path, n_train: int) -> Problem:
 
 
 def in20(folder: Path, n_train: int) -> Problem:
-    """20 of these classes, with their own tree."""
+    """20 of the classes of ``in40``, with their own tree."""
     return _split("in20", *_images(folder, "in20"), n_train, 1e-3, 0.1)
 
 
 def _images(folder: Path, subset: str) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_]]:
-    """Examples, costs and which rows are for testing."""
+    """Examples, costs, and a mask of the test rows."""
     arrays = np.load(folder / "in40_sp5120_q4.npz")
     trees = json.loads((folder / "subsets.json").read_text())
     place = {name: number for number, name in enumerate(trees[subset]["classes"])}
@@ -91,7 +91,7 @@ def _images(folder: Path, subset: str) -> tuple[Any, NDArray[np.float32], NDArra
 
 
 def sparse_text(n_train: int, n_labels: int = 103, n_features: int = 47_000, nonzeros: int = 76) -> Problem:
-    """Texts in the shape of RCV1: unit rows of words with Zipf-like popularity, each label with words of its own."""
+    """Texts in the shape of RCV1: unit rows of words with Zipf-like popularity, and words that belong to one label."""
     rng = np.random.default_rng(0)
     n_rows = n_train + n_train // 4
     y = rng.integers(n_labels, size=n_rows)
@@ -109,7 +109,7 @@ def sparse_text(n_train: int, n_labels: int = 103, n_features: int = 47_000, non
 
 
 def dense_images(n_train: int, n_labels: int = 40, n_features: int = 6_000, density: float = 0.21) -> Problem:
-    """Images in the shape of ImageNet 40: activations, 21 % of them not zero, more likely so where the label says."""
+    """Images in the shape of ImageNet 40: activations, 21 % of them not zero; the label decides which are likely."""
     rng = np.random.default_rng(0)
     n_rows = n_train + n_train // 4
     y = rng.integers(n_labels, size=n_rows)
@@ -121,7 +121,7 @@ def dense_images(n_train: int, n_labels: int = 40, n_features: int = 6_000, dens
 
 
 def _tree_costs(n_labels: int) -> NDArray[np.float32]:
-    """Distances in a binary tree whose leaves are the labels, the largest being 1."""
+    """Distances in a binary tree whose leaves are the labels, divided by the largest."""
     labels = np.arange(n_labels)
     height = np.frexp(labels[:, None] ^ labels)[1].astype(np.float32)
     return height / height.max()

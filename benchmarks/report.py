@@ -1,4 +1,4 @@
-"""The figures as a table for people and as JSON for machines."""
+"""The figures as a table and as JSON."""
 
 import json
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ _VERSIONS = ("coalface", "vowpalwabbit", "numba", "numpy", "scipy", "scikit-lear
 _SHOWN = {
     "our_examples_per_second": "{:,.0f}/s",
     "vw_examples_per_second": "VW {:,.0f}/s",
-    "ratio_to_learning_thread": "{:.1f} if its reading were free",
-    "wall_ratio": "by wall {:.1f}",
+    "ratio_to_learning_thread": "{:.1f} without VW's reading",
+    "wall_ratio": "wall clock {:.1f}",
     "our_costs_asked": "asked {:,}",
     "vw_costs_asked": "VW {:,}",
     "our_test_cost": "test {:.4f}",
     "vw_test_cost": "VW {:.4f}",
-    "bytes_touched_per_example": "{:,.0f} bytes an example",
+    "bytes_touched_per_example": "{:,.0f} bytes per example",
     "copy_gigabytes_per_second": "copy {:.1f} GB/s",
     "model_bytes": "{:,} bytes",
     "features_learned": "{:,} features",
@@ -32,12 +32,12 @@ _SHOWN = {
     "our_megabytes_per_second": "{:.0f} MB/s",
     "vw_megabytes_per_second": "VW {:.0f} MB/s",
     "our_seconds": "{:.2f} s",
-    "least_seconds": "they alone {:.2f} s",
+    "least_seconds": "these alone {:.2f} s",
 }
 
 
 def show(figures: Iterable[Figure], console: Console) -> None:
-    """A row per figure; green meets its target, red does not."""
+    """Print one row per figure: green if it meets its target, red if not."""
     table = Table(title="coalface against Vowpal Wabbit and the machine, one core")
     for heading in ("figure", "data"):
         table.add_column(heading, no_wrap=True)
@@ -56,7 +56,7 @@ def show(figures: Iterable[Figure], console: Console) -> None:
 
 
 def save(figures: Iterable[Figure], machine: dict[str, Any], path: Path) -> None:
-    """Everything that was measured."""
+    """Write all figures, the machine and the versions as JSON."""
     content = {
         "machine": machine,
         "versions": {name: version(name) for name in _VERSIONS},

@@ -1,4 +1,4 @@
-"""``simulate`` against Vowpal Wabbit, against the machine's copy bandwidth, and in bytes."""
+"""Speed and memory of ``simulate``, compared with Vowpal Wabbit and with the machine's copy bandwidth."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _BYTES_PER_CELL = 12  # weight, sum of squares, inverse scale
 
 
 def params_for(problem: Problem, rule: str) -> dict[str, Any]:
-    """The settings that Vowpal Wabbit gets; all others are as published."""
+    """The settings that Vowpal Wabbit gets, too; all others are as published."""
     return {"rule": rule, "mellowness": problem.mellowness, "learning_rate": problem.learning_rate}
 
 
@@ -29,7 +29,7 @@ def learner_for(problem: Problem, rule: str) -> CoalClassifier:
 
 
 def compile_kernels(problem: Problem, rule: str) -> None:
-    """Let the first call compile, or load what was compiled before."""
+    """Compile the kernels, or load them if they were compiled before."""
     few = problem.train.subset(slice(20))
     learner = learner_for(problem, rule)
     simulate(learner, few.X, few.cost)
@@ -80,7 +80,7 @@ def _rule_figures(problem: Problem, files: vw.Files, rule: str, repeats: int) ->
 
 
 def _bytes_touched(problem: Problem, costs_per_example: float) -> float:
-    """One pass over a row reads the cells of all labels; an update reads and writes those of the asked ones."""
+    """A pass over a row reads the cells of all labels; an update reads and writes those of the labels asked about."""
     lanes = lanes_for(problem.n_labels)
     return problem.nonzeros * _BYTES_PER_CELL * (lanes + 2 * costs_per_example)
 

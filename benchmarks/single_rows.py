@@ -1,4 +1,4 @@
-"""One example at a time from Python: what a labelling service waits for."""
+"""The time to ask and tell one example at a time from Python, as a labelling service does."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from coalface import CoalClassifier, simulate
 
 
 def single_row_figures(problem: Problem, repeats: int, progress: Progress) -> Iterator[Figure]:
-    """Microseconds for a question and its answer, after training, over rows that differ every time."""
+    """Microseconds to ask and tell one row after training; every row is different."""
     progress(f"{problem.name}: single rows")
     for name, target, steps in [
         ("ask_row + tell_row", 100.0, _row_steps),
@@ -23,7 +23,7 @@ def single_row_figures(problem: Problem, repeats: int, progress: Progress) -> It
         for _ in range(repeats):
             learner = learner_for(problem, "coal")
             simulate(learner, problem.train.X, problem.train.cost)
-            pairs = np.array(steps(problem, learner)[20:])  # the first ones load compiled code
+            pairs = np.array(steps(problem, learner)[20:])  # the first rows load compiled code
             medians.append(float(np.median(pairs.sum(axis=1))))
             means.append(float(pairs.sum(axis=1).mean()))
             asks.append(float(np.median(pairs[:, 0])))

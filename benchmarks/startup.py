@@ -1,4 +1,4 @@
-"""What a user waits for before the work begins: imports, ``--help``, compilation. All in fresh processes."""
+"""Start-up times in fresh processes: imports, ``--help``, and the first result with and without compilation."""
 
 import importlib.util
 import os

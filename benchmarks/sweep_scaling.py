@@ -1,6 +1,6 @@
 """``python -m benchmarks.sweep_scaling [--data in20 ...]``: how much faster a sweep is on 2 threads than on 1.
 
-The same cells on 1 and on 2 threads in turns, each time into an empty folder; the ratio of the wall times.
+The same cells run alternately on 1 and on 2 threads, each time into an empty folder. The ratio is that of wall times.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def seconds(study: Study, threads: int) -> float:
-    """The wall time of all cells, without reading the data."""
+    """The wall time of all cells, without the time to read the data."""
     with TemporaryDirectory() as folder:
         outcome = run_sweep(study, Path(folder), "threads", threads)
     assert outcome.failed == 0

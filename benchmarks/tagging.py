@@ -1,9 +1,9 @@
 """``python -m benchmarks.tagging [--crf] [--quick]``: the tagger against VW's ``--search`` and a CRF.
 
-Everybody gets the same features of words. VW reads them from its cache, start-up taken off, and we from memory; both go
-over the sentences as often, roll out every tag of every word and run on one core. The CRF is crfsuite's with L-BFGS
-and the penalties of its tutorial; it sees whole sentences at once and takes minutes, so it must be asked for. The data
-is read from $COALFACE_DATA.
+All get the same features of words. VW reads them from its cache, without start-up, and coalface from memory. Both make
+the same number of passes, roll out every tag of every word and run on one core. The CRF is crfsuite's, with L-BFGS and
+the penalties of its tutorial. It sees whole sentences and takes minutes, so it runs only with ``--crf``. The data is
+read from $COALFACE_DATA.
 """
 
 import argparse
@@ -36,10 +36,10 @@ _ESCAPES = str.maketrans({":": "_c", "|": "_p", " ": "_s"})
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two taggers on the same words: what each got right, and roll-outs a second where both run them."""
+    """Two taggers on the same words: their scores, and roll-outs per second if both run roll-outs."""
 
     data: str
-    rival: str
+    baseline: str
     measure: str
     ours: float
     theirs: float
@@ -51,7 +51,7 @@ class Comparison:
 def against_vw(
     name: str, train: list[Sentence], test: list[Sentence], repeats: int, passes: int = PASSES
 ) -> Comparison:
-    """Accuracy and roll-outs a second, both sides in turn."""
+    """Accuracy and roll-outs per second of the tagger and of VW's search, run alternately."""
     classes = np.unique([tag for sentence in train + test for tag in sentence.tags])
     with TemporaryDirectory() as place:
         folder = Path(place)
@@ -101,7 +101,7 @@ def against_crf(
 
 
 class _Timed:
-    """Our learning alone, from rows that lie ready, as VW's from its cache."""
+    """Learning alone, from prepared rows, as VW learns from its cache."""
 
     def __init__(self, train: list[Sentence], classes: list[str], passes: int) -> None:
         self.tagger = _passive(passes, classes=classes)
@@ -134,7 +134,7 @@ def _accuracy(truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
 
 
 def _features(words: Sequence[str]) -> list[list[str]]:
-    """Every word's features as texts, those of its neighbours included."""
+    """The features of every word as texts, including those of its neighbours."""
     own = [word_features(word) for word in words]
     rows = []
     for place in range(len(words)):
@@ -164,7 +164,7 @@ def show(comparisons: list[Comparison]) -> None:
     for found in comparisons:
         speeds = (f"{found.our_speed:,.0f}", f"{found.their_speed:,.0f}", f"{found.speed_ratio:.1f}")
         shown = speeds if found.speed_ratio == found.speed_ratio else ("", "", "")
-        table.add_row(found.data, found.rival, found.measure, f"{found.ours:.4f}", f"{found.theirs:.4f}", *shown)
+        table.add_row(found.data, found.baseline, found.measure, f"{found.ours:.4f}", f"{found.theirs:.4f}", *shown)
     console = Console()
     (console if console.is_terminal else Console(width=max(console.width, 140))).print(table)
 
@@ -172,11 +172,11 @@ def show(comparisons: list[Comparison]) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.tagging", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the sentences, one repetition")
-    parser.add_argument("--crf", action="store_true", help="compare with a CRF as well: minutes")
+    parser.add_argument("--crf", action="store_true", help="also compare with a CRF, which takes minutes")
     options = parser.parse_args(arguments)
     root = os.environ.get("COALFACE_DATA")
     if not root:
-        print("benchmarks.tagging needs data of words: set COALFACE_DATA to a folder that holds it.")
+        print("benchmarks.tagging needs tagged sentences: set COALFACE_DATA to the folder that has them.")
         return
     use_one_core()
 

@@ -1,7 +1,7 @@
-"""Vowpal Wabbit on the same data and settings, in processes of its own on the same core.
+"""Vowpal Wabbit on the same data and settings, in separate processes on the same core.
 
-What counts is its C++ driver reading a cache, start-up taken off (measured on one example). Two threads share
-the core there, one reading and one learning; the seconds of the learning one alone are reported as well.
+The time measured is that of its C++ driver on a cache, without start-up (measured on one example). Two threads share
+the core, one reading and one learning; the seconds of the learning thread alone are reported as well.
 """
 
 import json
@@ -39,7 +39,7 @@ def table_bits(n_features: int, n_labels: int) -> int:
 
 @dataclass(frozen=True)
 class Files:
-    """A problem as text: training lines with and without costs, test lines, and the first lines alone."""
+    """The files of a problem in VW text: training lines with and without costs, test lines, and single lines."""
 
     folder: Path
     train: Path
@@ -68,7 +68,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Trained:
-    """What the untimed first run left: the cache, the model, and what it asked and predicts."""
+    """The result of the first, untimed run: the cache, the model, the costs asked for and the test cost."""
 
     args: list[str]
     cache: Path
@@ -78,7 +78,7 @@ class Trained:
 
 
 def train(problem: Problem, files: Files, rule: str) -> Trained:
-    """Learn once, untimed: makes the cache and the model."""
+    """Learn once, untimed, to make the cache and the model."""
     n_labels = problem.n_labels
     base = ["--cs_active", f"{n_labels}", "--simulation", "--mellowness", f"{problem.mellowness}"]
     reduction = base if rule == "coal" else ["--csoaa", f"{n_labels}"]
@@ -94,7 +94,7 @@ def train(problem: Problem, files: Files, rule: str) -> Trained:
 
 
 class Driver:
-    """VW's own loop over cached lines, with ``more`` options than its start-up, which is taken off."""
+    """VW's own loop over cached lines, without start-up; ``more`` are options that start-up does not need."""
 
     def __init__(self, args: list[str], lines: Path, cache: Path, one_line: Path, more: Sequence[str] = ()) -> None:
         self._request = {"args": [*args, *more, "--quiet", "-d", f"{lines}", "--cache_file", f"{cache}"]}
@@ -103,12 +103,12 @@ class Driver:
 
     @classmethod
     def learning(cls, files: Files, trained: Trained) -> "Driver":
-        """Learns the training lines."""
+        """A driver that learns the training lines."""
         return cls(trained.args, files.train, trained.cache, files.one)
 
     @classmethod
     def predicting(cls, files: Files, trained: Trained) -> "Driver":
-        """Predicts the training lines without their costs, from the saved model."""
+        """A driver that predicts the training lines, without their costs, from the saved model."""
         args, cache = ["-t", "-i", f"{trained.model}"], files.folder / "unlabelled.cache"
         _command([*args, "--quiet", "-d", f"{files.unlabelled}", "-k", "--cache_file", f"{cache}"])
         return cls(args, files.unlabelled, cache, files.one_unlabelled)
@@ -120,7 +120,7 @@ class Driver:
 
 
 class Parsing:
-    """Reading the training lines and learning nothing; only its parsing thread counts."""
+    """VW reading the training lines without learning; only the seconds of its parsing thread count."""
 
     def __init__(self, problem: Problem, files: Files) -> None:
         args = ["--csoaa", f"{problem.n_labels}", "--noop", "--quiet", "-d"]

@@ -1,7 +1,7 @@
-"""The process that Vowpal Wabbit is timed in: its arguments as JSON in, seconds as JSON out.
+"""The process in which Vowpal Wabbit is timed: it takes arguments as JSON and prints seconds as JSON.
 
-Its driver runs while the workspace is made. The calling thread learns, a second one reads: ``thread`` seconds are
-those of learning alone, ``cpu`` seconds those of both.
+VW's driver runs while the workspace is created. The calling thread learns and a second thread reads: ``thread`` seconds
+are those of learning alone, ``cpu`` seconds those of both.
 """
 
 import json

@@ -1,7 +1,7 @@
 """``python -m benchmarks.walks``: how many source files one action passes through, and how often it changes file.
 
 A profiler notes every call of a function whose source lies in the package, in all threads. A switch is a call into
-another file than the call before it; ``--returns`` also counts the ways back. Compiled kernels are not visible. Each
+another file than the call before it; ``--returns`` also counts returns. Compiled kernels are not visible. Each
 action runs several times before it is measured, so imports and compilation are not part of a walk.
 """
 
@@ -56,21 +56,21 @@ class Walk:
         if not self.measuring or event not in ("call", "return") or not frame.f_code.co_filename.startswith(ROOT):
             return
         place = frame if event == "call" else frame.f_back
-        while place is not None and not place.f_code.co_filename.startswith(ROOT):  # other libraries on the way back
+        while place is not None and not place.f_code.co_filename.startswith(ROOT):  # skip the frames of other libraries
             place = place.f_back
         file = [] if place is None else [place.f_code.co_filename.removeprefix(ROOT)]
         self.steps += file
         self.calls += file if event == "call" else []
 
-    def rooms(self) -> str:
-        """The folders in the order in which they are first entered, and how often each is."""
+    def folders(self) -> str:
+        """The folders in the order in which they are first entered, and how often each is entered."""
         entered = [file.split("/")[0] for file in self.calls]
         times = Counter(now for before, now in pairwise(["", *entered]) if now != before)
-        return " > ".join(f"{room} {times[room]}" for room in dict.fromkeys(entered))
+        return " > ".join(f"{folder} {times[folder]}" for folder in dict.fromkeys(entered))
 
 
 def learner_walks(walk: Walk) -> Iterator[str]:
-    """One row for a learner that has seen sixty, without a ledger and with one."""
+    """Actions on one row by a learner that has learned sixty, without and with a ledger."""
     rng = np.random.default_rng(0)
     X, cost, row, told = rng.random((60, 5)), rng.random((60, 3)), rng.random((1, 5)), rng.random((1, 3))
     alone, recorded = CoalClassifier(LABELS), CoalClassifier(LABELS).record_to(MemoryLedger())
@@ -105,8 +105,8 @@ async def answer_over_http(walk: Walk, folder: str) -> None:
     desk.close()
 
 
-class HereAndNow(Executor):
-    """Runs a cell in the calling thread, twice; the second time it is measured."""
+class MeasuringExecutor(Executor):
+    """Runs a cell twice in the calling thread and measures the second run."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
@@ -122,14 +122,14 @@ class HereAndNow(Executor):
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.walks", description=__doc__)
     parser.add_argument("--path", action="store_true", help="also print the folders each action enters, in order")
-    parser.add_argument("--returns", action="store_true", help="count the ways back to a caller as switches, too")
+    parser.add_argument("--returns", action="store_true", help="also count returns to a caller as switches")
     options = parser.parse_args(arguments)
     walk, paths = Walk(), [""]
 
     def show(action: str) -> None:
         switches = sum(before != now for before, now in pairwise(walk.steps if options.returns else walk.calls))
         print(f"{action:<16} {len(set(walk.calls)):>5} {switches:>8}", flush=True)
-        paths.append(f"{action}: {walk.rooms()}")
+        paths.append(f"{action}: {walk.folders()}")
 
     threading.setprofile(walk.note)  # before any thread of the service begins
     print(f"{'action':<16} files switches")
@@ -138,7 +138,7 @@ def main(arguments: list[str] | None = None) -> None:
     with TemporaryDirectory() as folder:
         asyncio.run(answer_over_http(walk, folder))
         show("answer over HTTP")
-        run_sweep(Study.from_toml(STUDY), f"{folder}/sweep", HereAndNow(walk))
+        run_sweep(Study.from_toml(STUDY), f"{folder}/sweep", MeasuringExecutor(walk))
         show("sweep cell")
     if options.path:
         print(*paths, sep="\n")

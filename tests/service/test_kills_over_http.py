@@ -2,7 +2,7 @@
 
 import pytest
 from benchmarks import labelling_load
-from benchmarks.labelling_kills import torment
+from benchmarks.labelling_kills import kill_repeatedly
 
 from tests.rounds import postgres
 
@@ -12,7 +12,7 @@ def test_every_acknowledged_answer_is_in_the_log_once_and_the_model_is_the_same(
     url = None
     if database == "postgresql":
         url = postgres.fresh_database(request.getfixturevalue("postgres_server"), "kills")
-    found = torment(tmp_path, kills=20, annotators=20, database=url, longest=0.5)
+    found = kill_repeatedly(tmp_path, kills=20, annotators=20, database=url, longest=0.5)
     assert found.problems == []
     assert found.acknowledged
     assert set(found.logged) == set(found.acknowledged)

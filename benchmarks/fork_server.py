@@ -1,7 +1,7 @@
-"""A process that has loaded everything and lets commands of coalface be born from it, each in no time.
+"""A process that has everything imported and forks a child for each coalface command, so that commands start at once.
 
-``python -m benchmarks.nursery`` reads a command per line, a JSON list of arguments, and writes the number of the
-process that runs it; what that one writes comes after.
+``python -m benchmarks.fork_server`` reads one command per line, a JSON list of arguments. It writes the id of the child
+that runs it; the output of the child follows.
 """
 
 import json
@@ -14,27 +14,27 @@ import time
 from pathlib import Path
 
 
-class Nursery:
-    """Such a process, from outside; children outlive it only until they are killed."""
+class ForkServer:
+    """The client of such a process; kill the children, because they outlive it."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "benchmarks.nursery"]
+        command = [sys.executable, "-m", "benchmarks.fork_server"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, *arguments: str) -> int:
-        """Begin a command; the number of its process."""
+        """Start a command and return the id of its process."""
         self._process.stdin.write(json.dumps(arguments) + "\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
     def line(self) -> str:
-        """What the newest child has written."""
+        """The next line of output, which is the newest child's."""
         return self._process.stdout.readline()
 
     def kill(self, child: int) -> None:
-        """End a child as a power cut would, and wait until it is gone."""
+        """Kill a child without warning, as a power cut would, and wait until it is gone."""
         os.kill(child, signal.SIGKILL)
-        while _lives(child):
+        while _is_running(child):
             time.sleep(0.005)
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ class Nursery:
         self._process.stdout.close()
 
 
-def _lives(child: int) -> bool:
+def _is_running(child: int) -> bool:
     try:
         os.kill(child, 0)
     except ProcessLookupError:
@@ -52,7 +52,7 @@ def _lives(child: int) -> bool:
 
 
 def _load() -> None:
-    """Import what commands import, and compile or load what they run."""
+    """Import what commands import, and compile or load the kernels they run."""
     import uvicorn  # noqa: F401
 
     from coalface.service.desk.desk import Desk
@@ -72,7 +72,7 @@ def main() -> None:
     from coalface.cli import main as coalface
 
     _load()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the dead
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes dead children
     while line := sys.stdin.readline():
         if os.fork() == 0:
             print(os.getpid(), flush=True)
