@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from coalface import CoalClassifier, simulate
+from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
@@ -209,6 +209,7 @@ class TestContract:
         learner, by_hand = (
             CoalClassifier(classes=list("abc"), model=clone(spec), mellowness=1.0, warm_up=3) for _ in range(2)
         )
+        learner.record_to(ledger := MemoryLedger())
         simulate(learner, X, cost)
         for row, costs in zip(X, cost, strict=True):
             by_hand.interview([row], lambda _, label, costs=costs: costs["abc".index(label)])
@@ -219,8 +220,9 @@ class TestContract:
         if isinstance(model, MeanModel):
             with pytest.raises(CoalfaceError, match="MeanModel"):
                 CoalClassifier.load(tmp_path / "model")
-        else:
-            assert same(CoalClassifier.load(tmp_path / "model").model_, learner.model_)
+        own = clone(spec) if isinstance(model, MeanModel) else None
+        assert same(CoalClassifier.load(tmp_path / "model", own).model_, learner.model_)
+        assert same(CoalClassifier.from_ledger(ledger, own).model_, learner.model_)
 
 
 class Delegating(MeanModel):

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from coalface.data.labels import label_array, label_texts
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, in_one_line
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
@@ -41,15 +41,15 @@ class PersistentLearner(AskingLearner):
             write_bundle(path, "model", meta, {"classes_": self.classes_, **self.model_.arrays()})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The learner that ``save`` wrote."""
+    def load(cls, path: str | os.PathLike[str], model: CostModel | None = None) -> Self:
+        """The learner that ``save`` wrote; a ``CostModel`` of your own is passed as ``model``, with its parameters."""
         meta, arrays = read_bundle(path, "model")
         try:
-            learner = cls(**meta["params"])
+            learner = cls(**meta["params"] | ({} if model is None else {"model": model}))
             learner.begin(label_array(arrays.pop("classes_")))
             width = meta["width"]
         except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
+            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {in_one_line(problem)}.") from None
         learner.model_.restore(arrays)
         if width is not None:
             learner.n_features_in_ = width
@@ -71,8 +71,10 @@ class PersistentLearner(AskingLearner):
         return self
 
     @classmethod
-    def from_ledger(cls, ledger: Ledger) -> Self:
+    def from_ledger(cls, ledger: Ledger, model: CostModel | None = None) -> Self:
         """Rebuild the learner from the ledger's rounds, bit for bit; it continues to record there.
+
+        A ``CostModel`` of your own is passed as ``model``, with its parameters.
 
         >>> from coalface import CoalClassifier, MemoryLedger
         >>> ledger = MemoryLedger()
@@ -83,9 +85,12 @@ class PersistentLearner(AskingLearner):
         if ledger.header is None:
             raise InputError("This ledger is empty. Attach it to a new learner with learner.record_to(ledger).")
         try:
-            learner = cls(**{**ledger.header["params"], "classes": ledger.header["classes"]}).begin()
+            own = {} if model is None else {"model": model}
+            learner = cls(**ledger.header["params"] | {"classes": ledger.header["classes"]} | own).begin()
         except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"The header of this ledger was not written by record_to: {problem}.") from None
+            raise FileFormatError(
+                f"The header of this ledger was not written by record_to: {in_one_line(problem)}."
+            ) from None
         for rounds in _batches(ledger):
             learner.tell_rounds(rounds)
             if rounds[0].columns is not None:
