@@ -211,16 +211,16 @@ class AskingLearner(LearnerState):
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(cost, n_rows, labels, scale)
         given = unit if recorder is None else scale.within(cost)
-        rounds = NO_ROUNDS._replace(costs=unit, asked=~np.isnan(unit))
+        parts: dict[str, Any] = {"costs": unit}
         if isinstance(asked, Queries):
-            rounds = rounds._replace(reasons=asked.reason_codes, propensity=asked.propensity)
+            parts |= {"reasons": asked.reason_codes, "propensity": asked.propensity}
             asked, outlook = asked.mask, asked.outlook
-        if asked is not None:
-            rounds = rounds._replace(asked=check_mask(asked, unit.shape, "asked"))
+        parts["asked"] = ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
         if candidates is not None:
-            rounds = rounds._replace(candidates=check_mask(candidates, unit.shape, "candidates"))
+            parts["candidates"] = check_mask(candidates, unit.shape, "candidates")
         if outlook is not None:
-            rounds = rounds._replace(outlook=outlook)
+            parts["outlook"] = outlook
+        rounds = NO_ROUNDS._replace(**parts)
         check_width(rows, self)
         names = check_feature_names(self, X)
         model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
