@@ -1,6 +1,5 @@
 """Checks of the examples that users pass, their conversion to sparse rows of float32, and their columns over time."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,21 +15,17 @@ sparse: Any = scipy.sparse  # its type stubs are stricter than what users pass
 _MOST_FEATURES = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True)
 class Rows:
-    """Checked examples in CSR form: no duplicates, sorted columns, finite float32 values."""
+    """Checked examples in CSR form: no duplicates, sorted columns, finite float32 values; never changed."""
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    values: NDArray[np.float32]
-    width: int
-    csr: Csr = field(init=False, repr=False)  # the rows in the form that the kernels read
-    longest: int = field(init=False, repr=False)  # the largest number of non-zeros in a row
+    __slots__ = ("columns", "csr", "indptr", "longest", "values", "width")  # made for every row of a service: be quick
 
-    def __post_init__(self) -> None:
-        longest = self.indptr[1] if len(self.indptr) == 2 else np.diff(self.indptr).max(initial=0)
-        object.__setattr__(self, "csr", Csr(self.indptr, self.columns, self.values))
-        object.__setattr__(self, "longest", int(longest))
+    def __init__(
+        self, indptr: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32], width: int
+    ) -> None:
+        self.indptr, self.columns, self.values, self.width = indptr, columns, values, width
+        self.csr = Csr(indptr, columns, values)  # as the kernels read them
+        self.longest = int(indptr[1]) if len(indptr) == 2 else int(np.diff(indptr).max(initial=0))
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

@@ -41,6 +41,7 @@ from coalface.kernels.state import (
     RoundArrays,
     Scratch,
     Settings,
+    Told,
     Until,
 )
 from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
@@ -208,7 +209,7 @@ def tell_rows(
     settings: Settings,
     scratch: Scratch,
     rows: Csr,
-    rounds: RoundArrays,
+    told: Told,
     late: bool,
     start: int,
 ) -> int:
@@ -216,7 +217,7 @@ def tell_rows(
 
     Returns the first row that the model has no room for, or the number of rows.
     """
-    candidates, costs, asked, outlook = rounds.candidates, rounds.costs, rounds.asked, rounds.outlook
+    candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)

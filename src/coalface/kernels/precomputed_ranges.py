@@ -5,7 +5,7 @@ import numpy as np
 from coalface.kernels.compile import kernel
 from coalface.kernels.rounds import close_round, copy_decision, set_candidates
 from coalface.kernels.rules import best_answer, decide
-from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings
+from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings, Told
 from coalface.kernels.stopping import update_saving_from
 from coalface.kernels.turns import ALONE, asks_in_turn, drop_answered, drop_repeated, mark_next
 
@@ -52,9 +52,9 @@ def decide_rows(
 
 
 @kernel
-def close_rows(counts: Counted, settings: Settings, scratch: Scratch, rounds: RoundArrays, late: bool) -> None:
+def close_rows(counts: Counted, settings: Settings, scratch: Scratch, told: Told, late: bool) -> None:
     """Update the counts for rows that were learned and, unless their answers are late, close their rounds."""
-    candidates, costs, asked, outlook = rounds.candidates, rounds.costs, rounds.asked, rounds.outlook
+    candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
     for row in range(costs.shape[0]):
         set_candidates(settings, scratch, candidates, row)
         cheapest = -1

@@ -1,7 +1,6 @@
 """The active part of a learner: ``ask`` chooses questions without changing state, ``tell`` learns answers."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -227,7 +226,7 @@ class AskingLearner(LearnerState):
         model.check(rows)
         if not hasattr(self, "model_"):
             self._begin_with(labels, model)
-        with self.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
+        with self.model_.lock if recorder is None else interrupts_put_off(), self.model_.lock:
             if recorder is not None:
                 first_round = int(self.model_.state.counters[ROUND])
                 recorder.write(

@@ -29,6 +29,7 @@ from coalface.kernels.state import (
     RoundArrays,
     Scratch,
     Settings,
+    Told,
     Until,
     new_counts,
     new_rounds,
@@ -164,7 +165,8 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
                     self.learn(rows.take(one), known[one], settings, int(self.state.counters[ROUND]))
             else:
                 self.learn(rows, known, settings, int(self.state.counters[ROUND]))
-            precomputed_ranges.close_rows(self.state, settings, self.scratch, rounds, late)
+            told = Told(candidates, costs, rounds.asked, rounds.outlook)
+            precomputed_ranges.close_rows(self.state, settings, self.scratch, told, late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
         """Ask, answer and tell, ``batch`` rows at a time; returns the first position of the order not done."""

@@ -27,6 +27,7 @@ from coalface.kernels.state import (
     RoundArrays,
     Scratch,
     Settings,
+    Told,
     Until,
     lanes_for,
     new_counts,
@@ -106,9 +107,10 @@ class OnlineModel(CostModel):
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
+        told = Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook)
 
         def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
-            return online.tell_rows(self.state, settings, scratch, csr, rounds, late, done)
+            return online.tell_rows(self.state, settings, scratch, csr, told, late, done)
 
         self._run_growing(rows, run_from)
 
