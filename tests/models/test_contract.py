@@ -14,7 +14,7 @@ from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
 from coalface.learner.settings import settings_for
-from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged, restored_counts
+from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged
 from coalface.models.exact.model import ExactModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
@@ -48,18 +48,17 @@ class MeanModel(CostModel):
             known = np.flatnonzero(~np.isnan(costs[r]))
             weight = weights[r, known] if len(weights) else np.ones(len(known))
             known, weight = known[weight > 0], weight[weight > 0]
-            residual = self.predict(rows.take(np.array([r])))[0, known] - costs[r, known]
-            self.state.squared_residuals[known] += residual.astype(np.float64) ** 2
-            self.state.answered[known] += 1
+            one = slice(r, r + 1)
+            self.count_answers(self.predict(rows.take(np.array([r]))), costs[one], weights[one])
             self.sums[:, known] += weight * costs[r, known], weight
 
     def arrays(self):
-        return {"sums": self.sums, **self.state._asdict()}
+        return {"sums": self.sums}
 
     def restore(self, arrays):
         if "sums" not in arrays:
             raise FileFormatError("The model has no usable array 'sums'; it was not saved by coalface.")
-        self.sums, self.state = arrays["sums"].copy(), restored_counts(self.n_labels, arrays)
+        self.sums = arrays["sums"].copy()
 
 
 MODELS = {
@@ -83,7 +82,7 @@ def problem(seed, n=12, known=0.7):
 
 
 def same(one, other):
-    ours, theirs = one.arrays(), other.arrays()
+    ours, theirs = one.saved(), other.saved()
     return ours.keys() == theirs.keys() and all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
@@ -178,7 +177,7 @@ class TestContract:
         rows, cost = problem(9)
         model.tell(rows, settings(), NO_ROUNDS._replace(costs=cost, asked=~np.isnan(cost)))
         again = begun()
-        again.restore({name: array.copy() for name, array in model.arrays().items()})
+        again.restore_saved({name: array.copy() for name, array in model.saved().items()})
         assert same(model, again)
         np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
         more, costs = problem(10)
@@ -218,10 +217,12 @@ class TestContract:
         assert learner.predict(X).shape == (40,)
         learner.save(tmp_path / "model")
         if isinstance(model, MeanModel):
-            with pytest.raises(CoalfaceError, match="MeanModel"):
+            with pytest.raises(CoalfaceError, match=r"pass model=MeanModel\(\.\.\.\)"):
                 CoalClassifier.load(tmp_path / "model")
         own = clone(spec) if isinstance(model, MeanModel) else None
-        assert same(CoalClassifier.load(tmp_path / "model", own).model_, learner.model_)
+        again = CoalClassifier.load(tmp_path / "model", own)
+        assert same(again.model_, learner.model_)
+        assert (again.round_, again.costs_queried_) == (learner.round_, learner.costs_queried_)
         assert same(CoalClassifier.from_ledger(ledger, own).model_, learner.model_)
 
 
@@ -281,3 +282,22 @@ def test_rows_are_counted_as_the_compiled_loop_counts_them(seed):
     counters = compiled.state.counters.copy()
     counters[SLOTS_USED] = plain.state.counters[SLOTS_USED]
     np.testing.assert_array_equal(plain.state.counters, counters)
+
+
+@pytest.mark.parametrize(
+    "bad", [lambda costs: costs[:, :1], lambda costs: costs * np.float32(np.nan), lambda costs: costs[:1]]
+)
+def test_ranges_that_cannot_be_are_refused(bad):
+    class Wrong(MeanModel):
+        def ranges(self, rows, settings, first_round):
+            predicted, lowest, highest = super().ranges(rows, settings, first_round)
+            return Ranged(predicted, bad(lowest), highest)
+
+    with pytest.raises(CoalfaceError, match=r"Wrong\.ranges must give finite lowest costs of shape \(2, 2\)"):
+        CoalClassifier(classes=["a", "b"], model=Wrong()).ask([[1.0], [2.0]])
+
+
+def test_a_model_with_other_parameters_than_those_of_the_file_is_refused(tmp_path):
+    CoalClassifier(classes=["a", "b"], model=RidgeModel(2.0)).save(tmp_path / "model")
+    with pytest.raises(CoalfaceError, match="model must be as described in the file"):
+        CoalClassifier.load(tmp_path / "model", RidgeModel(3.0))

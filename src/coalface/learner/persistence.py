@@ -11,6 +11,7 @@ from coalface.errors import FileFormatError, InputError, in_one_line
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
+from coalface.models.choice import MODEL_KINDS, described_model
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
 from coalface.rounds.ledger import Ledger, Recorder
@@ -38,19 +39,19 @@ class PersistentLearner(AskingLearner):
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
         with self.model_.lock:  # a row learned in another thread would change the arrays
-            write_bundle(path, "model", meta, {"classes_": self.classes_, **self.model_.arrays()})
+            write_bundle(path, "model", meta, {"classes_": self.classes_, **self.model_.saved()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: CostModel | None = None) -> Self:
         """The learner that ``save`` wrote; a ``CostModel`` of your own is passed as ``model``, with its parameters."""
         meta, arrays = read_bundle(path, "model")
         try:
-            learner = cls(**meta["params"] | ({} if model is None else {"model": model}))
+            learner = cls(**_with_model(meta["params"], model))
             learner.begin(label_array(arrays.pop("classes_")))
             width = meta["width"]
         except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {in_one_line(problem)}.") from None
-        learner.model_.restore(arrays)
+        learner.model_.restore_saved(arrays)
         if width is not None:
             learner.n_features_in_ = width
         if "feature_names" in meta:
@@ -85,8 +86,8 @@ class PersistentLearner(AskingLearner):
         if ledger.header is None:
             raise InputError("This ledger is empty. Attach it to a new learner with learner.record_to(ledger).")
         try:
-            own = {} if model is None else {"model": model}
-            learner = cls(**ledger.header["params"] | {"classes": ledger.header["classes"]} | own).begin()
+            params = _with_model(ledger.header["params"], model)
+            learner = cls(**params | {"classes": ledger.header["classes"]}).begin()
         except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(
                 f"The header of this ledger was not written by record_to: {in_one_line(problem)}."
@@ -110,8 +111,7 @@ class PersistentLearner(AskingLearner):
         if self.budget is not None:
             params["budget"] = Budget.of(self.budget).plain()
         if isinstance(params.get("model"), CostModel):
-            model = params.pop("model")
-            return {**_plain(params), "model": {"kind": type(model).__name__, **model.plain()}}
+            return {**_plain(params | {"model": None}), "model": described_model(params["model"])}
         return _plain(params)
 
     def _new_recorder(self, ledger: Ledger) -> Recorder:
@@ -122,6 +122,19 @@ class PersistentLearner(AskingLearner):
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_recorder", None)
         return state
+
+
+def _with_model(params: dict[str, Any], model: CostModel | None) -> dict[str, Any]:
+    """The parameters of a file with the user's own model in place of its description, which it must match."""
+    described = dict(params).get("model")
+    if model is None:
+        kind = described.get("kind") if isinstance(described, dict) else None
+        if kind is not None and kind not in MODEL_KINDS:
+            raise InputError(f"it has a cost model of its user, pass model={kind}(...)")
+        return params
+    if described != described_model(model):
+        raise InputError(f"model must be as described in the file, {described!r}, got {described_model(model)!r}")
+    return {**params, "model": model}
 
 
 def _plain(params: dict[str, Any]) -> dict[str, Any]:

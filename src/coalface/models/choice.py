@@ -10,7 +10,7 @@ from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 
 MODELS: dict[str, type[CostModel]] = {"online": OnlineModel, "ridge": RidgeModel, "exact": ExactModel}
-_KINDS = {kind.__name__: kind for kind in MODELS.values()}
+MODEL_KINDS = {kind.__name__: kind for kind in MODELS.values()}
 
 
 def model_of(model: Any) -> CostModel:
@@ -23,6 +23,15 @@ def model_of(model: Any) -> CostModel:
         return model
     if isinstance(model, str) and model in MODELS:
         return MODELS[model]()
-    if isinstance(model, Mapping) and model.get("kind") in _KINDS:
-        return _KINDS[model["kind"]](**{name: value for name, value in model.items() if name != "kind"})
+    if isinstance(model, Mapping) and model.get("kind") in MODEL_KINDS:
+        return MODEL_KINDS[model["kind"]](**{name: value for name, value in model.items() if name != "kind"})
     raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {model!r}.")
+
+
+def described_model(model: CostModel) -> dict[str, Any]:
+    """A model with its parameters as JSON values, for a file.
+
+    >>> described_model(RidgeModel(regularization=2.0))
+    {'kind': 'RidgeModel', 'regularization': 2.0}
+    """
+    return {"kind": type(model).__name__, **model.plain()}

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from coalface.data.near_duplicates import near_duplicates
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError
 from coalface.kernels import precomputed_ranges
 from coalface.kernels.state import (
     COSTS_QUERIED,
@@ -42,6 +42,7 @@ Costs = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
+_COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
 NO_GROUPS = np.zeros(0, np.int64)
 
 
@@ -92,8 +93,8 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> None:
         """Learn the known costs, (n, K), NaN elsewhere; row r was decided at round ``first_round`` + r.
 
-        ``weights`` (n, K) are importance weights; if empty, each cost counts once. For each label, add the squared
-        residuals before learning to ``state.squared_residuals`` and the number of costs to ``state.answered``.
+        ``weights`` (n, K) are importance weights; if empty, each cost counts once. A model calls ``count_answers`` with
+        its predictions before learning.
         """
 
     def check(self, rows: Rows) -> None:
@@ -101,7 +102,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The learned state as named arrays, to be saved in a file."""
+        """What was learned as named arrays, to be saved in a file together with the counts of ``state``."""
 
     @abstractmethod
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -116,6 +117,24 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         begun.state, begun.scratch = new_counts(n_labels), new_scratch(n_labels, 0)
         return begun
 
+    def count_answers(self, predicted: Costs, costs: Costs, weights: Costs = NO_WEIGHTS) -> None:
+        """Add known costs and their squared residuals, predictions clipped to [0, 1], to the counts of their labels."""
+        known = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
+        residuals = np.where(known, predicted.clip(0.0, 1.0).astype(np.float64) - costs, 0.0)
+        self.state.squared_residuals[: self.n_labels] += (residuals**2).sum(axis=0)
+        self.state.answered[: self.n_labels] += known.sum(axis=0)
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """All arrays of a file: the counts, unless ``arrays`` has them, and what was learned."""
+        arrays = self.arrays()
+        return arrays if _COUNTERS & arrays.keys() else {**self.state._asdict(), **arrays}
+
+    def restore_saved(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Restore what ``saved`` returned."""
+        if "counters" in saved:
+            self.state = restored_counts(self.n_labels, saved)
+        self.restore(saved)
+
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         return dict(self.get_params(deep=False))
@@ -124,7 +143,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         if not hasattr(self, "state"):
             return {"params": self.get_params(deep=False)}
         with self.lock:  # copies, because a row learned in another thread would change the arrays
-            arrays = {name: np.array(array) for name, array in self.arrays().items()}
+            arrays = {name: np.array(array) for name, array in self.saved().items()}
         begun = (self.n_labels, self.settings)
         return {"params": self.get_params(deep=False), "begun": begun, "arrays": arrays}
 
@@ -132,7 +151,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         model = type(self)(**state["params"])
         if "begun" in state:
             model = model.begin(*state["begun"])
-            model.restore(state["arrays"])
+            model.restore_saved(state["arrays"])
         self.__dict__.update(model.__dict__)
 
     # -- rounds: the same for every model ---------------------------------------------------------
@@ -183,7 +202,14 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     def _decide(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, already_asked: Mask
     ) -> None:
-        rounds.predicted[:], rounds.lowest[:], rounds.highest[:] = self.ranges(rows, settings, first_round)
+        buffers = (rounds.predicted, rounds.lowest, rounds.highest)
+        for name, buffer, found in zip(Ranged._fields, buffers, self.ranges(rows, settings, first_round), strict=True):
+            if found.shape != buffer.shape or not np.isfinite(found).all():
+                raise InputError(
+                    f"{type(self).__name__}.ranges must give finite {name} costs of shape {buffer.shape}, got "
+                    f"{found.shape}. Give one row per example and one column per label."
+                )
+            buffer[:] = found
         precomputed_ranges.decide_rows(self.state, settings, self.scratch, first_round, rounds, groups, already_asked)
 
     def _simulate_batch(self, rows: Rows, settings: Settings, run: RunArrays, span: slice) -> None:

@@ -221,7 +221,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         }
         meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
         with self.policy_.model_.lock:
-            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.model_.arrays()})
+            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.model_.saved()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
