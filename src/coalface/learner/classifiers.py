@@ -50,26 +50,7 @@ class CoalClassifier(CostClassifier):
         alike: float | None = 1.0,
         model: Any = "online",
     ) -> None:
-        self.classes = classes
-        self.cost_matrix = cost_matrix
-        self.rule = rule
-        self.mellowness = mellowness
-        self.width_scale = width_scale
-        self.learning_rate = learning_rate
-        self.cost_bounds = cost_bounds
-        self.warm_up = warm_up
-        self.slack = slack
-        self.in_turn = in_turn
-        self.audit_rate = audit_rate
-        self.accumulator = accumulator
-        self.sensitivity = sensitivity
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.abstain_cost = abstain_cost
-        self.abstain_label = abstain_label
-        self.budget = budget
-        self.alike = alike
-        self.model = model
+        self._store(locals())
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -125,27 +106,7 @@ class OracleCoalClassifier(CostClassifier):
         abstain_label: Any = None,
         alike: float | None = 1.0,
     ) -> None:
-        self.classes = classes
-        self.cost_matrix = cost_matrix
-        self.oracle = oracle
-        self.ranges = ranges
-        self.schedule = schedule
-        self.rule = rule
-        self.mellowness = mellowness
-        self.width_scale = width_scale
-        self.dimension = dimension
-        self.horizon = horizon
-        self.failure_probability = failure_probability
-        self.cost_bounds = cost_bounds
-        self.warm_up = warm_up
-        self.slack = slack
-        self.in_turn = in_turn
-        self.audit_rate = audit_rate
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.abstain_cost = abstain_cost
-        self.abstain_label = abstain_label
-        self.alike = alike
+        self._store(locals())
 
     def _cost_model(self) -> ExactModel:
         return ExactModel(
@@ -193,22 +154,7 @@ class RidgeCoalClassifier(CostClassifier):
         abstain_label: Any = None,
         alike: float | None = 1.0,
     ) -> None:
-        self.classes = classes
-        self.cost_matrix = cost_matrix
-        self.rule = rule
-        self.mellowness = mellowness
-        self.width_scale = width_scale
-        self.regularization = regularization
-        self.cost_bounds = cost_bounds
-        self.warm_up = warm_up
-        self.slack = slack
-        self.in_turn = in_turn
-        self.audit_rate = audit_rate
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.abstain_cost = abstain_cost
-        self.abstain_label = abstain_label
-        self.alike = alike
+        self._store(locals())
 
     @property
     def nbytes_(self) -> int:

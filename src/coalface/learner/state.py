@@ -50,6 +50,10 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     _recorder: Recorder | None = None
     _learned_with: ClassVar[tuple[str, ...]] = ("cost_bounds",)  # parameters of this class that affect replay
 
+    def _store(self, params: dict[str, Any]) -> None:
+        """Set the parameters of a constructor, given as its ``locals()``, unchanged as scikit-learn requires."""
+        self.__dict__.update({name: value for name, value in params.items() if name != "self"})
+
     @abstractmethod
     def _cost_model(self) -> CostModel:
         """The untrained model that the parameters describe; its ``begin`` was not called yet."""

@@ -1,5 +1,6 @@
 """The interface of range engines: how low and how high the cost of a row may be, given a version space."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, Self
@@ -89,7 +90,7 @@ def known_exactly(predicted: float, calls: int = 0) -> Reach:
     return Reach(inside, inside, calls)
 
 
-class ConvexRanges:
+class ConvexRanges(ABC):
     """The common part of the engines for convex classes, which use all constraints."""
 
     monotone: ClassVar[bool] = True
@@ -123,6 +124,6 @@ class ConvexRanges:
             raise ValueError("an empty version space has no ranges")
         return self.search(self.middle, row, end, tol)
 
+    @abstractmethod
     def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
         """One end of one range; each engine implements its own search."""
-        raise NotImplementedError
