@@ -297,6 +297,18 @@ def test_ranges_that_cannot_be_are_refused(bad):
         CoalClassifier(classes=["a", "b"], model=Wrong()).ask([[1.0], [2.0]])
 
 
+@pytest.mark.parametrize("bad", [lambda costs: costs[:, :1], lambda costs: costs[:1], lambda costs: costs * np.nan])
+def test_predictions_that_cannot_be_are_refused_before_compiled_code_reads_them(bad):
+    class Wrong(MeanModel):
+        def predict(self, rows):
+            return bad(super().predict(rows))
+
+    learner = CoalClassifier(classes=["a", "b"], model=Wrong())
+    for call in (learner.predict, learner.predict_cost):
+        with pytest.raises(CoalfaceError, match=r"Wrong\.predict must give finite predicted costs of shape \(2, 2\)"):
+            call([[1.0], [2.0]])
+
+
 def test_a_model_with_other_parameters_than_those_of_the_file_is_refused(tmp_path):
     CoalClassifier(classes=["a", "b"], model=RidgeModel(2.0)).save(tmp_path / "model")
     with pytest.raises(CoalfaceError, match="model must be as described in the file"):

@@ -5,9 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface import CostRanges
-from coalface.rounds.queries import pull_weight
+from coalface.kernels.ranges import pull_each
 
 positive = st.floats(2.0**-10, 2.0**10, width=32)
+
+
+def pull_weight(gap, sensitivity, loss_slack):
+    """The largest weight of an imaginary example, ``gap`` away, that the slack allows."""
+    gaps, rates, slacks = np.broadcast_arrays(
+        np.asarray(gap, np.float32), np.asarray(sensitivity, np.float32), np.asarray(loss_slack, np.float32)
+    )
+    moves = np.empty(gaps.size, np.float32)
+    pull_each(np.ascontiguousarray(gaps).ravel(), np.ascontiguousarray(slacks * rates).ravel(), moves)
+    return np.asarray(moves.reshape(gaps.shape) / rates)
 
 
 @given(st.floats(2.0**-10, 1, width=32), positive, positive)

@@ -79,7 +79,8 @@ GOOD = Round(
         ({"round": -1}, "got -1"),
         ({"round": 7.5}, "got 7.5"),
         ({"round": True}, "got True"),
-        ({"width": "wide"}, '"width" must be'),
+        ({"n_features": "wide"}, '"n_features" must be'),
+        ({"late": "false"}, '"late" must be true or false'),
         ({"indices": [3]}, '"indices" and "values" must have the same length, got 1 and 2'),
         ({"indices": [3, -5]}, "got -5"),
         ({"indices": [3, 3]}, '"indices" must hold 3 only once'),
@@ -178,3 +179,15 @@ def test_questions_are_asked_in_turn_and_answers_rule_out_later_ones():
     assert one.with_answers({"a": None}).next_labels(bounds) == ("b",)
     assert one.with_answers({"a": 2.0}).next_labels(bounds) == ()  # a range must reach below the known cost
     assert Round(1, ask=("a", "b")).next_labels() == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "one", [Round(1, costs={"a": 0.5}), Round(1, ask=("cat",), costs={"cow": 0.9}), Round(1, width=0)], ids=str
+)
+def test_what_was_asked_and_the_width_survive_the_json_form(one):
+    again = Round.from_json(one.to_json())
+    assert (again, again.asked) == (one, one.asked)
+
+
+def test_version_0_1_cannot_read_on_in_a_ledger_that_was_continued():
+    assert "width" not in Round(1, width=3).to_json()  # 0.1 demands it, and would take the rest for unanswered

@@ -238,35 +238,14 @@ def lanes_for(n_labels: int) -> int:
 def new_scratch(n_labels: int, longest_row: int) -> Scratch:
     """Scratch memory for rows of up to ``longest_row`` non-zeros."""
     lanes, cells = lanes_for(n_labels), longest_row + 1
-    single = [np.zeros(lanes, np.float32) for _ in range(9)]
-    predicted, norm, reach, sensitivity, lowest, highest, gradient, step, costs = single
-    return Scratch(
-        np.zeros(cells, np.int64),
-        np.zeros(cells, np.float32),
-        np.zeros(cells, np.int32),
-        np.zeros(cells, np.float32),
-        predicted,
-        norm,
-        reach,
-        sensitivity,
-        lowest,
-        highest,
-        gradient,
-        step,
-        costs,
-        np.arange(lanes) < n_labels,
-        np.zeros(lanes, np.bool_),
-        np.zeros(lanes, np.bool_),
-        np.zeros(lanes, np.int8),
-        np.ones(lanes, np.float64),
-        np.zeros(lanes, np.int64),
-        np.zeros(lanes, np.float32),
-        np.ones(lanes, np.float32),
-        np.zeros(lanes, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(N_OUTLOOK),
-        np.ones(3),
-    )
+    row = [np.zeros(cells, dtype) for dtype in (np.int64, np.float32, np.int32, np.float32)]
+    numbers = [np.zeros(lanes, np.float32) for _ in range(9)]  # predicted to costs
+    flags = [np.arange(lanes) < n_labels, np.zeros(lanes, np.bool_), np.zeros(lanes, np.bool_)]
+    reasons, propensity = np.zeros(lanes, np.int8), np.ones(lanes, np.float64)
+    labels, order, unseen = (np.zeros(length, np.int64) for length in (lanes, lanes, 1))
+    share, weights = np.zeros(lanes, np.float32), np.ones(lanes, np.float32)
+    rest = (reasons, propensity, labels, share, weights, order, unseen, np.zeros(N_OUTLOOK), np.ones(3))
+    return Scratch._make([*row, *numbers, *flags, *rest])
 
 
 def new_counts(n_labels: int) -> Counts:

@@ -11,11 +11,12 @@ from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_feature_names, check_row, check_rows, check_width
 from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds
+from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, SILENT_ROUNDS, UNCERTAIN, Settings, new_rounds
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS, LearnerState
-from coalface.learner.stopping import LEAST_SILENCE, warn_if_collapsed
-from coalface.rounds.arrays import answer_arrays, rounds_from_arrays, rows_of_rounds
+from coalface.learner.stopping import LEAST_SILENCE, warns_of_collapse
+from coalface.models.contract import CostModel
+from coalface.rounds.arrays import AnswerArrays, answer_arrays, rounds_from_arrays, rows_of_rounds
 from coalface.rounds.queries import CostRanges, Queries
 from coalface.rounds.round import Round
 
@@ -85,7 +86,7 @@ class AskingLearner(LearnerState):
                 asked |= queries.next
                 queries = self._decide(row, mine, *self._checked_answers(row, cost, asked))
             self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine)
-            self._warn_if_collapsed()
+            self.warn_if_collapsed()
         return self
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -119,7 +120,7 @@ class AskingLearner(LearnerState):
         if not hasattr(self, "model_"):
             self.begin()
         self._tell(X, None, self.classes_, cost, asked, candidates, late=bool(late))
-        self._warn_if_collapsed()
+        self.warn_if_collapsed()
         return self
 
     def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
@@ -140,7 +141,7 @@ class AskingLearner(LearnerState):
             raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
         decided = self._decide(row, None).restricted_to(asked) if self.audit_rate > 0 else asked  # as ask_row decided
         self._tell(None, row, self.classes_, cost, decided, None)
-        self._warn_if_collapsed()
+        self.warn_if_collapsed()
         return self
 
     def tell_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
@@ -156,9 +157,14 @@ class AskingLearner(LearnerState):
         """
         if not hasattr(self, "model_"):
             self.begin()
+        if not rounds:
+            return self
+        late = rounds[0].late
+        if any(one.late != late for one in rounds):
+            raise InputError("rounds must be all late or all not late, got both. Tell them in two calls.")
         rows = rows_of_rounds(rounds) if X is None else None
-        answers, late = answer_arrays(rounds, self.classes_.tolist()), bool(rounds) and all(one.late for one in rounds)
-        self._tell(X, rows, self.classes_, answers.cost, answers.asked, answers.candidates, answers.outlook, late=late)
+        answers = answer_arrays(rounds, self.classes_.tolist())
+        self._tell(X, rows, self.classes_, answers.cost, answers.asked, answers.candidates, answers, late=late)
         return self
 
     # -- internals --------------------------------------------------------------------------------
@@ -172,10 +178,12 @@ class AskingLearner(LearnerState):
         first_round: int | None = None,
         settings: Settings | None = None,
     ) -> Queries:
-        start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
         settings = settings or settings_for(len(self.classes_), {**DEFAULTS, **vars(self)})
+        self._refuse_other_model()
         rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked)
-        found = self.model_.ask(rows, settings, rounds, start)
+        with self.model_.lock:
+            start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
+            found = self.model_.ask(rows, settings, rounds, start)
         scale = CostScale.of(self.cost_bounds)
         lowest, highest = scale.within(scale.from_unit(found.lowest)), scale.within(scale.from_unit(found.highest))
         return Queries(
@@ -199,7 +207,7 @@ class AskingLearner(LearnerState):
         cost: Any,
         asked: Any = None,
         candidates: Any = None,
-        outlook: NDArray[np.float64] | None = None,
+        recorded: AnswerArrays | None = None,
         *,
         late: bool = False,
     ) -> None:
@@ -213,18 +221,24 @@ class AskingLearner(LearnerState):
         parts: dict[str, Any] = {"costs": unit}
         if isinstance(asked, Queries):
             parts |= {"reasons": asked.reason_codes, "propensity": asked.propensity}
-            asked, outlook = asked.mask, asked.outlook
+            parts |= {} if asked.outlook is None else {"outlook": asked.outlook}
+            asked = asked.mask
+        elif recorded is not None:
+            parts["outlook"], parts["propensity"] = recorded.outlook, recorded.audits
+            parts["reasons"] = np.where(recorded.audits > 0, AUDIT, UNCERTAIN).astype(np.int8)
         parts["asked"] = ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
         if candidates is not None:
             parts["candidates"] = check_mask(candidates, unit.shape, "candidates")
-        if outlook is not None:
-            parts["outlook"] = outlook
         rounds = NO_ROUNDS._replace(**parts)
         check_width(rows, self)
         names = check_feature_names(self, X)
-        model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
+        begun = hasattr(self, "model_")
+        now = getattr(self, "model", None)
+        if begun and (now is not self._begun_model or isinstance(now, CostModel)):  # a call only where it may differ
+            self._refuse_other_model()
+        model = self.model_ if begun else self._new_model(labels)
         model.check(rows)
-        if not hasattr(self, "model_"):
+        if not begun:
             self._begin_with(labels, model)
         with self.model_.lock if recorder is None else interrupts_put_off(), self.model_.lock:
             if recorder is not None:
@@ -235,7 +249,23 @@ class AskingLearner(LearnerState):
             self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
             if names is not None:
                 self.feature_names_in_ = names
-            self.model_.tell(rows, settings, rounds, late=late)
+            try:
+                self.model_.tell(rows, settings, rounds, late=late)
+            except BaseException:
+                if recorder is not None:
+                    recorder.incomplete = True
+                raise
+
+    def _refuse_other_model(self) -> None:
+        """Refuse a parameter ``model`` that is not the one with which the learner began."""
+        now = getattr(self, "model", None)
+        same = now == self._begun_model
+        if isinstance(now, CostModel):
+            same = type(now) is type(self.model_) and now.plain() == self.model_.plain()
+        if not same:
+            raise InputError(
+                f"model must stay as it was when the learner began, {self.model_!r}, got {now!r}. Start a new learner."
+            )
 
     def _checked_answers(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
         """The known costs, scaled to [0, 1], and the mask of those asked for."""
@@ -254,10 +284,10 @@ class AskingLearner(LearnerState):
         except KeyError as unknown:
             raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
 
-    def _warn_if_collapsed(self) -> None:
+    def warn_if_collapsed(self) -> None:
         """Warn once if the learner has stopped asking although the latest answers show errors."""
         silent = self.model_.state.counters[SILENT_ROUNDS]
         if silent < LEAST_SILENCE or self.budget is not None or hasattr(self, "_warned"):
             return
-        if warn_if_collapsed(self.model_.state, self.mellowness, self.warm_up):
+        if warns_of_collapse(self.model_.state, self.mellowness, self.warm_up):
             self._warned = True

@@ -55,7 +55,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         rows = check_rows(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
         self._tell(X, rows, labels, self._costs_given(rows, labels, y, cost), None, candidates)
-        self._warn_if_collapsed()
+        self.warn_if_collapsed()
         return self
 
     # -- predicting --------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         """
         rows = self._rows(X)
         with self.model_.lock:
-            predicted = self.model_.predict(rows)
+            predicted = self.model_.predictions(rows)
         return CostScale.of(self.cost_bounds).from_unit(predicted)
 
     def cost_range(self, X: Any) -> CostRanges:

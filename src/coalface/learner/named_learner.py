@@ -99,9 +99,9 @@ class NamedLearner:
             learned = [replace(one, late=True, unasked=()) for one in rounds if one.costs]
         else:
             _check_continue(rounds, next_round, fill_gaps=fill_gaps)
-            learned = _with_gaps_filled(rounds, next_round)
+            learned = [replace(one, late=False) for one in _with_gaps_filled(rounds, next_round)]
         X, names = self._examples(learned)
-        self.learner.tell_rounds(learned, X)
+        self.learner.tell_rounds(learned, X).warn_if_collapsed()
         self.feature_names = names
 
     def _examples(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:

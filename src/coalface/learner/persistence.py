@@ -11,7 +11,7 @@ from coalface.errors import FileFormatError, InputError, in_one_line
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
-from coalface.models.choice import MODEL_KINDS, described_model
+from coalface.models.choice import MODEL_KINDS, described_model, model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
 from coalface.rounds.ledger import Ledger, Recorder
@@ -33,7 +33,7 @@ class PersistentLearner(AskingLearner):
         ...     CoalClassifier.load(f"{folder}/model.coalface").round_
         2
         """
-        self.begin()
+        self.begin()._refuse_other_model()
         check_recordable(self.classes_)
         meta: dict[str, Any] = {"params": self.plain_params(), "width": getattr(self, "n_features_in_", None)}
         if hasattr(self, "feature_names_in_"):
@@ -131,7 +131,7 @@ def _with_model(params: dict[str, Any], model: CostModel | None) -> dict[str, An
         kind = described.get("kind") if isinstance(described, dict) else None
         if kind is not None and kind not in MODEL_KINDS:
             raise InputError(f"it has a cost model of its user, pass model={kind}(...)")
-        return params
+        return params | ({"model": model_of(described)} if kind is not None else {})
     if described != described_model(model):
         raise InputError(f"model must be as described in the file, {described!r}, got {described_model(model)!r}")
     return {**params, "model": model}
@@ -144,7 +144,8 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 def _batches(ledger: Ledger) -> Iterator[list[Round]]:
     """The rounds in batches that have one width, are all late or none, and name columns only in their first round."""
     batch: list[Round] = []
-    number, shape = 1, (False, 0)
+    number = 1
+    shape: tuple[bool, int | None] = (False, None)
     for one in ledger:
         if not one.late and one.number != number:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")

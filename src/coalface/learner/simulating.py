@@ -68,6 +68,9 @@ class SimulatingLearner(PersistentLearner):
         names = check_feature_names(self, X)
         if self._recorder is not None:
             self._recorder.check(vars(self))
+        if hasattr(self, "model_"):
+            self.settings_for()
+            self._refuse_other_model()
         model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
         model.check(rows)
         self._begin_with(labels, model)
@@ -95,17 +98,9 @@ class SimulatingLearner(PersistentLearner):
             if recorder is not None and run.done > start:
                 recorder.write(self._rounds_of_run(run, slice(start, run.done)), vars(self), learned=True)
 
-    def is_over(self, run: Run) -> bool:
-        """Whether the run is complete or has stopped early."""
-        return run.done == len(run) or self.has_stopped(run)
-
     def has_stopped(self, run: Run) -> bool:
         """Whether further questions would save less than the run's ``stop_saving``."""
         return saving_is_below(self.model_.state.saving, run.stop_saving)
-
-    def end_run(self) -> None:
-        """Warn if the learner has stopped asking although the answers show errors."""
-        self._warn_if_collapsed()
 
     def _rounds_of_run(self, run: Run, span: slice) -> list[Round]:
         picked, given, record = run.arrays.order[span], run.arrays.given, run.arrays.record

@@ -48,6 +48,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _recorder: Recorder | None = None
+    _begun_model: Any = None  # the parameter ``model`` when the learner began
     _learned_with: ClassVar[tuple[str, ...]] = ("cost_bounds",)  # parameters of this class that affect replay
 
     def _store(self, params: dict[str, Any]) -> None:
@@ -91,7 +92,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     def _begin_with(self, labels: NDArray[Any], model: CostModel) -> None:
         with _BEGIN_LOCK:  # two threads must not start the same learner twice
             if not hasattr(self, "model_"):
-                self.classes_, self.model_ = labels, model
+                self.classes_, self.model_, self._begun_model = labels, model, getattr(self, "model", None)
 
     def _predictions(self, labels: NDArray[Any]) -> NDArray[Any]:
         """All possible results of ``predict``: the labels and, if the learner can abstain, ``abstain_label``."""

@@ -80,7 +80,7 @@ LEAST_SILENCE = 500  # rounds without a question before the warning is considere
 _LARGE_REGRET = 0.25  # mean regret of the latest answered examples, with costs scaled to [0, 1]
 
 
-def warn_if_collapsed(counts: Counted, mellowness: float, warm_up: int | str) -> bool:
+def warns_of_collapse(counts: Counted, mellowness: float, warm_up: int | str) -> bool:
     """Warn if needed; returns whether it did."""
     silent, regret = int(counts.counters[SILENT_ROUNDS]), float(counts.recent_regret[0])
     if silent < max(LEAST_SILENCE, 5 * int(counts.counters[EXAMPLES_QUERIED])) or regret < _LARGE_REGRET:

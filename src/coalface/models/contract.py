@@ -131,7 +131,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def restore_saved(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Restore what ``saved`` returned."""
-        if "counters" in saved:
+        if "counters" in saved and isinstance(self.state, Counts):
             self.state = restored_counts(self.n_labels, saved)
         self.restore(saved)
 
@@ -156,11 +156,24 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     # -- rounds: the same for every model ---------------------------------------------------------
 
+    def predictions(self, rows: Rows) -> Costs:
+        """What ``predict`` gives, checked: compiled code would read beyond the end of a smaller array."""
+        return self._checked("predict", "predicted", self.predict(rows), (len(rows), self.n_labels))
+
+    def _checked(self, method: str, name: str, costs: Any, shape: tuple[int, ...]) -> Costs:
+        array = np.ascontiguousarray(costs, np.float32)
+        if array.shape != shape or not np.isfinite(array).all():
+            raise InputError(
+                f"{type(self).__name__}.{method} must give finite {name} costs of shape {shape}, got {array.shape}. "
+                "Give one row per example and one column per label."
+            )
+        return array
+
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining."""
         best = np.empty(len(rows), np.int64)
         with self.lock:
-            precomputed_ranges.best_answers(settings, self.scratch, candidates, self.predict(rows), best)
+            precomputed_ranges.best_answers(settings, self.scratch, candidates, self.predictions(rows), best)
         return best
 
     def ask(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None) -> RoundArrays:
@@ -202,14 +215,10 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     def _decide(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, already_asked: Mask
     ) -> None:
+        found = Ranged(*self.ranges(rows, settings, first_round))
         buffers = (rounds.predicted, rounds.lowest, rounds.highest)
-        for name, buffer, found in zip(Ranged._fields, buffers, self.ranges(rows, settings, first_round), strict=True):
-            if found.shape != buffer.shape or not np.isfinite(found).all():
-                raise InputError(
-                    f"{type(self).__name__}.ranges must give finite {name} costs of shape {buffer.shape}, got "
-                    f"{found.shape}. Give one row per example and one column per label."
-                )
-            buffer[:] = found
+        for name, costs, buffer in zip(found._fields, found, buffers, strict=True):
+            buffer[:] = self._checked("ranges", name, costs, buffer.shape)
         precomputed_ranges.decide_rows(self.state, settings, self.scratch, first_round, rounds, groups, already_asked)
 
     def _simulate_batch(self, rows: Rows, settings: Settings, run: RunArrays, span: slice) -> None:

@@ -194,10 +194,6 @@ class OnlineModel(CostModel):
         del named["table"]
         return {name: array[:used] if name in _PER_SLOT else array for name, array in named.items()}
 
-    def restore_saved(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what ``saved`` returned; the counts are among the arrays of the model itself."""
-        self.restore(saved)
-
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
         fresh = _empty_model(self.n_labels, implies=len(arrays.get("implied", ())) > 0)._asdict()

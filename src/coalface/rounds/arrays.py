@@ -1,6 +1,6 @@
 """Converts rounds to the arrays that the learner uses, one row per round and one column per label, and back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ class AnswerArrays(NamedTuple):
     asked: Mask  # (n, K)
     candidates: Mask | None  # (n, K); None: all labels of every example
     outlook: NDArray[np.float64]  # (n, 4): see kernels.stopping; a chance of 0 means unknown
+    audits: NDArray[np.float64]  # (n, K) the chances of audits, 0 elsewhere
 
 
 def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArrays:
@@ -34,12 +35,14 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
     column = {str(label): place for place, label in enumerate(labels)}  # as ``label_texts`` spells them
     shape = (len(rounds), len(column))
     cost, asked, candidates = np.full(shape, np.nan), np.zeros(shape, np.bool_), np.ones(shape, np.bool_)
-    outlook = np.zeros((len(rounds), N_OUTLOOK))
+    outlook, audits = np.zeros((len(rounds), N_OUTLOOK)), np.zeros(shape)
     try:
         for row, one in enumerate(rounds):
             for label, answer in one.costs.items():
                 cost[row, column[label]] = np.nan if answer is None else answer
                 asked[row, column[label]] = label not in one.unasked
+            for label, chance in one.propensity.items():
+                audits[row, column[label]] = chance
             if one.candidates is not None:
                 candidates[row] = False
                 candidates[row, [column[label] for label in one.candidates]] = True
@@ -50,12 +53,15 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 outlook[row, REACHABLE] = one.outlook.reachable
     except KeyError as unknown:
         raise UnknownLabelError(unknown.args[0], list(column)) from None
-    return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook)
+    return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook, audits)
 
 
-def rows_of_rounds(rounds: Iterable[Round]) -> Rows:
+def rows_of_rounds(rounds: Sequence[Round]) -> Rows:
     """The examples of rounds as rows; a round without indices gives a row of zeros."""
-    parts = [check_row(one.indices, one.values, one.width) for one in rounds]
+    named = next((one.number for one in rounds if one.features is not None), None)
+    if named is not None:
+        raise InputError(f"Round {named} names its features, and only X says in which columns they are. Pass X.")
+    parts = [check_row(one.indices, one.values, one.width or 0) for one in rounds]
     return Rows(
         np.cumsum([0, *(len(part.columns) for part in parts)]),
         np.concatenate([part.columns for part in parts]),

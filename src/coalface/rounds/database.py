@@ -108,12 +108,12 @@ class Database:
             elif done < len(steps):
                 connection.execute(_versions.update().where(where).values(version=len(steps)))
 
-    def has_part(self, part: str) -> bool:
-        """Whether this part of the program has created its tables here."""
+    def version_of(self, part: str) -> int:
+        """How many steps this part of the database has taken; 0 if it was never created."""
         with self.reading() as connection:
             if not sa.inspect(connection).has_table(_versions.name):
-                return False
-            return connection.execute(sa.select(_versions).where(_versions.c.part == part)).first() is not None
+                return 0
+            return connection.execute(sa.select(_versions.c.version).where(_versions.c.part == part)).scalar() or 0
 
     def close(self) -> None:
         """Close all connections."""

@@ -69,8 +69,8 @@ class MemoryLedger:
 def recorded_round(line: Any) -> Round:
     """Parse a round stored in a ledger; a ValueError if it cannot be replayed."""
     one = Round.from_json(line)
-    if not one.width:
-        raise ValueError('"width" is missing')
+    if one.width is None:
+        raise ValueError('"n_features" is missing')
     return one
 
 
@@ -100,14 +100,14 @@ class Recorder:
         self.ledger = ledger
         self.texts = texts  # the labels as the ledger writes them
         self._params = {name: params[name] for name in learned_with}
-        self._incomplete = False
+        self.incomplete = False  # whether ledger and learner differ
 
     def check(self, params: Mapping[str, Any]) -> None:
         """Raise an InputError if a replay of the ledger could not repeat what the learner learns next."""
-        if self._incomplete:
+        if self.incomplete:
             raise InputError(
-                "The ledger lacks answers that this learner has learned, because writing them failed. Continue from "
-                "the ledger: CoalClassifier.from_ledger(ledger)."
+                "The ledger and this learner differ, because writing or learning an answer failed. Continue from the "
+                "ledger: CoalClassifier.from_ledger(ledger)."
             )
         for name, then in self._params.items():
             if params[name] != then:
@@ -119,6 +119,6 @@ class Recorder:
     def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
         """Append rounds. If this fails after they were ``learned``, ``check`` refuses to continue."""
         self.check(params)
-        self._incomplete = learned
+        self.incomplete = learned
         self.ledger.append(rounds)
-        self._incomplete = False
+        self.incomplete = False

@@ -42,6 +42,18 @@ class Parser:
             return default
         return _whole(self.required(name), f'"{name}"')
 
+    def width(self) -> int | None:
+        """The number of columns, which version 0.1 called "width"."""
+        name = "n_features" if "n_features" in self._line else "width"
+        return self.whole(name) if name in self._line else None
+
+    def flag(self, name: str) -> bool:
+        """True or false; a missing part is false."""
+        value = self._line.get(name, False)
+        if not isinstance(value, bool):
+            raise ValueError(f'"{name}" must be true or false, got {shown(value)}')
+        return value
+
     def numbers(self, name: str) -> tuple[float, ...]:
         """A list of finite numbers."""
         return tuple(_finite(value, f'a number of "{name}"') for value in self._listed(name))

@@ -5,10 +5,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from coalface.data.labels import label_texts
-from coalface.kernels.ranges import pull_each
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     ANSWERED,
@@ -195,20 +194,3 @@ class Queries:
         return (
             f"{self.costs_asked} of {self.mask.size} costs asked for, on {self.examples_asked} of {len(self)} examples"
         )
-
-
-def pull_weight(gap: ArrayLike, sensitivity: ArrayLike, loss_slack: ArrayLike) -> NDArray[Any]:
-    """The largest weight that the slack allows for an imaginary example whose cost is ``gap`` away from its prediction.
-
-    That is the largest w <= gap / sensitivity with w (gap^2 - (gap - sensitivity w)^2) <= loss_slack, where the slack
-    is on the scale of summed losses.
-
-    >>> float(pull_weight(1.0, 0.5, 100.0)), round(float(pull_weight(1.0, 0.5, 0.125)), 4)
-    (2.0, 0.3712)
-    """
-    gaps, rates, slacks = np.broadcast_arrays(
-        np.asarray(gap, np.float32), np.asarray(sensitivity, np.float32), np.asarray(loss_slack, np.float32)
-    )
-    moves = np.empty(gaps.size, np.float32)
-    pull_each(np.ascontiguousarray(gaps).ravel(), np.ascontiguousarray(slacks * rates).ravel(), moves)
-    return np.asarray(moves.reshape(gaps.shape) / rates)

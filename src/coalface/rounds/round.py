@@ -51,7 +51,7 @@ class Round:
     number: int  # at least 1; for late answers, the number of the next round when they were given
     late: bool = False  # answers about an example whose round is closed already
     # the example
-    width: int = 0  # number of columns of X
+    width: int | None = None  # number of columns of X
     indices: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
     features: Mapping[str, float] | None = None  # replaces indices and values if features have names
@@ -113,10 +113,10 @@ class Round:
         """The round as plain JSON values, without missing fields."""
         line: dict[str, Any] = {"round": self.number}
         line |= {"late": True} if self.late else {}
-        line |= {"width": self.width} if self.width else {}
+        line |= {"n_features": self.width} if self.width is not None else {}  # 0.1 wrote "width", and must not read on
         if self.features is not None:
             line["features"] = dict(self.features)
-        elif self.indices or (self.costs and self.width):
+        elif self.indices or (self.costs and self.width is not None):
             line |= {"indices": list(self.indices), "values": list(self.values)}
         for name in ("columns", "candidates"):
             if getattr(self, name) is not None:
@@ -126,7 +126,8 @@ class Round:
         line |= {"ranges": {label: list(ends) for label, ends in self.ranges.items()}} if self.ranges else {}
         line |= {name: dict(getattr(self, name)) for name in _MAPPINGS if getattr(self, name)}
         line |= {"outlook": asdict(self.outlook)} if self.outlook is not None else {}
-        line |= {"unasked": list(self.unasked)} if self.unasked else {}
+        implied = tuple(label for label in self.costs if label not in self.ask)
+        line |= {"unasked": list(self.unasked)} if self.unasked != implied else {}
         return line
 
     @classmethod
@@ -139,8 +140,8 @@ class Round:
         answers = parser.answers()
         parsed = cls(
             number=parser.whole("round"),
-            late=bool(parser.get("late", False)),
-            width=parser.whole("width", default=0),
+            late=parser.flag("late"),
+            width=parser.width(),
             indices=parser.indices(),
             values=parser.numbers("values"),
             features=parser.number_of("features") if parser.has("features") else None,

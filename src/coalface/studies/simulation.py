@@ -108,7 +108,7 @@ class _Simulation:
             self._play(progress)
         except KeyboardInterrupt:
             interrupted = True
-        self.learner.end_run()
+        self.learner.warn_if_collapsed()
         return self.checkpoints.curve(
             time.perf_counter() - started,
             interrupted=interrupted,
@@ -121,7 +121,7 @@ class _Simulation:
         piece = 64
         while True:
             next_checkpoint = self.checkpoints.record(self.learner.costs_queried_)
-            if self.learner.is_over(self.run_):
+            if self.run_.done == len(self.run_) or self.learner.has_stopped(self.run_):
                 return
             began, done = time.perf_counter(), self.run_.done
             self.learner.play(self.run_, piece, next_checkpoint)

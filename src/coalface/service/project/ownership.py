@@ -55,7 +55,7 @@ def refuse_missing(url: str) -> None:
     missing = url.startswith(local) and not Path(url.removeprefix(local).partition("?")[0]).is_file()
     if not missing:
         with closing(Database(url)) as database:
-            missing = not database.has_part("desk")
+            missing = not database.version_of("desk")
     if missing:
         raise InputError(
             f"The database {without_password(url)} must hold this project's answers, but it is missing or empty. "

@@ -20,10 +20,11 @@ from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
-from coalface.errors import CoalfaceError, FileFormatError, InputError
-from coalface.files.atomic import new_folder, refuse_used
+from coalface.errors import CoalfaceError, FileBusyError, FileFormatError, InputError
+from coalface.files.atomic import exclusive, new_folder, refuse_used
 from coalface.learner.classifiers import CoalClassifier
-from coalface.service.desk.store import Store
+from coalface.rounds.database import Database
+from coalface.service.desk.store import STEPS, Store
 from coalface.service.project.features import read_features
 from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.service.project.pool import Pool, write_pool
@@ -208,6 +209,8 @@ class Project:
         """The database of the project; with ``alone``, other processes may not write it."""
         with opening(self.address):
             refuse_missing(self.address)
+            if not alone:
+                self._migrate()
             store = Store(self.address, self.labels, alone=alone)
             try:
                 with store.database.writing() as connection:
@@ -216,6 +219,19 @@ class Project:
                 store.close()
                 raise
         return store
+
+    def _migrate(self) -> None:
+        """Bring a database of an earlier version up to date, unless a process of that version uses it."""
+        with closing(Database(self.address)) as database:
+            if database.version_of("desk") in (0, len(STEPS)):
+                return
+        try:
+            with exclusive(self.folder / SETTINGS, patience=0.5):
+                Store(self.address, self.labels).close()
+        except FileBusyError:
+            raise FileBusyError(
+                f"{self.folder} was written by an earlier version and is open in another process. Stop that one first."
+            ) from None
 
     @contextmanager
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:

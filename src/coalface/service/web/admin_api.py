@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 
 from coalface.service.desk.examples import examples_after, next_questions
-from coalface.service.web import admin_models as admin
 from coalface.service.web import api_models as models
 from coalface.service.web.api import COMMON, AnyDesk, NamedDesk
 from coalface.service.web.auth import Engineer, engineer_of_api
@@ -26,48 +25,48 @@ admin_api = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
 
 
 @admin_api.get("/projects/{project}/overview")
-def overview(desk: NamedDesk) -> admin.OverviewView:
+def overview(desk: NamedDesk) -> models.OverviewView:
     """All values that the dashboard shows."""
-    return admin.OverviewView.model_validate(desk.overview())
+    return models.OverviewView.model_validate(desk.overview())
 
 
 @admin_api.get("/projects/{project}/annotators")
 def annotators(
-    desk: NamedDesk, limit: models.Limit = 100, cursor: admin.NameCursor = ""
-) -> models.Page[admin.AnnotatorView]:
+    desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = ""
+) -> models.Page[models.AnnotatorView]:
     """Each annotator's pace and agreement, sorted by name."""
-    found = [admin.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
-    return admin.page_by_name(found, limit, cursor)
+    found = [models.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
+    return models.page_by_name(found, limit, cursor)
 
 
 @admin_api.get("/projects/{project}/events")
-def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[admin.EventView]:
+def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.EventView]:
     """The event log, the oldest event first."""
-    found = [admin.EventView.model_validate(one) for one in desk.events(after=int(cursor or 0), limit=limit + 1)]
+    found = [models.EventView.model_validate(one) for one in desk.events(after=int(cursor or 0), limit=limit + 1)]
     return models.page_of(found, limit, lambda event: event.id)
 
 
 @admin_api.get("/projects/{project}/examples")
-def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[admin.ExampleView]:
+def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.ExampleView]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
-    found = [admin.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
+    found = [models.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
     return models.page_of(found, limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
-def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[admin.ComingView]:
+def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[models.ComingView]:
     """The queries that the current model would ask next. This call changes nothing."""
-    return models.Page(items=[admin.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
+    return models.Page(items=[models.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
 
 
 @admin_api.post("/projects/{project}/predict")
-def predict(desk: NamedDesk, body: admin.PredictBody) -> list[dict[str, Any]]:
+def predict(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
     """For each example the predicted label, and the predicted cost and cost range of every label."""
     return list(desk.predict(body.examples))
 
 
 @admin_api.get("/projects/{project}/exports/{form}", response_class=Response)
-def export(desk: NamedDesk, form: admin.Form) -> StreamingResponse:
+def export(desk: NamedDesk, form: models.Form) -> StreamingResponse:
     """All answers as JSON lines, CSV or VW text, or the trained model."""
     headers = {"content-disposition": attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
     parts: Iterator[bytes] = iter(desk.export(form))
@@ -75,19 +74,19 @@ def export(desk: NamedDesk, form: admin.Form) -> StreamingResponse:
 
 
 @admin_api.get("/tokens")
-def tokens(desk: AnyDesk, limit: models.Limit = 100, cursor: admin.NameCursor = "") -> models.Page[admin.TokenView]:
+def tokens(desk: AnyDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
     """The people who have a token, sorted by name."""
-    found = [admin.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
-    return admin.page_by_name(found, limit, cursor)
+    found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
+    return models.page_by_name(found, limit, cursor)
 
 
 @admin_api.post("/tokens", status_code=201)
-def add_token(desk: AnyDesk, body: admin.TokenBody) -> admin.NewTokenView:
+def add_token(desk: AnyDesk, body: models.TokenBody) -> models.NewTokenView:
     """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
     token = new_token()
     desk.store.add_token(body.name, body.role, token)
-    return admin.NewTokenView(name=body.name, role=body.role, token=token)
+    return models.NewTokenView(name=body.name, role=body.role, token=token)
 
 
 @admin_api.delete("/tokens/{name}", status_code=204)

@@ -6,7 +6,7 @@ for true labels, and each answer counts as all K costs of its example.
 
 from coalface.studies.baselines.baseline import Baseline
 from coalface.studies.baselines.labels import COST_EMBEDDING, COST_WEIGHTED, MARGIN
-from coalface.studies.baselines.random_costs import RANDOM_COSTS
+from coalface.studies.baselines.passive import RANDOM_COSTS
 from coalface.studies.baselines.vw import VW
 
 __all__ = ["BASELINES", "Baseline"]

@@ -1,4 +1,4 @@
-"""Our regressors without our questions: they learn, in one pass, the costs that a baseline asked for."""
+"""Baselines that do not choose their questions: costs drawn at random, and one pass over costs that others chose."""
 
 from typing import Any
 
@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
+from coalface.errors import InputError
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.settings import settings_for
+from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem, Progress
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
@@ -54,3 +56,42 @@ def _learner(parameters: dict[str, Any], n_labels: int) -> CoalClassifier:
     """A new learner whose labels are column numbers; with published settings, so that our defaults do not affect it."""
     own = {name: parameters[name] for name in PARAMETERS}
     return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", **own)
+
+
+def random_mask(n_examples: int, n_labels: int, share: float, random_state: int) -> NDArray[np.bool_]:
+    """Which costs are asked for, (n, K).
+
+    >>> random_mask(1000, 3, share=0.1, random_state=0).mean().round(1)
+    np.float64(0.1)
+    """
+    random = np.random.default_rng(random_state)
+    mask = np.empty((n_examples, n_labels), np.bool_)
+    for row in mask:  # row by row: all random numbers at once would take eight times the memory of the mask
+        row[:] = random.random(n_labels) < share
+    return mask
+
+
+def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
+    examples = problem.examples
+    mask = random_mask(len(examples), problem.n_labels, parameters["share"], problem.random_state)
+    if examples.candidates is not None:
+        mask &= examples.candidates
+    plan = problem.plan(mask)
+    test_costs = costs_along(problem, parameters, examples, mask, plan.steps, problem.progress)
+    return BaselineRun(plan, test_costs)
+
+
+def _check(parameters: dict[str, Any], n_labels: int) -> None:
+    share = parameters["share"]
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        raise InputError(f"share must be a number above 0 and at most 1, got {share!r}.")
+    check_parameters(parameters, n_labels)
+
+
+RANDOM_COSTS = Baseline(
+    name="random-costs",
+    asks="costs",
+    parameters={"share": 0.1, **PARAMETERS},
+    check_values=_check,
+    run_on=_run_on,
+)

@@ -1,0 +1,88 @@
+"""Rounds from elsewhere are learned as they are, or refused."""
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger
+from coalface.errors import InputError
+from coalface.models.online import OnlineModel
+from coalface.models.ridge import RidgeModel
+from coalface.rounds.round import Round
+
+from ..problems import state_of
+
+X, COST = [[1.0, 2.0]] * 3, [[0.1, 0.9]] * 3
+
+
+def new_learner(**params):
+    return CoalClassifier(classes=["a", "b"], **params)
+
+
+def test_late_and_other_rounds_do_not_mix():
+    learner = new_learner()
+    with pytest.raises(InputError, match="all late or all not late"):
+        learner.tell_rounds([Round(1, costs={"a": 0.5}), Round(2, late=True, costs={"b": 0.5})], [[1.0], [2.0]])
+    assert learner.round_ == 1
+
+
+def test_features_with_names_need_x():
+    with pytest.raises(InputError, match="Round 1 names its features"):
+        new_learner().tell_rounds([Round(1, features={"length": 2.0}, costs={"a": 0.5})])
+
+
+def test_no_rounds_change_nothing():
+    assert new_learner().tell_rounds([]).round_ == 1
+
+
+def test_the_chances_of_audits_reach_the_ledger():
+    learner = new_learner().record_to(ledger := MemoryLedger())
+    learner.tell_rounds([Round(1, ask=("a", "b"), costs={"a": 0.5, "b": 0.1}, propensity={"b": 0.25})], [[1.0]])
+    assert [one.propensity for one in ledger] == [{"b": 0.25}]
+
+
+def test_a_row_without_features_is_recorded_so_that_it_can_be_read(tmp_path):
+    learner = new_learner().record_to(JsonLinesLedger(tmp_path / "answers.jsonl")).tell_row([], [], ["a"], [0.5])
+    again = CoalClassifier.from_ledger(JsonLinesLedger(tmp_path / "answers.jsonl"))
+    assert state_of(again) == state_of(learner)
+
+
+class Broken(OnlineModel):
+    """Learns twice, then fails."""
+
+    def tell(self, rows, settings, rounds, *, late=False):
+        if self.state.counters[0] > 2:
+            raise RuntimeError("out of luck")
+        super().tell(rows, settings, rounds, late=late)
+
+
+def test_after_a_failure_to_learn_the_ledger_is_not_continued():
+    learner = new_learner(model=Broken()).record_to(ledger := MemoryLedger()).tell(X[:2], COST[:2])
+    with pytest.raises(RuntimeError):
+        learner.tell(X[:1], COST[:1])
+    with pytest.raises(InputError, match="Continue from the ledger"):
+        learner.tell(X[:1], COST[:1])
+    assert [one.number for one in ledger] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("model", ["ridge", RidgeModel(2.0)])
+def test_the_model_of_a_learner_that_has_begun_is_not_replaced(model, tmp_path):
+    learner = new_learner().tell(X, COST)
+    before = state_of(learner)
+    learner.set_params(model=model)
+    for call in (lambda: learner.tell(X, COST), lambda: learner.ask(X), lambda: learner.save(tmp_path / "model")):
+        with pytest.raises(InputError, match="model must stay as it was when the learner began"):
+            call()
+    assert state_of(learner) == before
+    for same in ("online", OnlineModel()):
+        learner.set_params(model=same).tell(X, COST)
+
+
+def test_nor_are_its_parameters(tmp_path):
+    learner = new_learner(model=RidgeModel(2.0)).tell(X, COST)
+    learner.save(tmp_path / "model")
+    loaded = CoalClassifier.load(tmp_path / "model")
+    for each in (learner, loaded):
+        each.set_params(model__regularization=3.0)
+        with pytest.raises(InputError, match=r"model must stay .* RidgeModel\(regularization=2.0\), got"):
+            each.tell(X, COST)
+    np.testing.assert_array_equal(loaded.predict_cost(X), learner.predict_cost(X))
