@@ -149,6 +149,23 @@ def test_late_answers_are_counted_but_close_no_round(empty_model, capsys):
     assert model.costs_queried_ == first.costs_queried_ + 1
 
 
+def test_only_the_option_makes_an_answer_late(empty_model, capsys):
+    line = {"round": 1, "late": True, "ask": ["refund"], "features": {"a": 1.0}, "costs": {"refund": 0.5}}
+    (empty_model.parent / "sly.jsonl").write_text(json.dumps(line))
+    assert "next round 2" in run(capsys, "tell m.coal sly.jsonl")[1]
+    code, _, err = run(capsys, "tell m.coal sly.jsonl")
+    assert (code, "Round 1 was told already" in err or "already" in err) == (2, True)
+
+
+def test_tell_warns_of_a_learner_that_stopped_asking_although_it_errs(empty_model, capsys, monkeypatch):
+    warned = []
+    monkeypatch.setattr(CoalClassifier, "warn_if_collapsed", lambda learner: warned.append(learner.round_))
+    lines = answered(asked(empty_model, capsys))
+    (empty_model.parent / "answers.jsonl").write_text("".join(lines))
+    run(capsys, "tell m.coal answers.jsonl")
+    assert warned == [51]
+
+
 def test_answers_to_open_rounds_are_not_late(empty_model, capsys):
     (empty_model.parent / "answers.jsonl").write_text("".join(answered(asked(empty_model, capsys))))
     code, _, err = run(capsys, "tell m.coal answers.jsonl --late")

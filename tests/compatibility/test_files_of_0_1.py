@@ -17,6 +17,7 @@ import pytest
 import coalface
 from coalface import CoalClassifier, JsonLinesLedger, SqlLedger, read_dataset
 from coalface.cli import main
+from coalface.files.atomic import exclusive
 from coalface.search import SearchLearner, SequenceTagger, SequenceTask
 from coalface.service.desk.desk import Desk
 from coalface.service.project.project import Project
@@ -155,6 +156,16 @@ def test_work_goes_on_in_a_project(copy_of, opened, name):
 def test_an_archive_becomes_the_same_project(copy_of, opened, tmp_path, name):
     run("import", copy_of("exports", f"{name}.zip"), tmp_path / "imported")
     assert facts.of_project(opened(tmp_path / "imported"), ANNOTATORS[name]) == EXPECTED["projects"][name]
+
+
+def test_an_old_database_is_migrated_only_where_no_other_process_has_the_project_open(copy_of, tmp_path, capsys):
+    folder = copy_of("projects", "mail")
+    database, before = folder / "project.db", (folder / "project.db").read_bytes()
+    with exclusive(folder / "project.toml"):  # as a service of version 0.1 does
+        code = main(["export", str(folder), str(tmp_path / "mail.jsonl")])
+    assert (code, database.read_bytes() == before) == (2, True)
+    assert "is open in another process" in capsys.readouterr().err
+    run("export", folder, tmp_path / "mail.jsonl")
 
 
 @pytest.mark.parametrize("file", ["mail.jsonl", "mail.csv", "mail.vw", "truth.jsonl"])
