@@ -12,7 +12,7 @@ _NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost")
 
 @dataclass(frozen=True)
 class Limits:
-    """The most ``examples``, ``costs`` and ``price`` that a project may take; None is no limit.
+    """The most ``examples``, ``costs`` and ``price`` that a project may take; None means unlimited.
 
     >>> limits = Limits.of({"costs": 100, "price_per_cost": 0.5})
     >>> limits.budget, limits.price_of(examples=3, costs=10)
