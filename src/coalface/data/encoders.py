@@ -152,6 +152,5 @@ def reduced(problem: TrainTest, n_features: int) -> TrainTest:
 
 
 def _projected(part: CostDataset, X: np.ndarray) -> CostDataset:
-    rows = scipy.sparse.csr_array(X.astype(np.float32))
     name = f"{part.name}-{X.shape[1]}" if part.name else ""
-    return part.with_fields(X=rows, feature_names=None, name=name)
+    return part.with_fields(X=scipy.sparse.csr_array(X.astype(np.float32)), feature_names=None, name=name)

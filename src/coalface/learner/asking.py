@@ -98,7 +98,7 @@ class AskingLearner(LearnerState):
         """
         self.begin()
         row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
-        found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels))
+        found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels), outlook=False)
         asked = np.flatnonzero(found.mask[0])
         return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
 

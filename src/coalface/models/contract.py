@@ -176,7 +176,9 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
             precomputed_ranges.best_answers(settings, self.scratch, candidates, self.predictions(rows), best)
         return best
 
-    def ask(self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None) -> RoundArrays:
+    def ask(
+        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
+    ) -> RoundArrays:
         """Decide which costs to ask for, the first row at ``first_round`` (default: the next); nothing is learned."""
         groups = NO_GROUPS
         if len(rounds.mask) > 1 and settings.rule != PASSIVE and settings.alike <= 1.0:
@@ -184,7 +186,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         with self.lock:
             start = int(self.state.counters[ROUND]) if first_round is None else first_round
             self._decide(rows, settings, rounds, start, groups, nothing_asked(groups, self.n_labels))
-        return rounds._replace(outlook=_outlooks(settings, rounds))
+        return rounds._replace(outlook=_outlooks(settings, rounds)) if outlook else rounds
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""

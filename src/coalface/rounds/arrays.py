@@ -1,6 +1,7 @@
 """Converts rounds to the arrays that the learner uses, one row per round and one column per label, and back."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,10 +48,9 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 candidates[row] = False
                 candidates[row, [column[label] for label in one.candidates]] = True
             if one.outlook is not None:
-                answer_code = len(column) if one.outlook.label is None else column[one.outlook.label]
-                outlook[row, ANSWER] = answer_code
-                outlook[row, PREDICTED], outlook[row, CHANCE] = one.outlook.predicted, one.outlook.chance
-                outlook[row, REACHABLE] = one.outlook.reachable
+                label, *numbers = astuple(one.outlook)
+                outlook[row, ANSWER] = len(column) if label is None else column[label]
+                outlook[row, [PREDICTED, CHANCE, REACHABLE]] = numbers
     except KeyError as unknown:
         raise UnknownLabelError(unknown.args[0], list(column)) from None
     return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook, audits)
@@ -123,6 +123,5 @@ def outlook_of(texts: Sequence[str], outlook: NDArray[np.float64]) -> Outlook | 
 
 def check_recordable(classes: NDArray[Any]) -> None:
     """Raise an InputError if JSON cannot hold the labels."""
-    label = classes.tolist()[0]
-    if not isinstance(label, str | int | float):
+    if not isinstance(label := classes.tolist()[0], str | int | float):
         raise InputError(f"Recorded labels must be text or numbers, got {label!r}. Turn them into text.")
