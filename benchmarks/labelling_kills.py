@@ -21,23 +21,7 @@ from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.project import Project
 
 LABELS = ("billing", "refund", "fraud", "delivery")
-_WORDS = [
-    "parcel",
-    "money",
-    "back",
-    "late",
-    "broken",
-    "charged",
-    "twice",
-    "invoice",
-    "stolen",
-    "card",
-    "wrong",
-    "item",
-    "gone",
-    "again",
-    "never",
-]
+_WORDS = ["parcel", "money", "back", "late", "broken", "charged", "twice", "invoice", "stolen", "card", "wrong"]
 _LEASE = 30.0  # seconds
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from coalface import CoalClassifier, simulate
 
@@ -99,6 +100,18 @@ def ask_and_tell_in_batches(learner, X, cost, batch, candidates=None):
             trips += 1
         learner.tell(rows, np.where(asked, costs, np.nan), asked=first.restricted_to(asked), candidates=allowed)
     return trips
+
+
+def cut_in_two(learner, X, cost, file, go_on=simulate):
+    """A run in one, and the same run cut in two by save and load; ``go_on`` runs its second half."""
+    whole, first, kind = clone(learner), clone(learner), type(learner)
+    simulate(whole, X, cost)
+    simulate(first, X[:50], cost[:50])
+    first.save(file)
+    second = kind.load(file)
+    assert state_of(second) == state_of(first)
+    go_on(second, X[50:], cost[50:])
+    return whole, second
 
 
 def csr(values, indices, indptr=None, width=3):

@@ -20,6 +20,14 @@ def run(capsys, command):
     return code, *capsys.readouterr()
 
 
+def refused(capsys, command):
+    """The one line on standard error with which a command ends at exit code 2."""
+    code, out, err = run(capsys, command)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    return err
+
+
 def json_lines(text):
     return [json.loads(line) for line in text.splitlines()]
 

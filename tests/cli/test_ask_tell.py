@@ -12,7 +12,7 @@ import pytest
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
 from coalface.files.atomic import exclusive
-from tests.cli.commands import LABELS, answered, json_lines, run
+from tests.cli.commands import LABELS, answered, json_lines, refused, run
 
 
 def test_asking_answering_and_telling_equals_the_library(empty_model, capsys):
@@ -228,11 +228,10 @@ def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, chang
     lines[1] = json.dumps({**json.loads(lines[1]), **changes}) + "\n"
     (empty_model.parent / "answers.jsonl").write_text("".join(lines))
     before = empty_model.read_bytes()
-    code, out, err = run(capsys, "tell m.coal answers.jsonl")
-    assert (code, out, empty_model.read_bytes()) == (2, "", before)
+    err = refused(capsys, "tell m.coal answers.jsonl")
+    assert empty_model.read_bytes() == before
     assert said in err
     assert "ine 2: " in err or "row 1" in err
-    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -251,10 +250,7 @@ def test_one_bad_line_is_named_and_nothing_is_learned(empty_model, capsys, chang
 )
 def test_a_line_that_is_not_an_answer_is_named(empty_model, capsys, text):
     (empty_model.parent / "answers.jsonl").write_text(text)
-    code, _, err = run(capsys, "tell m.coal answers.jsonl")
-    assert code == 2
-    assert "answers.jsonl, line 1: " in err
-    assert err.count("\n") == 1
+    assert "answers.jsonl, line 1: " in refused(capsys, "tell m.coal answers.jsonl")
 
 
 def test_a_mistyped_round_is_named_and_not_filled_up_to(empty_model, capsys):
@@ -331,10 +327,9 @@ def test_a_model_locked_by_another_process_stays_as_it_is(empty_model, capsys, m
     before = empty_model.read_bytes()
     with exclusive(empty_model):
         monkeypatch.setattr("coalface.files.atomic.exclusive", partial(exclusive, patience=0))
-        code, out, err = run(capsys, command)
-    assert (code, out, empty_model.read_bytes()) == (2, "", before)
+        err = refused(capsys, command)
+    assert empty_model.read_bytes() == before
     assert err.startswith("coalface: m.coal must be changed by one process at a time")
-    assert err.count("\n") == 1
 
 
 def test_a_model_keeps_to_the_budget_it_was_made_with_over_files_and_commands(calls, capsys):

@@ -8,6 +8,14 @@ from coalface.cli import main
 from tests.cli.commands import LABELS, json_lines, run
 
 
+def predicted(capsys, train, data):
+    """The labels that a model of one file predicts for the examples of another."""
+    run(capsys, f"train {train} --model m.coal")
+    code, out, _ = run(capsys, f"predict m.coal {data}")
+    assert code == 0
+    return [line["label"] for line in json_lines(out)]
+
+
 def test_train_and_predict_equal_the_library(calls, capsys):
     assert run(capsys, "train calls.csv --label kind --model m.coal --learning-rate 0.3")[0] == 0
     code, out, _ = run(capsys, "predict m.coal new.csv --costs")
@@ -40,19 +48,13 @@ def test_a_csv_without_one_of_the_columns_is_refused(calls, capsys):
 def test_named_features_of_vw_text_keep_their_meaning_in_another_file(calls, capsys):
     (calls / "train.vw").write_text("cat:0 dog:1 | purrs\ncat:1 dog:0 | barks\n" * 20)
     (calls / "turned.vw").write_text("| barks unseen\n| purrs\n")
-    run(capsys, "train train.vw --model m.coal")
-    code, out, _ = run(capsys, "predict m.coal turned.vw")
-    assert code == 0
-    assert [line["label"] for line in json_lines(out)] == ["dog", "cat"]
+    assert predicted(capsys, "train.vw", "turned.vw") == ["dog", "cat"]
 
 
 def test_numbered_features_may_be_fewer_than_in_training(calls, capsys):
     (calls / "train.svm").write_text("1 1:1\n2 9:1\n" * 20)
     (calls / "short.svm").write_text("1 1:1\n1 2:1\n")
-    run(capsys, "train train.svm --model m.coal")
-    code, out, _ = run(capsys, "predict m.coal short.svm")
-    assert code == 0
-    assert json_lines(out)[0]["label"] == 1
+    assert predicted(capsys, "train.svm", "short.svm")[0] == 1
 
 
 def test_an_existing_model_is_not_overwritten_and_can_go_on(calls, capsys):

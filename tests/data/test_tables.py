@@ -1,4 +1,5 @@
 import gzip
+from functools import partial
 from itertools import permutations
 from tempfile import TemporaryDirectory
 
@@ -21,13 +22,8 @@ def test_a_table_survives_writing_and_reading(dataset):
 
 
 @pytest.fixture
-def read(tmp_path):
-    def read_text(text, **options):
-        path = tmp_path / "some.csv"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_csv(path, **options)
-
-    return read_text
+def read(read_text):
+    return partial(read_text, read_csv, "some.csv")
 
 
 def test_a_label_column_gives_zero_one_costs_or_those_of_a_matrix(read, tmp_path):

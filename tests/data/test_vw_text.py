@@ -1,5 +1,6 @@
 import gzip
 from contextlib import suppress
+from functools import partial
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -16,13 +17,8 @@ from tests.data.strategies import assert_same, datasets, feature_words, label_wo
 
 
 @pytest.fixture
-def read(tmp_path):
-    def read_text(text, **options):
-        path = tmp_path / "some.vw"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_vw_text(path, **options)
-
-    return read_text
+def read(read_text):
+    return partial(read_text, read_vw_text, "some.vw")
 
 
 @settings(deadline=None)

@@ -14,7 +14,7 @@ from coalface.data.known.catalogue import load_known
 from coalface.errors import FileFormatError, InputError
 from coalface.models import ridge
 
-from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of
 from ..rounds.test_replay import eventful_life
 
 EXCEPTIONS = {
@@ -60,13 +60,7 @@ def test_a_simulated_run_equals_asking_and_telling_row_by_row(in_turn):
 def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, some):
     X, cost = dense_problem(1, 4)
     params = {"classes": ["a", "b", "c", ""], "audit_rate": 0.3, **some}
-    whole, first = RidgeCoalClassifier(**params), RidgeCoalClassifier(**params)
-    simulate(whole, X, cost)
-    simulate(first, X[:50], cost[:50])
-    first.save(tmp_path / "model")
-    second = RidgeCoalClassifier.load(tmp_path / "model")
-    assert state_of(second) == state_of(first)
-    simulate(second, X[50:], cost[50:])
+    whole, second = cut_in_two(RidgeCoalClassifier(**params), X, cost, tmp_path / "model")
     assert state_of(second) == state_of(whole)
     with pytest.raises(FileFormatError, match="was not saved by CoalClassifier"):
         CoalClassifier.load(tmp_path / "model")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, simulate
+from coalface import Budget, CoalClassifier
 from coalface.errors import FileFormatError
 from coalface.files.bundle import write_bundle
 
-from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
+from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +43,8 @@ def saved(tmp_path_factory):
 def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, params):
     X, cost = sparse_problem(1, 4)
     names = ["refund", "billing", "öther", ""]
-    whole = CoalClassifier.as_published(classes=names, **params)
-    simulate(whole, X, cost)
-    first = CoalClassifier.as_published(classes=names, **params)
-    simulate(first, X[:50], cost[:50])
-    first.save(tmp_path / "model")
-    second = CoalClassifier.load(tmp_path / "model")
-    assert state_of(second) == state_of(first)
-    ask_and_tell(second, X[50:], cost[50:])
+    learner = CoalClassifier.as_published(classes=names, **params)
+    whole, second = cut_in_two(learner, X, cost, tmp_path / "model", go_on=ask_and_tell)
     assert state_of(second) == state_of(whole)
     np.testing.assert_array_equal(second.predict(X), whole.predict(X))
 

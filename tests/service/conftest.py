@@ -21,28 +21,18 @@ def address(desk):
         yield found
 
 
-@pytest.fixture
-def as_ann(address):
-    with client_of(address, "ann") as client:
-        yield client
+def _caller(name=None):
+    """A fixture: an HTTP client with the token of this person."""
+
+    @pytest.fixture
+    def caller(address):
+        with client_of(address, name) as client:
+            yield client
+
+    return caller
 
 
-@pytest.fixture
-def as_bob(address):
-    with client_of(address, "bob") as client:
-        yield client
-
-
-@pytest.fixture
-def as_eve(address):
-    with client_of(address, "eve") as client:
-        yield client
-
-
-@pytest.fixture
-def stranger(address):
-    with client_of(address) as client:
-        yield client
+as_ann, as_bob, as_eve, stranger = _caller("ann"), _caller("bob"), _caller("eve"), _caller()
 
 
 @pytest.fixture

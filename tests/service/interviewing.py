@@ -19,6 +19,24 @@ def exported(desk):
     return [json.loads(line) for line in desk.export("jsonl")]
 
 
+def taken_over(desk, clock):
+    """Ada's lease ends, and bob gets a question about the same example: both questions."""
+    first = desk.lease("ada", ttl=60)
+    clock.now += 61
+    second = desk.lease("bob")
+    assert second.example_id == first.example_id
+    return first, second
+
+
+def undone_before(desk, clock):
+    """Ada undoes her answer after bob's lease of the next question ended: her question and his."""
+    first, receipt = half_finished(desk, clock)
+    theirs = desk.lease("bob", ttl=60)
+    clock.now += 61
+    desk.undo("ada", receipt.answer_id)
+    return first, theirs
+
+
 def half_finished(desk, clock, who="ada", **costs):
     """An annotator answers the first question about an example, and leaves."""
     question = desk.lease(who, ttl=60)

@@ -9,7 +9,7 @@ from coalface.errors import ConflictError, InputError, UnknownIdError
 from coalface.rounds.round import Round
 from coalface.service.desk.messages import NoQuestion
 from coalface.service.desk.queue import scan
-from tests.service.interviewing import FOUR, exported, half_finished, logged, tell
+from tests.service.interviewing import FOUR, exported, half_finished, logged, tell, undone_before
 from tests.service.projects import LABELS, costs_for, work
 
 
@@ -42,10 +42,7 @@ def test_undo_does_not_take_a_question_from_another_annotator(desk_of, clock):
 
 def test_an_answer_is_kept_although_its_question_is_back_at_an_earlier_step(desk_of, clock):
     desk = desk_of()
-    _, receipt = half_finished(desk, clock)
-    theirs = desk.lease("bob", ttl=60)
-    clock.now += 61
-    desk.undo("ada", receipt.answer_id)
+    _, theirs = undone_before(desk, clock)
     late = tell(desk, "bob", theirs, 0.5)
     assert (late.late, late.learned, late.follow_up) == (True, False, None)
     number = theirs.id.partition(".")[0]
@@ -69,10 +66,7 @@ def test_an_answer_under_a_released_lease_is_kept_although_the_example_was_passe
 
 def test_an_annotator_may_answer_a_question_that_came_back(desk_of, clock):
     desk = desk_of()
-    first, receipt = half_finished(desk, clock)
-    theirs = desk.lease("bob", ttl=60)
-    clock.now += 61
-    desk.undo("ada", receipt.answer_id)
+    first, theirs = undone_before(desk, clock)
     tell(desk, "bob", theirs, 0.5)  # late, beside the question
     mine = desk.held("ada")[0]
     tell(desk, "ada", mine, 1.0, key="again")

@@ -14,6 +14,7 @@ from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.project import Project
 from coalface.service.project.spending import Limits
 from tests.rounds import postgres
+from tests.service.interviewing import taken_over
 from tests.service.projects import LABELS, costs_for, same_bits, small_project, work
 
 both = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
@@ -114,10 +115,7 @@ def test_a_question_is_leased_to_one_annotator_at_a_time(open_desk):
 @both
 def test_an_expired_lease_goes_to_another_annotator_and_both_answers_are_kept(open_desk, clock):
     desk = open_desk()
-    first = desk.lease("ada", ttl=60)
-    clock.now += 61
-    second = desk.lease("bob")
-    assert second.example_id == first.example_id
+    first, second = taken_over(desk, clock)
     assert desk.held("ada") == []
     desk.answer("bob", second.id, second.lease_id, costs_for(second), "b")
     late = desk.answer("ada", first.id, first.lease_id, costs_for(first), "a")

@@ -4,6 +4,7 @@ import json
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -40,15 +41,22 @@ class Endpoint(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def endpoint():
-    server = HTTPServer(("127.0.0.1", 0), Endpoint)
+@contextmanager
+def listening(handler):
+    """A server in its own thread; yields its address."""
+    server = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/judge"
+    yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def endpoint():
+    with listening(Endpoint) as address:
+        yield f"{address}/judge"
 
 
 def labelled(folder, annotator, **settings):
@@ -234,11 +242,6 @@ def dripping():
         def log_message(self, *_):
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Drip)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    over.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening(Drip) as address:
+        yield f"{address}/"
+        over.set()

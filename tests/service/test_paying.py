@@ -6,7 +6,7 @@ from coalface.errors import InputError
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.project import Project
-from tests.service.interviewing import FOUR, exported, logged, tell
+from tests.service.interviewing import FOUR, exported, logged, taken_over, tell
 from tests.service.projects import LABELS, same_bits
 
 # -- the budget -----------------------------------------------------------------------------------
@@ -14,10 +14,7 @@ from tests.service.projects import LABELS, same_bits
 
 def test_a_volunteered_cost_is_free_also_in_a_late_answer(desk_of, clock):
     desk = desk_of()
-    late = desk.lease("ada", ttl=60)
-    clock.now += 61
-    theirs = desk.lease("bob")
-    assert theirs.example_id == late.example_id
+    late, theirs = taken_over(desk, clock)
     tell(desk, "bob", theirs, **dict.fromkeys(FOUR, 0.0))
     tell(desk, "ada", late, **dict.fromkeys(FOUR, 0.5))
     progress = desk.progress("ada")

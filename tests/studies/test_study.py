@@ -73,12 +73,7 @@ def test_what_is_not_said_has_a_default():
     [
         ("permutations = 3", "permutations = 0", "", "permutations must be a whole number, at least 1, got 0"),
         ("permutations = 3", "permutations = true", "", "permutations must be a whole number, at least 1, got True"),
-        (
-            "checkpoints = [100, 200]",
-            "checkpoints = [200, 100]",
-            "",
-            "checkpoints must be increasing",
-        ),
+        ("checkpoints = [100, 200]", "checkpoints = [200, 100]", "", "checkpoints must be increasing"),
         ('baseline = "coal 0.1"', 'baseline = "x"', "", "baseline must be one of coal 0.1 shadow, .*, half, got 'x'"),
         ('["digits", "iris"]', "[]", "", "data must name at least one dataset"),
         ('["digits", "iris"]', "[3]", "", "data must be a list of names, got one that is 3"),
@@ -93,12 +88,7 @@ def test_what_is_not_said_has_a_default():
         ("share = 0.5", "batch = 10", "lines.half", "batch is not a known key. Use one of .*share"),
         ("share = 0.5", "share = 2.0", "lines.half", "share must be .*, got 2.0"),
         ("share = 0.5", "mellowness = 0.1", "lines.half", "mellowness is not a known key. Use one of .*share"),
-        (
-            '"random-costs"',
-            '"guess"',
-            "lines.half",
-            "learner must be one of coal, ridge, tagger, .*, got 'guess'",
-        ),
+        ('"random-costs"', '"guess"', "lines.half", "learner must be one of coal, ridge, tagger, .*, got 'guess'"),
         ("[lines.half]", "[lines.coal]", "line 18", "must be TOML: Cannot declare"),
         ("[0.1, 0.01]", "[]", "lines.coal", "mellowness must have at least one value"),
         ("[0.1, 0.3]", "[]", "settings", "learning_rate must have at least one value"),

@@ -15,6 +15,7 @@ from coalface.cli.export import export
 from coalface.cli.import_ import import_
 from coalface.cli.init import init
 from coalface.cli.label import label
+from coalface.cli.option_groups import with_groups
 from coalface.cli.predict import predict
 from coalface.cli.report import report
 from coalface.cli.serve import serve
@@ -37,7 +38,7 @@ def _group(help: str, *examples: str) -> typer.Typer:
 
 
 def _add(group: typer.Typer, name: str, verb: Callable[..., None], *examples: str) -> None:
-    group.command(name, epilog=_examples(*examples))(verb)
+    group.command(name, epilog=_examples(*examples))(with_groups(verb))
 
 
 app = _group("Cost-sensitive classification that asks for as few costs as possible.", "demo")

@@ -5,13 +5,15 @@ from typing import Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import given, reader_options
+from coalface.cli.option_groups import ReaderOptions
+from coalface.cli.option_values import given
 from coalface.cli.screen import spending
 
 
 def ask(
     model: options.Model,
     data: options.Data,
+    *,
     max_costs: Annotated[
         int | None, typer.Option(help="Ask for at most this many costs, those with the widest ranges.")
     ] = None,
@@ -20,9 +22,7 @@ def ask(
     ] = False,
     alike: options.Alike = None,
     format: options.Format = "auto",
-    label: options.Label = None,
-    cost_matrix: options.CostMatrix = None,
-    reader: options.Reader = None,
+    reading: ReaderOptions,
 ) -> None:
     """Print the costs worth asking for, as JSON lines.
 
@@ -38,7 +38,7 @@ def ask(
 
     current = NamedLearner.load(model)
     current.learner.set_params(**given(alike=alike))
-    dataset = current.read(data, format, reader_options(label, cost_matrix, reader))
+    dataset = current.read(data, format, reading.given())
     queries = current.learner.ask(dataset.X, max_costs, candidates=dataset.candidates)
     for i in range(len(queries)):
         typer.echo(question_line(queries, i, dataset, explain=explain))

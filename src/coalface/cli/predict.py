@@ -6,17 +6,16 @@ from typing import Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import reader_options
+from coalface.cli.option_groups import ReaderOptions
 
 
 def predict(
     model: options.Model,
     data: options.Data,
+    *,
     costs: Annotated[bool, typer.Option("--costs", help="Add the predicted cost of every label.")] = False,
     format: options.Format = "auto",
-    label: options.Label = None,
-    cost_matrix: options.CostMatrix = None,
-    reader: options.Reader = None,
+    reading: ReaderOptions,
 ) -> None:
     """Print the label with the least predicted cost per example.
 
@@ -26,7 +25,7 @@ def predict(
     from coalface.learner.named_learner import NamedLearner
 
     current = NamedLearner.load(model)
-    dataset = current.read(data, format, reader_options(label, cost_matrix, reader))
+    dataset = current.read(data, format, reading.given())
     labels = current.learner.predict(dataset.X, candidates=dataset.candidates).tolist()
     predicted = current.learner.predict_cost(dataset.X).tolist() if costs else None
     names = label_texts(current.learner.classes_)

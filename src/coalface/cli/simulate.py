@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import budget_in, check_output, given, reader_options
+from coalface.cli.option_groups import LearnerOptions, ReaderOptions
+from coalface.cli.option_values import budget_in, check_output
 from coalface.cli.screen import print_table, progress_bar, spending
 from coalface.errors import InputError
 
@@ -22,20 +23,10 @@ _HEADINGS = ("costs asked", "examples asked", "of examples", "test cost")
 
 def simulate(
     data: options.NamedData,
+    *,
     test: Annotated[Path | None, typer.Option(help="Held-out data with all costs known.")] = None,
     test_fraction: Annotated[float, typer.Option(help="Without --test, the share of DATA to hold out.")] = 0.2,
-    rule: options.Rule = None,
-    mellowness: options.Mellowness = None,
-    learning_rate: options.LearningRate = None,
-    warm_up: options.WarmUp = None,
-    width_scale: options.WidthScale = None,
-    slack: options.Slack = None,
-    audit_rate: options.AuditRate = None,
-    accumulator: options.Accumulator = None,
-    sensitivity: options.Sensitivity = None,
-    cost_bounds: options.CostBounds = None,
-    abstain_cost: options.AbstainCost = None,
-    abstain_label: options.AbstainLabel = None,
+    settings: LearnerOptions,
     budget: options.Budget = None,
     batch: options.Batch = 1,
     alike: options.Alike = None,
@@ -51,9 +42,7 @@ def simulate(
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
     as_json: options.Json = False,
     format: options.Format = "auto",
-    label: options.Label = None,
-    cost_matrix: options.CostMatrix = None,
-    reader: options.Reader = None,
+    reading: ReaderOptions,
 ) -> None:
     """Simulate one run on data with known costs.
 
@@ -65,38 +54,22 @@ def simulate(
     from coalface.data.alignment import read_aligned
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test
-    from coalface.data.labels import label_from_text
     from coalface.learner.classifiers import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 
-    settings = given(
-        rule=rule,
-        mellowness=mellowness,
-        learning_rate=learning_rate,
-        warm_up=warm_up,
-        width_scale=width_scale,
-        slack=slack,
-        audit_rate=audit_rate,
-        accumulator=accumulator,
-        sensitivity=sensitivity,
-        cost_bounds=cost_bounds,
-        random_state=seed,
-        abstain_cost=abstain_cost,
-        abstain_label=label_from_text(abstain_label),
-        alike=alike,
-    )
+    parameters = settings.given(random_state=seed, alike=alike)
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_output(path, option)
     if budgets is not None:
         raise InputError("--budgets is now called --checkpoints. (--budget limits what may be spent.)")
     wanted = _checkpoints(checkpoints)
-    reading = reader_options(label, cost_matrix, reader)
-    both = find_train_test(data, format, reading)
+    how = reading.given()
+    both = find_train_test(data, format, how)
     if both is not None and test is not None:
         raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave out --test.")
-    train = read_dataset(data, format, **reading) if both is None else both.train
-    model = NamedLearner(CoalClassifier(classes=train.classes, **settings), train.feature_names)
+    train = read_dataset(data, format, **how) if both is None else both.train
+    model = NamedLearner(CoalClassifier(classes=train.classes, **parameters), train.feature_names)
     if both is not None:
         held_out = both.test
     elif test is None:
@@ -105,7 +78,7 @@ def simulate(
         held_out = read_aligned(
             test,
             format,
-            reading,
+            how,
             classes=train.classes,
             feature_names=train.feature_names,
             width=train.X.shape[1],

@@ -6,12 +6,14 @@ from typing import Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import budget_in, check_nothing_given, check_output, given, names_in, reader_options
+from coalface.cli.option_groups import LearnerOptions, ReaderOptions
+from coalface.cli.option_values import budget_in, check_nothing_given, check_output, names_in
 from coalface.cli.screen import counted
 from coalface.errors import InputError
 
 
 def train(
+    *,
     model: Annotated[Path, typer.Option(help="The file to save the model in.")],
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA]", help="Examples with costs; without it, the model starts empty.")
@@ -22,24 +24,11 @@ def train(
     resume: Annotated[
         bool, typer.Option("--continue", help="Learn more with an existing model, with its settings.")
     ] = False,
-    rule: options.Rule = None,
-    mellowness: options.Mellowness = None,
-    learning_rate: options.LearningRate = None,
-    warm_up: options.WarmUp = None,
-    width_scale: options.WidthScale = None,
-    slack: options.Slack = None,
-    audit_rate: options.AuditRate = None,
-    accumulator: options.Accumulator = None,
-    sensitivity: options.Sensitivity = None,
-    cost_bounds: options.CostBounds = None,
-    abstain_cost: options.AbstainCost = None,
-    abstain_label: options.AbstainLabel = None,
+    settings: LearnerOptions,
     budget: options.Budget = None,
     seed: options.SeedIfGiven = None,
     format: options.Format = "auto",
-    label: options.Label = None,
-    cost_matrix: options.CostMatrix = None,
-    reader: options.Reader = None,
+    reading: ReaderOptions,
 ) -> None:
     """Learn all costs in a dataset and save the model.
 
@@ -48,7 +37,7 @@ def train(
     An existing model is never overwritten; --continue learns more with it.
     A budget counts what ask wants from then on, also with --continue; the costs in DATA are free.
     """
-    from coalface.data.labels import label_from_text, labels_from_text
+    from coalface.data.labels import labels_from_text
     from coalface.files.atomic import exclusive
     from coalface.learner.classifiers import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
@@ -56,31 +45,17 @@ def train(
     check_output(model, "--model")
     if data is None and classes is None:
         raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
-    settings = given(
-        classes=None if classes is None else labels_from_text(names_in("--classes", classes)),
-        rule=rule,
-        mellowness=mellowness,
-        learning_rate=learning_rate,
-        warm_up=warm_up,
-        width_scale=width_scale,
-        slack=slack,
-        audit_rate=audit_rate,
-        accumulator=accumulator,
-        sensitivity=sensitivity,
-        cost_bounds=cost_bounds,
-        random_state=seed,
-        abstain_cost=abstain_cost,
-        abstain_label=label_from_text(abstain_label),
-    )
+    labels = None if classes is None else labels_from_text(names_in("--classes", classes))
+    parameters = settings.given(classes=labels, random_state=seed)
     if resume:
-        check_nothing_given(settings)
+        check_nothing_given(parameters)
     wanted_budget = budget_in(budget)
     with exclusive(model):
         if model.exists() and not resume:
             raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        current = NamedLearner.load(model) if resume else NamedLearner(CoalClassifier(**settings))
+        current = NamedLearner.load(model) if resume else NamedLearner(CoalClassifier(**parameters))
         if data is not None:
-            current.learn(data, format, reader_options(label, cost_matrix, reader))
+            current.learn(data, format, reading.given())
         if wanted_budget is not None:
             current.learner.start_budget(wanted_budget)
         current.save(model)

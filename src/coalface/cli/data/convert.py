@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import reader_options
+from coalface.cli.option_groups import ReaderOptions
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 def convert(
     source: Annotated[Path, typer.Argument(metavar="SRC", help=options.SOURCE)],
     target: Annotated[Path, typer.Argument(metavar="DST", help=".vw, .csv or .npz; no suffix: a dataset folder.")],
+    *,
     format: options.Format = "auto",
     to: Annotated[str, typer.Option(help="The format of DST: auto, vw, csv, npz or folder.")] = "auto",
-    label: options.Label = None,
-    cost_matrix: options.CostMatrix = None,
-    reader: options.Reader = None,
+    reading: ReaderOptions,
 ) -> None:
     """Write data in another format.
 
@@ -30,10 +29,10 @@ def convert(
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test
 
-    reading = reader_options(label, cost_matrix, reader)
-    both = find_train_test(source, format, reading)
+    how = reading.given()
+    both = find_train_test(source, format, how)
     if both is None:
-        _write(read_dataset(source, format, **reading), target, to)
+        _write(read_dataset(source, format, **how), target, to)
         return
     suffix = "" if to in ("auto", "folder") else f".{to}"
     if target.suffix:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import reader_options
+from coalface.cli.option_groups import ReaderOptions
 from coalface.cli.screen import print_table
 
 if TYPE_CHECKING:
@@ -17,11 +17,10 @@ _SHOWN_LABELS = 12
 
 def info(
     data: options.NamedData,
+    *,
     as_json: options.Json = False,
     format: options.Format = "auto",
-    label: options.Label = None,
-    cost_matrix: options.CostMatrix = None,
-    reader: options.Reader = None,
+    reading: ReaderOptions,
 ) -> None:
     """Show the size and the density of a dataset.
 
@@ -30,9 +29,9 @@ def info(
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test
 
-    reading = reader_options(label, cost_matrix, reader)
-    both = find_train_test(data, format, reading)
-    parts = {"value": read_dataset(data, format, **reading)} if both is None else both._asdict()
+    how = reading.given()
+    both = find_train_test(data, format, how)
+    parts = {"value": read_dataset(data, format, **how)} if both is None else both._asdict()
     if as_json:
         values = {part: _numbers(dataset) for part, dataset in parts.items()}
         typer.echo(json.dumps(values if both else values["value"], allow_nan=False))

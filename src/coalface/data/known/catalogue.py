@@ -59,6 +59,22 @@ class _Bundled:
     load: Callable[[str], TrainTest]
 
 
+def _images(name: str, subset: str, n_labels: int, held: str, title: str) -> _Stored:
+    """Images of Tiny ImageNet: 500 to train with and 50 to test with per label."""
+    sizes = (500 * n_labels, 50 * n_labels, n_labels)
+    return _Stored(title, "tinyimagenet", sizes, lambda folder: read_tiny_images(folder, subset, name, held=held))
+
+
+def _words(
+    name: str, title: str, folder: str, sizes: tuple[int, int, int], files: str = "{}", tag: int | None = None
+) -> _Stored:
+    """Words of tagged sentences, in one file to train with and one to test with."""
+    train, test = (f"{files.format(part)}.conll.gz" for part in ("train", "test"))
+    return _Stored(
+        title, folder, sizes, lambda place: read_conll_parts(place / train, place / test, tag=tag, name=name)
+    )
+
+
 _BUNDLED = {
     "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), load_digits),
     "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), load_digits),
@@ -66,37 +82,15 @@ _BUNDLED = {
     "breast-cancer": _Bundled("tumours, 0/1 costs", (398, 171, 2), load_table),
     "iris": _Bundled("flowers, 0/1 costs", (105, 45, 3), load_table),
 }
+_TREE, _POOLED = "images, costs in the WordNet tree", "images, pooled to 1,280 features"
+_NAMES = "words by kind of name, 0/1 costs"
+_PENN_TAGS = 1  # a column; the universal tags are in the last one
 _STORED = {
-    "in20": _Stored(
-        "images, costs in the WordNet tree",
-        "tinyimagenet",
-        (10_000, 1_000, 20),
-        lambda folder: read_tiny_images(folder, "in20", "in20", held="in40"),
-    ),
-    "in40": _Stored(
-        "images, costs in the WordNet tree",
-        "tinyimagenet",
-        (20_000, 2_000, 40),
-        lambda folder: read_tiny_images(folder, "in40", "in40", held="in40"),
-    ),
-    "in20-1280": _Stored(
-        "images, pooled to 1,280 features",
-        "tinyimagenet",
-        (10_000, 1_000, 20),
-        lambda folder: read_tiny_images(folder, "in20", "in20-1280", held="all200"),
-    ),
-    "in40-1280": _Stored(
-        "images, pooled to 1,280 features",
-        "tinyimagenet",
-        (20_000, 2_000, 40),
-        lambda folder: read_tiny_images(folder, "in40", "in40-1280", held="all200"),
-    ),
-    "tiny200": _Stored(
-        "images, costs in the WordNet tree",
-        "tinyimagenet",
-        (100_000, 10_000, 200),
-        lambda folder: read_tiny_images(folder, "all200", "tiny200", held="all200"),
-    ),
+    "in20": _images("in20", "in20", 20, "in40", _TREE),
+    "in40": _images("in40", "in40", 40, "in40", _TREE),
+    "in20-1280": _images("in20-1280", "in20", 20, "all200", _POOLED),
+    "in40-1280": _images("in40-1280", "in40", 40, "all200", _POOLED),
+    "tiny200": _images("tiny200", "all200", 200, "all200", _TREE),
     "rcv1": _Stored(
         "news by topic, tree costs",
         "rcv1v2_subset",
@@ -104,10 +98,7 @@ _STORED = {
         lambda folder: read_hierarchy_folder(folder, name="rcv1"),
     ),
     "newsgroups20": _Stored(
-        "postings by newsgroup, tree costs",
-        "newsgroups20",
-        (11_314, 7_532, 20),
-        read_hierarchy_folder,
+        "postings by newsgroup, tree costs", "newsgroups20", (11_314, 7_532, 20), read_hierarchy_folder
     ),
     "clinc150": _Stored("requests by intent, tree costs", "clinc150", (18_000, 4_500, 150), read_hierarchy_folder),
     "clinc150-256": _Stored(
@@ -117,28 +108,15 @@ _STORED = {
         lambda folder: reduced(read_hierarchy_folder(folder), 256),
     ),
     "mnist": _Stored("handwritten digits, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
-    "conll2003": _Stored(
-        "words by kind of name, 0/1 costs",
-        "conll2003_ner",
-        (203_621, 46_435, 9),
-        lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="conll2003"),
-    ),
-    "wikineural": _Stored(
-        "words by kind of name, 0/1 costs",
-        "wikineural_en_ner",
-        (480_589, 54_405, 9),
-        lambda folder: read_conll_parts(folder / "train.conll.gz", folder / "test.conll.gz", name="wikineural"),
-    ),
-    "ud-ewt": _Stored(
+    "conll2003": _words("conll2003", _NAMES, "conll2003_ner", (203_621, 46_435, 9)),
+    "wikineural": _words("wikineural", _NAMES, "wikineural_en_ner", (480_589, 54_405, 9)),
+    "ud-ewt": _words(
+        "ud-ewt",
         "words by part of speech, 0/1 costs",
         "ud_english_pos",
         (204_577, 25_094, 49),
-        lambda folder: read_conll_parts(
-            folder / "ewt-train.conll.gz",
-            folder / "ewt-test.conll.gz",
-            tag=1,  # Penn treebank tags; the universal tags are in the last column
-            name="ud-ewt",
-        ),
+        files="ewt-{}",
+        tag=_PENN_TAGS,
     ),
 }
 

@@ -1,0 +1,82 @@
+"""Options that stand together in several verbs: a verb takes each group as one value."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
+
+from coalface.cli import options
+from coalface.cli.option_values import given, reader_options
+
+
+@dataclass(frozen=True)
+class LearnerOptions:
+    """The settings of a learner; CoalClassifier has the defaults of those that the user leaves out."""
+
+    rule: options.Rule = None
+    mellowness: options.Mellowness = None
+    learning_rate: options.LearningRate = None
+    warm_up: options.WarmUp = None
+    width_scale: options.WidthScale = None
+    slack: options.Slack = None
+    audit_rate: options.AuditRate = None
+    accumulator: options.Accumulator = None
+    sensitivity: options.Sensitivity = None
+    cost_bounds: options.CostBounds = None
+    abstain_cost: options.AbstainCost = None
+    abstain_label: options.AbstainLabel = None
+
+    def given(self, **more: Any) -> dict[str, Any]:
+        """The settings that the user gave, after those of ``more`` that are not None.
+
+        >>> LearnerOptions(rule="coal", abstain_label="-1").given(random_state=0, classes=None)
+        {'random_state': 0, 'rule': 'coal', 'abstain_label': -1}
+        """
+        from coalface.data.labels import label_from_text
+
+        return given(**more, **{**vars(self), "abstain_label": label_from_text(self.abstain_label)})
+
+
+@dataclass(frozen=True)
+class ReaderOptions:
+    """The options of a reader of data."""
+
+    label: options.Label = None
+    cost_matrix: options.CostMatrix = None
+    reader: options.Reader = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that the user gave, by the names that readers have for them.
+
+        >>> ReaderOptions(label="kind", reader=["bits=20"]).given()
+        {'label': 'kind', 'bits': 20}
+        """
+        return reader_options(self.label, self.cost_matrix, self.reader)
+
+
+def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb with every option of its groups as a parameter of its own, which is what Typer reads.
+
+    >>> def show(data: str, *, reading: ReaderOptions) -> None:
+    ...     print(data, reading.given())
+    >>> with_groups(show)(data="calls.csv", label="kind", cost_matrix=None, reader=None)
+    calls.csv {'label': 'kind'}
+    """
+    kinds = get_type_hints(verb, include_extras=True)
+    groups = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(verb, eval_str=True).parameters.values():
+        group = groups.get(parameter.name)
+        parameters += [parameter] if group is None else inspect.signature(group, eval_str=True).parameters.values()
+
+    @wraps(verb)
+    def with_options(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        verb(**values)
+
+    expanded = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    vars(with_options)["__signature__"] = inspect.Signature(expanded)
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in expanded}
+    return with_options
