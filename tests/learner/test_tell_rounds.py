@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger
+from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
@@ -28,6 +28,11 @@ def test_late_and_other_rounds_do_not_mix():
 def test_features_with_names_need_x():
     with pytest.raises(InputError, match="Round 1 names its features"):
         new_learner().tell_rounds([Round(1, features={"length": 2.0}, costs={"a": 0.5})])
+
+
+def test_rounds_without_a_width_are_as_wide_as_their_indices():
+    learner = new_learner().tell_rounds([Round(1, indices=(0, 2), values=(1.0, 2.0), costs={"a": 0.5})])
+    assert state_of(learner) == state_of(new_learner().tell([[1.0, 0.0, 2.0]], [[0.5, np.nan]]))
 
 
 def test_no_rounds_change_nothing():
@@ -69,7 +74,12 @@ def test_the_model_of_a_learner_that_has_begun_is_not_replaced(model, tmp_path):
     learner = new_learner().tell(X, COST)
     before = state_of(learner)
     learner.set_params(model=model)
-    for call in (lambda: learner.tell(X, COST), lambda: learner.ask(X), lambda: learner.save(tmp_path / "model")):
+    for call in (
+        lambda: learner.tell(X, COST),
+        lambda: learner.ask(X),
+        lambda: simulate(learner, X, COST),
+        lambda: learner.save(tmp_path / "model"),
+    ):
         with pytest.raises(InputError, match="model must stay as it was when the learner began"):
             call()
     assert state_of(learner) == before

@@ -309,6 +309,16 @@ def test_predictions_that_cannot_be_are_refused_before_compiled_code_reads_them(
             call([[1.0], [2.0]])
 
 
+@pytest.mark.parametrize(
+    ("damage", "words"), [(lambda counts: -1 - counts, "negative"), (lambda counts: counts[:1], "no usable array 'cou")]
+)
+def test_damaged_counts_of_a_users_model_are_refused(damage, words):
+    model = MeanModel().begin(K, settings())
+    saved = model.saved()
+    with pytest.raises(FileFormatError, match=words):
+        model.restore_saved({**saved, "counters": damage(saved["counters"])})
+
+
 def test_a_model_with_other_parameters_than_those_of_the_file_is_refused(tmp_path):
     CoalClassifier(classes=["a", "b"], model=RidgeModel(2.0)).save(tmp_path / "model")
     with pytest.raises(CoalfaceError, match="model must be as described in the file"):
