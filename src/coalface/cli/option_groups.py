@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Any
 
 from coalface.cli import options
 from coalface.cli.option_values import given, reader_options
@@ -63,12 +63,17 @@ def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
     >>> with_groups(show)(data="calls.csv", label="kind", cost_matrix=None, reader=None)
     calls.csv {'label': 'kind'}
     """
-    kinds = get_type_hints(verb, include_extras=True)
-    groups = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
+    groups = {
+        name: kind
+        for name, kind in inspect.get_annotations(verb).items()
+        if isinstance(kind, type) and is_dataclass(kind)
+    }
+    if not groups:
+        return verb
     parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(verb, eval_str=True).parameters.values():
+    for parameter in inspect.signature(verb).parameters.values():
         group = groups.get(parameter.name)
-        parameters += [parameter] if group is None else inspect.signature(group, eval_str=True).parameters.values()
+        parameters += [parameter] if group is None else inspect.signature(group).parameters.values()
 
     @wraps(verb)
     def with_options(**values: Any) -> None:
