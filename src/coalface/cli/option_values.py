@@ -10,7 +10,9 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget
+    from coalface.models.online import OnlineModel
 
+_OPTION_OF = {"seed": "random_state", "interactions": "model"}  # where they have other names
 _LISTS = {"ignore", "classes", "feature_names"}
 _INTEGERS = {"bits", "n_features", "first_label", "word", "tag"}
 
@@ -30,7 +32,7 @@ def check_nothing_given(settings: dict[str, Any]) -> None:
     >>> check_nothing_given({})
     """
     if settings:
-        name = "seed" if "random_state" in settings else next(iter(settings))
+        name = next((option for option, name in _OPTION_OF.items() if name in settings), next(iter(settings)))
         raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
 
 
@@ -86,6 +88,27 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
         except ValueError:
             raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}.") from None
     return numbers
+
+
+def model_in(interactions: str | None) -> "OnlineModel | None":
+    """The model with the interactions of ``--interactions``, or None.
+
+    >>> model_in("2"), model_in("0:40x40:90,0:40x0:40")
+    (OnlineModel(interactions=2), OnlineModel(interactions=[[[0, 40], [40, 90]], [[0, 40], [0, 40]]]))
+    """
+    if interactions is None:
+        return None
+    from coalface.models.online import OnlineModel
+
+    try:
+        if interactions.isdecimal():
+            return OnlineModel(int(interactions))
+        pairs = [pair.split("x") for pair in interactions.split(",")]
+        return OnlineModel([[[int(end) for end in one.split(":")] for one in pair] for pair in pairs])
+    except ValueError:
+        raise InputError(
+            f"--interactions must be 2 or pairs of column ranges, got {interactions!r}. Write them like 0:40x40:90."
+        ) from None
 
 
 def budget_in(text: str | None, over: int | None = None) -> "Budget | None":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import budget_in, check_output, given, reader_options
+from coalface.cli.option_values import budget_in, check_output, given, model_in, reader_options
 from coalface.cli.screen import print_table, progress_bar, spending
 from coalface.errors import InputError
 
@@ -36,6 +36,7 @@ def simulate(
     cost_bounds: options.CostBounds = None,
     abstain_cost: options.AbstainCost = None,
     abstain_label: options.AbstainLabel = None,
+    interactions: options.Interactions = None,
     budget: options.Budget = None,
     batch: options.Batch = 1,
     alike: options.Alike = None,
@@ -83,6 +84,7 @@ def simulate(
         random_state=seed,
         abstain_cost=abstain_cost,
         abstain_label=label_from_text(abstain_label),
+        model=model_in(interactions),
         alike=alike,
     )
     for path, option in ((report, "--report"), (save, "--save")):

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import budget_in, check_nothing_given, check_output, given, names_in, reader_options
+from coalface.cli.option_values import (
+    budget_in,
+    check_nothing_given,
+    check_output,
+    given,
+    model_in,
+    names_in,
+    reader_options,
+)
 from coalface.cli.screen import counted
 from coalface.errors import InputError
 
@@ -34,6 +42,7 @@ def train(
     cost_bounds: options.CostBounds = None,
     abstain_cost: options.AbstainCost = None,
     abstain_label: options.AbstainLabel = None,
+    interactions: options.Interactions = None,
     budget: options.Budget = None,
     seed: options.SeedIfGiven = None,
     format: options.Format = "auto",
@@ -71,6 +80,7 @@ def train(
         random_state=seed,
         abstain_cost=abstain_cost,
         abstain_label=label_from_text(abstain_label),
+        model=model_in(interactions),
     )
     if resume:
         check_nothing_given(settings)
