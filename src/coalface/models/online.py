@@ -93,7 +93,8 @@ class OnlineModel(CostModel):
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if a row has too many interactions."""
-        self._most_features(rows.longest)
+        if self.interactions is not None:
+            most_products(self.state.interactions, rows.longest)
 
     def predict(self, rows: Rows) -> Costs:
         """The predicted costs, (n, K)."""
@@ -154,15 +155,12 @@ class OnlineModel(CostModel):
 
     def scratch_for(self, longest_row: int) -> Scratch:
         """Scratch memory for rows of up to ``longest_row`` non-zeros."""
-        longest = self._most_features(longest_row)
+        longest = longest_row
+        if self.interactions is not None:
+            longest += most_products(self.state.interactions, longest_row)
         if self.scratch.slots.shape[0] <= longest:
             self.scratch = new_scratch(self.n_labels, longest + longest // 4)
         return self.scratch
-
-    def _most_features(self, longest_row: int) -> int:
-        """The largest number of features of a row, interactions included."""
-        ranges = self.state.interactions
-        return longest_row if len(ranges) == 0 else longest_row + most_products(ranges, longest_row)
 
     def _predict(self, rows: Rows, settings: Settings, candidates: Mask, predicted: Costs) -> NDArray[np.int64]:
         best = np.empty(len(rows), np.int64)
