@@ -9,6 +9,7 @@ import numpy as np
 from coalface import CoalClassifier, read_dataset, simulate
 from coalface.data.known.catalogue import load_known
 from coalface.errors import InputError
+from coalface.models.online import OnlineModel
 from tests.cli.commands import json_lines, run
 
 
@@ -128,3 +129,14 @@ def test_a_simulated_budget_is_spent_over_the_training_rows_and_said(calls, caps
     code, out, _ = run(capsys, "simulate calls.csv --label kind --budget examples=9,over=30 --json")
     assert code == 0
     assert json.loads(out)["examples_queried"][-1] == 9
+
+
+def test_simulate_with_interactions_is_that_of_the_library(calls, capsys):
+    code, out, _ = run(capsys, "simulate calls.csv --label kind --test test.csv --interactions 2 --json")
+    train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
+    learner = CoalClassifier(train.classes, model=OnlineModel(interactions=2))
+    order = np.random.default_rng(0).permutation(150)
+    curve = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order)
+    assert code == 0
+    assert json.loads(out)["test_cost"] == curve.test_cost.tolist()
+    assert json.loads(out)["costs_queried"] == curve.costs_queried.tolist()

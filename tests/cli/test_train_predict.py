@@ -1,10 +1,14 @@
 """``coalface train`` and ``coalface predict``."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
+from coalface.learner.named_learner import NamedLearner
+from coalface.models.online import OnlineModel
 from tests.cli.commands import LABELS, json_lines, run
 
 
@@ -117,3 +121,33 @@ def test_settings_that_are_given_count_and_all_others_are_those_of_the_library(c
 def test_spaces_between_the_labels_do_not_belong_to_them(calls):
     assert main(["train", "--classes", "refund, billing", "--model", "m.coal"]) == 0
     assert CoalClassifier.load("m.coal").classes_.tolist() == ["refund", "billing"]
+
+
+@pytest.mark.parametrize(
+    ("option", "interactions"), [("2", 2), ("0:2x2:4,0:2x0:2", [[[0, 2], [2, 4]], [[0, 2], [0, 2]]])]
+)
+def test_train_learns_interactions_and_keeps_them_in_the_model(option, interactions, calls, capsys):
+    assert run(capsys, f"train calls.csv --label kind --model m.coal --interactions {option}")[0] == 0
+    train = read_dataset("calls.csv", label="kind")
+    learner = CoalClassifier(model=OnlineModel(interactions))
+    learner.partial_fit(train.X, cost=train.cost, classes=train.classes)
+    loaded = NamedLearner.load(Path("m.coal")).learner
+    np.testing.assert_array_equal(loaded.predict_cost(train.X), learner.predict_cost(train.X))
+    assert loaded.model.interactions == interactions
+    assert len(json_lines(run(capsys, "predict m.coal new.csv")[1])) == 50
+
+
+def test_interactions_cannot_change_and_must_be_ranges(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    code, _, err = run(capsys, "train calls.csv --label kind --model m.coal --continue --interactions 2")
+    assert code == 2
+    assert "interactions cannot change with --continue" in err
+    for option, said in (
+        ("all", "--interactions must be 2 or pairs of column ranges, got 'all'"),
+        ("3", "interactions must be None, 2 or pairs of column ranges, got 3"),
+        ("0:2", "interactions must have two column ranges here"),
+    ):
+        code, out, err = run(capsys, f"train calls.csv --label kind --model other.coal --interactions {option}")
+        assert (code, out) == (2, "")
+        assert said in err
+        assert not (calls / "other.coal").exists()

@@ -13,6 +13,7 @@ warnings.simplefilter("ignore")  # integers that wrap around, divisions by zero:
 import numpy as np
 from coalface import CoalClassifier, simulate
 from coalface.kernels.online import tell_rows
+from coalface.models.online import OnlineModel
 from tests.problems import DEFAULTS, ask_and_tell, sparse_problem
 assert hasattr(tell_rows, "py_func") == (sys.argv[2] == "compiled")
 settings = [
@@ -29,6 +30,8 @@ settings = [
     dict(DEFAULTS),
     {"abstain_cost": 0.2, "audit_rate": 0.3},
     {**DEFAULTS, "alike": 0.3, "warm_up": 2},
+    {**DEFAULTS, "model": OnlineModel(interactions=2)},
+    {"model": OnlineModel(interactions=[((0, 50), (50, 400)), ((0, 50), (0, 50))]), "fit_intercept": False},
 ]
 out = {}
 for number, params in enumerate(settings):
@@ -73,6 +76,6 @@ def test_the_python_bodies_give_the_same_bits_as_the_machine_code(runs):
 
 def test_the_runs_compared_had_something_to_decide(runs):
     compiled, _ = runs
-    shares = [compiled[f"{number} mask"].mean() for number in (0, 1, 2, 3, 4, 6, 8, 10, 12)]
+    shares = [compiled[f"{number} mask"].mean() for number in (0, 1, 2, 3, 4, 6, 8, 10, 12, 13, 14)]
     assert all(0 < share < 1 for share in shares)
     assert 0 < np.mean(compiled["11 best"] == -1) < 1

@@ -63,6 +63,8 @@ class MeanModel(CostModel):
 
 MODELS = {
     "online": OnlineModel(),
+    "online, interactions": OnlineModel(interactions=2),
+    "online, ranges": OnlineModel(interactions=[((0, 1), (1, 2))]),
     "ridge": RidgeModel(),
     "ridge, fixed penalty": RidgeModel(regularization=0.5),
     "exact, ball": ExactModel(),

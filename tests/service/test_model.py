@@ -6,6 +6,7 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.errors import ConflictError
+from coalface.kernels.features import INTERCEPT
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.model import LiveModel
 from coalface.service.project.project import Project
@@ -91,3 +92,18 @@ def test_an_exported_model_is_what_the_log_said(desk, tmp_path):
     work(desk, who="bob", n=5)  # while the pieces are on their way
     (tmp_path / "model.coalface").write_bytes(b"".join(pieces))
     assert same_bits(CoalClassifier.load(tmp_path / "model.coalface"), wanted)
+
+
+def test_a_project_whose_model_has_interactions_is_replayed_and_exported(tmp_path):
+    small_project(tmp_path / "mail", learner={"model": {"kind": "OnlineModel", "interactions": 2}})
+    desk = Desk(Project.open(tmp_path / "mail"))
+    try:
+        work(desk, n=12)
+        desk.settle()
+        products = desk.state.model.learner.model_.arrays()["features"] < INTERCEPT
+        assert products.sum() > 10
+        assert same_bits(desk.state.model.learner, folded(desk))
+        (tmp_path / "model.coalface").write_bytes(b"".join(desk.export("model")))
+        assert same_bits(CoalClassifier.load(tmp_path / "model.coalface"), folded(desk))
+    finally:
+        desk.close()

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from coalface.cli import options
-from coalface.cli.option_values import given, reader_options
+from coalface.cli.option_values import given, model_in, reader_options
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class LearnerOptions:
     cost_bounds: options.CostBounds = None
     abstain_cost: options.AbstainCost = None
     abstain_label: options.AbstainLabel = None
+    cost_model: options.CostModel = None
+    interactions: options.Interactions = None
 
     def given(self, **more: Any) -> dict[str, Any]:
         """The settings that the user gave, after those of ``more`` that are not None.
@@ -35,7 +37,9 @@ class LearnerOptions:
         """
         from coalface.data.labels import label_from_text
 
-        return given(**more, **{**vars(self), "abstain_label": label_from_text(self.abstain_label)})
+        settings = dict(vars(self))
+        settings["model"] = model_in(settings.pop("cost_model"), settings.pop("interactions"))
+        return given(**more, **{**settings, "abstain_label": label_from_text(self.abstain_label)})
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget
+    from coalface.models.online import OnlineModel
 
+_OPTION_OF = {"seed": "random_state"}  # where they have other names
 _LISTS = {"ignore", "classes", "feature_names"}
 _INTEGERS = {"bits", "n_features", "first_label", "word", "tag"}
 
@@ -30,7 +32,7 @@ def check_nothing_given(settings: dict[str, Any]) -> None:
     >>> check_nothing_given({})
     """
     if settings:
-        name = "seed" if "random_state" in settings else next(iter(settings))
+        name = next((option for option, name in _OPTION_OF.items() if name in settings), next(iter(settings)))
         raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
 
 
@@ -86,6 +88,29 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
         except ValueError:
             raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}.") from None
     return numbers
+
+
+def model_in(model: str | None, interactions: str | None) -> "OnlineModel | str | None":
+    """The model of ``--model``, or the online one with the interactions of ``--interactions``; None without both.
+
+    >>> model_in(None, "2"), model_in("online", "0:40x40:90,0:40x0:40"), model_in("ridge", None)
+    (OnlineModel(interactions=2), OnlineModel(interactions=[[[0, 40], [40, 90]], [[0, 40], [0, 40]]]), 'ridge')
+    """
+    if interactions is None:
+        return model
+    if model not in (None, "online"):
+        raise InputError(f"--interactions needs the online model, got --model {model}. Leave one of them out.")
+    from coalface.models.online import OnlineModel
+
+    try:
+        if interactions.isdecimal():
+            return OnlineModel(int(interactions))
+        pairs = [pair.split("x") for pair in interactions.split(",")]
+        return OnlineModel([[[int(end) for end in one.split(":")] for one in pair] for pair in pairs])
+    except ValueError:
+        raise InputError(
+            f"--interactions must be 2 or pairs of column ranges, got {interactions!r}. Write them like 0:40x40:90."
+        ) from None
 
 
 def budget_in(text: str | None, over: int | None = None) -> "Budget | None":

@@ -63,6 +63,17 @@ AbstainLabel = Annotated[str | None, typer.Option(help='What predict prints then
 StopSaving = Annotated[
     float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
 ]
+CostModel = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="What predicts the costs: online, ridge or exact.")
+]
+Interactions = Annotated[
+    str | None,
+    typer.Option(
+        metavar="2|RANGExRANGE,...",
+        help="Learn products of features too: 2 for those of any two columns; 0:40x40:90 for those of columns 0 to 39 "
+        "with columns 40 to 89.",
+    ),
+]
 Batch = Annotated[int, typer.Option(help="Ask about this many examples before learning from any of them.")]
 Alike = Annotated[
     float | None,

@@ -11,7 +11,9 @@ from coalface.kernels.state import (
     F32,
     I32,
     INVERSE_SCALE,
+    LARGEST_VALUE,
     SLOTS_USED,
+    SMALLEST_VALUE,
     SQUARES,
     UNSEEN,
     UNSEEN_INVERSE_SCALE,
@@ -43,6 +45,12 @@ def find_slot(table: I32, features: I32, feature: int) -> int:
         place = place + 1 if place + 1 < size else 0
         slot = table[place]
     return int(slot)
+
+
+@inlined
+def in_unit(units: F32, slot: int, size: np.float32) -> np.float32:
+    """An absolute value in the unit of its feature; the unit of an unseen feature is its own value."""
+    return min(max(size / units[slot], SMALLEST_VALUE), LARGEST_VALUE) if slot != UNSEEN else np.float32(1.0)
 
 
 @inlined

@@ -17,16 +17,14 @@ import math
 import numpy as np
 
 from coalface.kernels.compile import inlined
-from coalface.kernels.features import INTERCEPT, find_slot
+from coalface.kernels.features import INTERCEPT, find_slot, in_unit
+from coalface.kernels.interactions import append_products
 from coalface.kernels.prefetch import AHEAD, LINE, prefetch
 from coalface.kernels.state import (
     ADAX,
     AUTO_RATE,
     INVERSE_SCALE,
-    LARGEST_VALUE,
-    SMALLEST_VALUE,
     SQUARES,
-    UNSEEN,
     WEIGHT,
     Csr,
     Model,
@@ -59,7 +57,7 @@ def rate_for(model: Model, settings: Settings, n: int) -> float:
 def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: int) -> int:
     """Copy the non-zeros of a row to scratch, each in its feature's unit; returns their number.
 
-    The intercept comes last. The unit of an unseen feature is its own value.
+    The intercept follows them, then the interactions. The unit of an unseen feature is its own value.
     """
     columns, values = rows.columns, rows.values
     start, stop = rows.indptr[row], rows.indptr[row + 1]
@@ -79,13 +77,13 @@ def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: i
         column = columns[j] if is_feature else INTERCEPT
         slot = find_slot(table, features, column)
         size = abs(value)
-        relative = min(max(size / units[slot], SMALLEST_VALUE), LARGEST_VALUE) if slot != UNSEEN else _ONE
+        relative = in_unit(units, slot, size)
         row_columns[n] = column
         row_sizes[n] = size
         row_slots[n] = slot
         row_values[n] = relative if value > _ZERO else -relative
         n += 1
-    return n
+    return n if model.interactions.shape[0] == 0 else append_products(model, settings, scratch, n)
 
 
 @inlined

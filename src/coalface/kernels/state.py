@@ -109,6 +109,7 @@ class Model(NamedTuple):
     row_sizes: F64  # (2,) non-zeros of the answered rows, and the number of these rows
     implied: F32  # (lanes, LEVELS, lanes, 2) see kernels.implied; empty unless labels are asked in turn
     trust: F64  # (LEVELS, COUNT_CLASSES, 2) see kernels.implied
+    interactions: I64  # (n, 4) ranges of columns to multiply: see kernels.interactions; learning does not change them
     squared_residuals: F64
     answered: I64
     asked: I64

@@ -24,8 +24,17 @@ def model_of(model: Any) -> CostModel:
     if isinstance(model, str) and model in MODELS:
         return MODELS[model]()
     if isinstance(model, Mapping) and model.get("kind") in MODEL_KINDS:
-        return MODEL_KINDS[model["kind"]](**{name: value for name, value in model.items() if name != "kind"})
+        return _described(MODEL_KINDS[model["kind"]], {name: model[name] for name in model if name != "kind"})
     raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {model!r}.")
+
+
+def _described(kind: type[CostModel], params: dict[str, Any]) -> CostModel:
+    known = kind().get_params(deep=False)
+    for name in params:
+        if name not in known:
+            has = f"It has {', '.join(known)}" if known else "It has none"
+            raise InputError(f"model {kind.__name__} has no parameter {name!r}. {has}.")
+    return kind(**params)
 
 
 def described_model(model: CostModel) -> dict[str, Any]:

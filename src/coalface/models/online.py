@@ -46,32 +46,55 @@ from coalface.models.contract import (
     RunArrays,
     nothing_asked,
 )
+from coalface.models.interactions import column_ranges, most_products, plain_interactions
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
 _PER_SLOT = ("cells", "units", "features")
+_NOT_SAVED = ("table", "interactions")  # derived from the features, and from the parameters
 _NEW = ("saving",)  # missing in models saved by version 0.1
 
 
 class OnlineModel(CostModel):
     """Linear regressors that grow with the features they learn; asking and telling run in compiled loops.
 
+    With ``interactions=2`` the products of any two columns of a row, squares included, are features too. Pairs of
+    column ranges name fewer: [((0, 40), (40, 90))] multiplies each of columns 0 to 39 by each of columns 40 to 89.
+
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=["walk", "fly", "swim"], model=OnlineModel()).tell([[1.0]], [[0.2, 0.9, 0.5]])
     >>> learner.model_.state.cells.shape[1:]
     (3, 8)
+    >>> either = OnlineModel(interactions=2)
+    >>> learner = CoalClassifier(model=either).fit([[-1, -1], [-1, 1], [1, -1], [1, 1]] * 20, [0, 1, 1, 0] * 20)
+    >>> learner.predict([[-1, -1], [-1, 1]]).tolist()
+    [0, 1]
     """
 
     learned_with = ("learning_rate", "accumulator", "fit_intercept")
     paces_budgets = True
     state: Model
 
+    def __init__(self, interactions: Any = None) -> None:
+        self.interactions = interactions
+
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model; if it asks in turn, it also learns which costs answers imply."""
         begun = super().begin(n_labels, settings)
-        begun.state = _empty_model(n_labels, implies=settings.in_turn and n_labels <= MOST_IMPLIED)
+        begun.state = _empty_model(
+            n_labels, column_ranges(self.interactions), implies=settings.in_turn and n_labels <= MOST_IMPLIED
+        )
         begun.scratch = new_scratch(n_labels, 64)
         return begun
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values; a model without interactions is described as in version 0.1."""
+        return {} if self.interactions is None else {"interactions": plain_interactions(self.interactions)}
+
+    def check(self, rows: Rows) -> None:
+        """Raise an InputError if a row has too many interactions."""
+        if self.interactions is not None:
+            most_products(self.state.interactions, rows.longest)
 
     def predict(self, rows: Rows) -> Costs:
         """The predicted costs, (n, K)."""
@@ -132,8 +155,11 @@ class OnlineModel(CostModel):
 
     def scratch_for(self, longest_row: int) -> Scratch:
         """Scratch memory for rows of up to ``longest_row`` non-zeros."""
-        if self.scratch.slots.shape[0] <= longest_row:
-            self.scratch = new_scratch(self.n_labels, longest_row + longest_row // 4)
+        longest = longest_row
+        if self.interactions is not None:
+            longest += most_products(self.state.interactions, longest_row)
+        if self.scratch.slots.shape[0] <= longest:
+            self.scratch = new_scratch(self.n_labels, longest + longest // 4)
         return self.scratch
 
     def _predict(self, rows: Rows, settings: Settings, candidates: Mask, predicted: Costs) -> NDArray[np.int64]:
@@ -191,14 +217,18 @@ class OnlineModel(CostModel):
         """The model as named arrays, without spare slots."""
         used = int(self.state.counters[SLOTS_USED])
         named = self.state._asdict()
-        del named["table"]
-        return {name: array[:used] if name in _PER_SLOT else array for name, array in named.items()}
+        return {
+            name: array[:used] if name in _PER_SLOT else array
+            for name, array in named.items()
+            if name not in _NOT_SAVED
+        }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
-        fresh = _empty_model(self.n_labels, implies=len(arrays.get("implied", ())) > 0)._asdict()
+        implies = len(arrays.get("implied", ())) > 0
+        fresh = _empty_model(self.n_labels, self.state.interactions, implies=implies)._asdict()
         for name, array in fresh.items():
-            if name == "table" or (name in _NEW and name not in arrays):
+            if name in _NOT_SAVED or (name in _NEW and name not in arrays):
                 continue
             saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
@@ -215,7 +245,7 @@ class OnlineModel(CostModel):
         self.state = self.state._replace(table=table)
 
 
-def _empty_model(n_labels: int, *, implies: bool) -> Model:
+def _empty_model(n_labels: int, interactions: NDArray[np.int64], *, implies: bool) -> Model:
     lanes = lanes_for(n_labels)
     cells = np.zeros((1, 3, lanes), np.float32)  # the slot of the unseen feature
     cells[:, INVERSE_SCALE] = UNSEEN_INVERSE_SCALE
@@ -229,5 +259,6 @@ def _empty_model(n_labels: int, *, implies: bool) -> Model:
         row_sizes=np.zeros(2),
         implied=np.zeros((lanes if implies else 0, LEVELS, lanes, 2), np.float32),
         trust=np.zeros((LEVELS, COUNT_CLASSES, 2)),
+        interactions=interactions,
         **new_counts(n_labels)._asdict(),
     )
