@@ -99,7 +99,7 @@ def _encoded(title: str, texts: Sequence[str], train: NDArray[np.int64]) -> tupl
         numbers = np.array([float(text or "nan") for text in texts])
         if (too_large := numbers[np.abs(numbers) > LARGEST]).size:
             raise InputError(
-                f"The column {title!r} must hold finite numbers of float32, got {too_large[0]}. Correct or empty the cell."
+                f"The column {title!r} must hold finite numbers of float32, got {too_large[0]}. Correct the cell."
             )
         return [title], standardised(numbers[:, None], train)
     cells = np.array(texts)
