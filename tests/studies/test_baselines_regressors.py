@@ -12,7 +12,9 @@ from coalface.data import CostDataset
 from coalface.errors import InputError
 from coalface.studies.baselines import BASELINES, regressors
 from coalface.studies.baselines.regressors import drawn_costs
+from coalface.studies.sweep import run_sweep
 from tests.studies.baseline_problems import order_of, pets, priced, prices_for, with_table
+from tests.studies.studies import numbers_of, small_study
 
 TEST = pets(40, seed=1)
 CHECKPOINTS = [7, 30, 100]
@@ -169,3 +171,26 @@ def test_data_too_large_for_a_dense_table_is_refused():
 def test_bad_parameters_are_refused(parameters, complaint):
     with pytest.raises(InputError, match=complaint):
         BASELINES["gradient-boosting"].check(parameters, n_labels=3)
+
+
+LINES = """
+[lines.forest]
+learner = "random-forest"
+n_trees = 5
+drawn = ["costs", "examples"]
+
+[lines.boosting]
+learner = "gradient-boosting"
+n_trees = 5
+"""
+
+
+def test_a_wider_sweep_runs_only_what_is_new_and_two_threads_find_the_same(tmp_path):
+    narrow, wide = small_study(1, lines=LINES), small_study(2, lines=LINES)
+    assert run_sweep(narrow, tmp_path / "one", "threads", 1).finished == 3
+    outcome = run_sweep(wide, tmp_path / "one", "threads", 1)
+    assert (outcome.finished_before, outcome.finished, outcome.failed) == (3, 3, 0)
+    run_sweep(wide, tmp_path / "two", "threads", 2)
+    assert numbers_of(tmp_path / "two") == numbers_of(tmp_path / "one")
+    curves = [tuple(record["curve"]["test_cost"]) for record in numbers_of(tmp_path / "one").values()]
+    assert len(set(curves)) == 6  # every line and permutation has a run of its own
