@@ -33,8 +33,8 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(capsys):
     assert rows["olivetti"][1:6] == ["280", "120", "40", "fetched", "no"]
     assert "To get olivetti: coalface data fetch olivetti --into DIR" in out
     assert (
-        "clinc150, clinc150-256, mnist, conll2003, wikineural, ud-ewt, aslib/SCENARIO: set COALFACE_DATA to a folder"
-        in out
+        "clinc150, clinc150-256, mnist, conll2003, wikineural, ud-ewt, aslib/SCENARIO, tabular/TABLE: "
+        "set COALFACE_DATA to a folder" in out
     )
 
 

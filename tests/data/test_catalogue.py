@@ -66,7 +66,7 @@ def test_without_the_variable_the_error_says_what_to_set(monkeypatch):
     with pytest.raises(InputError, match=r"which is not set.*, or run `coalface data fetch rcv1 --into DIR`"):
         load_known("rcv1")
     absent = [known.name for known in known_data() if not known.there]
-    assert {"in20", "rcv1", "mnist", "covertype", "aslib/SCENARIO"} <= set(absent)
+    assert {"in20", "rcv1", "mnist", "covertype", "aslib/SCENARIO", "tabular/TABLE"} <= set(absent)
     assert all(known.there == (known.remedy == "") for known in known_data())
 
 

@@ -19,10 +19,11 @@ CHECKPOINTS = [10, 20, 40, 80, 5000]
 
 
 class BaselineContract:
-    """Subclasses say which baseline, and with which parameters."""
+    """Subclasses say which baseline, and with which parameters; -1 is not a value of any of the ``numbers``."""
 
     learner: str
     parameters: dict
+    numbers = ("learning_rate", "cost_bounds")
 
     @pytest.fixture(autouse=True)
     def installed(self):
@@ -117,13 +118,13 @@ class BaselineContract:
         with pytest.raises(InputError, match=r"must lie in \[0, 1\], got 8.0"):
             self.run(pets(scale=8.0))
 
-    @pytest.mark.parametrize("name", ["learning_rate", "cost_bounds"])
-    def test_bad_values_are_refused_by_name(self, name):
-        with pytest.raises(InputError, match=rf"^{name} must be"):
-            BASELINES[self.learner].check({name: -1}, n_labels=3)
+    def test_bad_values_are_refused_by_name(self):
+        for name in self.numbers:
+            with pytest.raises(InputError, match=rf"^{name} must be"):
+                BASELINES[self.learner].check({name: -1}, n_labels=3)
 
     def test_unknown_parameters_are_refused_with_the_known_ones(self):
-        with pytest.raises(InputError, match=r"^patience is not a parameter of .*learning_rate"):
+        with pytest.raises(InputError, match=rf"^patience is not a parameter of .*{self.numbers[0]}"):
             BASELINES[self.learner].check({"patience": 3}, n_labels=3)
 
     def test_its_defaults_are_good_and_filled_in(self):
@@ -144,12 +145,31 @@ class TestRandomCosts(BaselineContract):
     learner, parameters = "random-costs", {"share": 0.6}
 
 
+class TestRandomForestOnSingleCosts(BaselineContract):
+    learner, parameters = "random-forest", {"n_trees": 9}
+    numbers = ("n_trees", "cost_bounds")
+
+
+class TestRandomForestOnWholeExamples(BaselineContract):
+    learner, parameters = "random-forest", {"n_trees": 9, "drawn": "examples"}
+    numbers = ("n_trees", "cost_bounds")
+
+
+class TestGradientBoosting(BaselineContract):
+    learner, parameters = "gradient-boosting", {"n_trees": 20}
+    numbers = ("n_trees", "cost_bounds")
+
+
 class TestVowpalWabbit(BaselineContract):
     learner, parameters = "vw", {"mellowness": 0.05}
 
 
 class TestMargin(BaselineContract):
     learner, parameters = "margin", FEW
+
+
+class TestMarginWithAForest(BaselineContract):
+    learner, parameters = "margin", {**FEW, "classifier": "random-forest", "predictor": "own"}
 
 
 class TestCostWeightedUncertaintyWithItsOwnPredictor(BaselineContract):
@@ -172,7 +192,12 @@ def test_those_that_ask_for_labels_say_so():
         "cost-weighted-uncertainty",
         "cost-embedding",
     ]
-    assert [name for name in asks if asks[name] == "costs"] == ["random-costs", "vw"]
+    assert [name for name in asks if asks[name] == "costs"] == [
+        "random-costs",
+        "random-forest",
+        "gradient-boosting",
+        "vw",
+    ]
 
 
 @pytest.mark.parametrize("order", [[], [0, 70], [-1], [0.5], [[0, 1]]])

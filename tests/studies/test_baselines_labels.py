@@ -12,6 +12,7 @@ from coalface.studies.baselines.strategies import UNKNOWN, CostEmbedding, CostMa
 from tests.studies.baseline_problems import MATRIX, order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("skactiveml")
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 TEST = pets(40, seed=1)
@@ -93,14 +94,21 @@ def test_without_a_choice_our_predictor_is_the_passive_rule_on_a_prefix():
     assert curve.costs_queried.tolist() == passive.costs_queried.tolist()
 
 
-def test_the_own_predictor_takes_the_label_of_least_expected_cost():
+CLASSIFIERS = {
+    "logistic-regression": lambda: LogisticRegression(max_iter=2000),
+    "random-forest": lambda: RandomForestClassifier(n_estimators=100, random_state=5),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_own_predictor_takes_the_label_of_least_expected_cost(name):
     data = pets()
-    curve = run("margin", data, warm_up=24, predictor="own")
+    curve = run("margin", data, warm_up=24, predictor="own", classifier=name)
     X, X_test = data.X.toarray()[order_of(data)], TEST.X.toarray()
     centre, spread = X.mean(axis=0), X.std(axis=0)
     for n_labels, test_cost in zip([4, 10, 20, 24], curve.test_cost, strict=True):
         truth = data.truth[order_of(data)][:n_labels]
-        model = LogisticRegression(max_iter=2000).fit((X[:n_labels] - centre) / spread, truth)
+        model = CLASSIFIERS[name]().fit((X[:n_labels] - centre) / spread, truth)
         paid = []
         for chances, costs in zip(model.predict_proba((X_test - centre) / spread), TEST.cost, strict=True):
             seen = zip(model.classes_, chances, strict=True)
@@ -109,11 +117,11 @@ def test_the_own_predictor_takes_the_label_of_least_expected_cost():
         assert test_cost == pytest.approx(np.mean(paid))
 
 
-def halfway(seed=4):
-    """A pool, a third of whose labels are known, and what logistic regression thinks of the others."""
+def halfway(seed=4, model=CLASSIFIERS["logistic-regression"]):
+    """A pool, a third of whose labels are known, and what a classifier thinks of the others."""
     data = pets(90, seed=seed)
     pool, known = data.X.toarray().astype(float), np.where(np.arange(90) < 30, data.truth, UNKNOWN)
-    chances = LogisticRegression(max_iter=2000).fit(pool[:30], data.truth[:30]).predict_proba(pool[30:])
+    chances = model().fit(pool[:30], data.truth[:30]).predict_proba(pool[30:])
     return pool, known.astype(np.int64), chances
 
 
@@ -126,6 +134,21 @@ def test_margin_takes_the_examples_whose_two_likeliest_labels_are_closest():
     second, first = -two_least(-chances)[::-1]
     wanted = 30 + np.argsort(first - second)[:5]
     assert Margin(pool, MATRIX, 0).choose(known, 5).tolist() == wanted.tolist()
+
+
+def test_margin_can_ask_with_a_forest():
+    pool, known, chances = halfway(model=CLASSIFIERS["random-forest"])
+    second, first = -two_least(-chances)[::-1]
+    asked = Margin(pool, MATRIX, 5, "random-forest").choose(known, 5) - 30
+    assert len(set(asked.tolist())) == 5
+    assert sorted((first - second)[asked]) == pytest.approx(sorted(first - second)[:5])  # margins may be equal
+
+
+def test_cost_margin_can_ask_with_a_forest():
+    pool, known, chances = halfway(model=CLASSIFIERS["random-forest"])
+    least, next_least = two_least(chances @ MATRIX)
+    asked = CostMargin(pool, MATRIX, 5, "random-forest").choose(known, 5) - 30
+    assert sorted((next_least - least)[asked]) == pytest.approx(sorted(next_least - least)[:5])
 
 
 def test_cost_margin_takes_the_examples_whose_two_least_expected_costs_are_closest():
@@ -188,6 +211,7 @@ def test_data_too_large_for_a_dense_table_is_refused():
     ("parameters", "complaint"),
     [
         ({"predictor": "best"}, r"^predictor must be one of 'coal', 'own', got 'best'"),
+        ({"classifier": "tree"}, r"^classifier must be one of 'logistic-regression', 'random-forest', got 'tree'"),
         ({"warm_up": 0}, r"^warm_up must be .*1.*, got 0"),
         ({"batch_size": 2.5}, r"^batch_size must be a whole number"),
         ({"max_labels": 0}, r"^max_labels must be .*1.*, got 0"),

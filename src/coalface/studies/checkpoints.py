@@ -120,7 +120,8 @@ class CheckpointPlan:
     """The checkpoints of a run whose questions are known before its predictions: ``asked[i]`` costs at step i.
 
     ``paid[i]`` is the price of these costs; None where asking has no price. ``pool`` is the number of examples that
-    a learner sees all at once; None for one that goes from row to row.
+    a learner sees all at once; None for one that goes from row to row. ``is_new[i]`` says whether step i is the first
+    one that asks about its example; None where no two steps share an example.
 
     >>> plan = CheckpointPlan(np.array([2, 0, 2, 1]), checkpoints=np.array([3, 4, 9]), n_labels=2, n_examples=4)
     >>> plan.steps
@@ -135,6 +136,7 @@ class CheckpointPlan:
     n_examples: int
     pool: int | None = None
     paid: NDArray[np.float64] | None = None
+    is_new: NDArray[np.bool_] | None = None
 
     @cached_property
     def steps(self) -> NDArray[np.int64]:
@@ -145,7 +147,7 @@ class CheckpointPlan:
 
     def curve(self, test_costs: Sequence[float], seconds: float) -> Curve:
         """The curve of a run with this test cost at each of ``steps``."""
-        examples = np.cumsum(self.asked > 0)
+        examples = np.cumsum(self.asked > 0 if self.is_new is None else self.is_new)
         spent = np.zeros(len(self.asked)) if self.paid is None else np.cumsum(self.paid)
         step, test_cost = 0, np.nan
         recorder = CheckpointRecorder(

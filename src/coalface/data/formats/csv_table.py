@@ -88,27 +88,49 @@ def _read_table(
     source: Path, label: str | None, ignore: Sequence[str], *, costs_needed: bool
 ) -> tuple[_Layout, NDArray[np.float32], list[str]]:
     """Features and costs side by side, and the text of each true label."""
-    if not source.is_file():
-        raise FileFormatError(f"There is no file {source}. Check the path.")
     texts: list[str] = []
     blocks: list[NDArray[np.float32]] = []
     numbers: list[list[float]] = []
-    with _open_text(source) as file:
-        rows = _rows(source, file)
-        layout = _layout(source, next(rows, (1, []))[1], label, ignore, costs_needed=costs_needed)
-        for line, cells in rows:
-            numbers.append(_numbers(source, line, cells, layout))
-            if layout.label is not None:
-                texts.append(cells[layout.label])
-            if len(numbers) == _BLOCK:
-                blocks.append(np.array(numbers, dtype=np.float32))
-                numbers = []
+    rows = csv_rows(source)
+    layout = _layout(source, next(rows, (1, []))[1], label, ignore, costs_needed=costs_needed)
+    for line, cells in rows:
+        numbers.append(_numbers(source, line, cells, layout))
+        if layout.label is not None:
+            texts.append(cells[layout.label])
+        if len(numbers) == _BLOCK:
+            blocks.append(np.array(numbers, dtype=np.float32))
+            numbers = []
     width = len(layout.features) + len(layout.costs)
     blocks.append(np.array(numbers, dtype=np.float32).reshape(len(numbers), width))
     table = np.concatenate(blocks)
     if len(table) == 0:
         raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
     return layout, table, texts
+
+
+def csv_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
+    r"""The cells of every non-empty line of a file, plain or ``.gz``, with its line number.
+
+    All lines have as many cells as the first one, the header.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n\n4,cat\n")
+    ...     list(csv_rows(Path(folder, "pets.csv")))
+    [(1, ['weight', 'kind']), (3, ['4', 'cat'])]
+    """
+    if not source.is_file():
+        raise FileFormatError(f"There is no file {source}. Check the path.")
+    width = None
+    with _open_text(source) as file:
+        for line, cells in _rows(source, file):
+            width = len(cells) if width is None else width
+            if len(cells) != width:
+                raise FileFormatError(
+                    f"{source}, line {line}: every line must have {width} cells like the header, "
+                    f"got {len(cells)}. Look for a missing comma or a broken line."
+                )
+            yield line, cells
 
 
 def _open_text(source: Path) -> IO[str]:
@@ -120,7 +142,7 @@ def _open_text(source: Path) -> IO[str]:
 
 
 def _rows(source: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every non-empty line, with its line number."""
+    """The cells of every non-empty line of an open file, with its line number."""
     reader = csv.reader(file)
     try:
         for cells in reader:
@@ -162,11 +184,6 @@ def _layout(
 
 def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list[float]:
     """The features, then the costs, of one line."""
-    if len(cells) != len(layout.header):
-        raise FileFormatError(
-            f"{source}, line {line}: every line must have {len(layout.header)} cells like the header, "
-            f"got {len(cells)}. Look for a missing comma or a broken line."
-        )
     numbers = []
     for rank, place in enumerate([*layout.features, *layout.costs]):
         cell = cells[place]

@@ -11,8 +11,7 @@ from coalface.data.dataset import TrainTest
 from coalface.data.encoders import reduced
 from coalface.data.formats.conll import read_conll_parts
 from coalface.data.formats.readers import holds_train_test, read_train_test
-from coalface.data.known.aslib import aslib_sizes
-from coalface.data.known.aslib_folder import is_aslib_folder
+from coalface.data.known.collection import COLLECTIONS, Collection, collection_of
 from coalface.data.known.fetching import is_fetched, open_fetched
 from coalface.data.known.hierarchy_folder import read_hierarchy_folder
 from coalface.data.known.images import read_mnist, read_tiny_images
@@ -21,7 +20,6 @@ from coalface.data.known.sklearn_downloads import FETCHERS
 from coalface.errors import InputError
 
 VARIABLE = "COALFACE_DATA"
-_ASLIB = "aslib"
 _SET = f"set {VARIABLE} to a folder that holds it"
 
 
@@ -143,7 +141,8 @@ def load_known(name: str) -> TrainTest:
     place = _place(root, name)
     if place is None:
         raise _absent(root, name)
-    return _STORED[name].read(place) if name in _STORED else read_train_test(place)
+    collection = collection_of(name)
+    return _STORED[name].read(place) if collection is None else collection.read(place)
 
 
 def find_train_test(source: Path, format: str = "auto", options: Mapping[str, Any] | None = None) -> TrainTest | None:
@@ -170,16 +169,17 @@ def known_data() -> list[KnownData]:
     """
     bundled = [KnownData(name, entry.title, "bundled", True, *entry.sizes) for name, entry in _BUNDLED.items()]
     root = data_root()
-    return [*bundled, *(_line(root, name) for name in {**_STORED, **FETCHERS}), *_scenarios(root)]
+    collected = [known for collection in COLLECTIONS for known in _members(root, collection)]
+    return [*bundled, *(_line(root, name) for name in {**_STORED, **FETCHERS}), *collected]
 
 
 def _is_known(name: str) -> bool:
-    """Whether a name is in the catalogue; every name that begins with ``aslib/`` is.
+    """Whether a name is in the catalogue; every name that begins with ``aslib/`` or ``tabular/`` is.
 
     >>> _is_known("rcv1"), _is_known("calls.csv")
     (True, False)
     """
-    return name in _BUNDLED or name in _STORED or name in FETCHERS or name.startswith(f"{_ASLIB}/")
+    return name in _BUNDLED or name in _STORED or name in FETCHERS or collection_of(name) is not None
 
 
 def check_known(name: str) -> None:
@@ -210,8 +210,9 @@ def data_root() -> Path | None:
 
 
 def _absent(root: Path, name: str) -> InputError:
-    if name.startswith(f"{_ASLIB}/") and (root / _ASLIB).is_dir():
-        return _unknown(name)  # other scenarios are there, so the name is probably misspelled
+    collection = collection_of(name)
+    if collection is not None and (root / collection.name).is_dir():
+        return _unknown(name)  # others of its kind are there, so the name is probably misspelled
     return InputError(f"The data {name!r} is not in the folder {root} that ${VARIABLE} names. {_remedy(name)}")
 
 
@@ -223,11 +224,11 @@ def _unknown(name: str) -> InputError:
 
 def _place(root: Path, name: str) -> Path | None:
     """Where data lies that was not fetched; None if it is missing."""
-    if name in _STORED:
-        places = [root / _STORED[name].folder]
-    else:
-        places = [] if name in FETCHERS else [root / name, root / f"{name}.npz"]
-    return next((place for place in places if place.exists()), None)
+    collection = collection_of(name)
+    if collection is not None:
+        return collection.place(root, name)
+    folder = root / _STORED[name].folder if name in _STORED else None
+    return folder if folder is not None and folder.exists() else None
 
 
 def _remedy(name: str) -> str:
@@ -253,15 +254,10 @@ def _line(root: Path | None, name: str) -> KnownData:
     return KnownData(name, _STORED[name].title, f"${VARIABLE}", False, *_STORED[name].sizes, remedy=_SET)
 
 
-def _scenarios(root: Path | None) -> Iterator[KnownData]:
-    """One line per ASlib scenario found, or one line for all of them if there is none."""
-    title, origin = "which solver to run", f"${VARIABLE}"
-    folder = None if root is None else root / _ASLIB
-    found = {} if folder is None else {path.stem: path for path in folder.glob("*.npz")}
-    if folder is not None and folder.is_dir():
-        found |= {path.name: path for path in folder.iterdir() if is_aslib_folder(path)}
-    for scenario, path in sorted(found.items()):
-        sizes = (None, None, None) if path.is_dir() else aslib_sizes(path)
-        yield KnownData(f"{_ASLIB}/{scenario}", title, origin, True, *sizes)
+def _members(root: Path | None, collection: Collection) -> Iterator[KnownData]:
+    """One line per dataset of a collection, or one line for all of them if there is none."""
+    origin, found = f"${VARIABLE}", collection.found(root)
+    for name, path in found.items():
+        yield KnownData(name, collection.title, origin, True, *collection.sizes(path))
     if not found:
-        yield KnownData(f"{_ASLIB}/SCENARIO", title, origin, False, None, None, None, remedy=_SET)
+        yield KnownData(collection.example, collection.title, origin, False, None, None, None, remedy=_SET)

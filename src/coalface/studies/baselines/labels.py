@@ -5,8 +5,11 @@ example. The strategy alone decides which labels are asked for. ``predictor`` de
 
 - ``predictor="coal"``: our own regressors learn the labels' costs in one pass, in the order in which they were
   asked for, so that only the choice of questions differs from the passive rule;
-- ``predictor="own"``: logistic regression on all labels so far, and the label of least expected cost, as users of
+- ``predictor="own"``: a classifier fitted to all labels so far, and the label of least expected cost, as users of
   these strategies would do.
+
+``classifier`` is "logistic-regression" or "random-forest". The strategies by uncertainty also choose
+with it.
 """
 
 from collections.abc import Callable
@@ -17,26 +20,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost_matrix
-from coalface.data.dataset import CostDataset
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.studies.baselines import passive
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.problem import Problem, Progress
+from coalface.studies.baselines.problem import Problem, Progress, dense_rows
 from coalface.studies.baselines.strategies import (
+    CLASSIFIERS,
     UNKNOWN,
     CostEmbedding,
     CostMargin,
     ExpectedCost,
     Margin,
     Strategy,
-    logistic_regression,
 )
 
-_MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
 _PREDICTORS = ("coal", "own")
 _SCORES = {"margin": CostMargin, "expected-cost": ExpectedCost}
-_PARAMETERS = {"predictor": "coal", "warm_up": 10, "batch_size": 10, "max_labels": None, **passive.PARAMETERS}
+_PARAMETERS = {
+    "predictor": "coal",
+    "classifier": "logistic-regression",
+    "warm_up": 10,
+    "batch_size": 10,
+    "max_labels": None,
+    **passive.PARAMETERS,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +69,10 @@ class Pool:
             )
         if examples.candidates is not None:
             raise InputError("A learner that asks for labels cannot have candidates per example. Drop the candidates.")
-        scaler = StandardScaler().fit(_dense(examples))
+        scaler = StandardScaler().fit(dense_rows(examples))
         return cls(
-            features=scaler.transform(_dense(examples)),
-            test_features=scaler.transform(_dense(problem.test)),
+            features=scaler.transform(dense_rows(examples)),
+            test_features=scaler.transform(dense_rows(problem.test)),
             truth=examples.truth.astype(np.int64),
             cost_matrix=np.asarray(scale.to_unit(check_cost_matrix(examples.cost_matrix)), np.float64),
         )
@@ -93,7 +101,7 @@ def asked_in_order(
 def _run_on(problem: Problem, parameters: dict[str, Any], strategy_type: type[Strategy]) -> BaselineRun:
     pool = Pool.of(problem, CostScale.of(parameters["cost_bounds"]))
     rows = asked_in_order(
-        strategy_type(pool.features, pool.cost_matrix, problem.random_state),
+        strategy_type(pool.features, pool.cost_matrix, problem.random_state, parameters["classifier"]),
         pool.truth,
         int(parameters["warm_up"]),
         int(parameters["batch_size"]),
@@ -103,7 +111,9 @@ def _run_on(problem: Problem, parameters: dict[str, Any], strategy_type: type[St
     everything = np.ones((len(rows), problem.n_labels), np.bool_)
     plan = problem.plan(everything, pool_rows=rows)
     if parameters["predictor"] == "own":
-        return BaselineRun(plan, [_own_cost(problem, pool, rows[:step]) for step in plan.steps])
+        return BaselineRun(
+            plan, [_own_cost(problem, pool, rows[:step], parameters["classifier"]) for step in plan.steps]
+        )
     learned = problem.examples.subset(rows)
     test_costs = passive.costs_along(problem, parameters, learned, everything, plan.steps, _all_chosen(problem))
     return BaselineRun(plan, test_costs)
@@ -114,30 +124,21 @@ def _all_chosen(problem: Problem) -> Progress:
     return lambda _done, total: problem.progress(total, total)
 
 
-def _own_cost(problem: Problem, pool: Pool, rows: NDArray[np.int64]) -> float:
-    """The test cost of predicting with logistic regression on these rows, by least expected cost."""
+def _own_cost(problem: Problem, pool: Pool, rows: NDArray[np.int64], classifier: str) -> float:
+    """The test cost of predicting with a classifier fitted to these rows, by least expected cost."""
     truth = pool.truth[rows]
     seen = np.unique(truth)
     chances = np.zeros((len(pool.test_features), problem.n_labels))
     if len(seen) == 1:
         chances[:, seen] = 1.0  # logistic regression needs two labels
     else:
-        chances[:, seen] = logistic_regression().fit(pool.features[rows], truth).predict_proba(pool.test_features)
+        fitted = CLASSIFIERS[classifier](problem.random_state).fit(pool.features[rows], truth)
+        chances[:, seen] = fitted.predict_proba(pool.test_features)
     return problem.test_cost((chances @ pool.cost_matrix).argmin(axis=1))
 
 
-def _dense(examples: CostDataset) -> NDArray[np.float64]:
-    n, n_features = examples.X.shape
-    if n * n_features > _MOST_NUMBERS:
-        raise InputError(
-            f"{examples!r} is too large for a learner that asks for labels: it needs a dense table of at most "
-            f"{_MOST_NUMBERS:,} numbers, but this one would have {n * n_features:,}. Use fewer rows or features."
-        )
-    return examples.X.toarray().astype(np.float64)
-
-
 def _check(parameters: dict[str, Any], n_labels: int) -> None:
-    for name, choices in (("predictor", _PREDICTORS), ("score", tuple(_SCORES))):
+    for name, choices in (("predictor", _PREDICTORS), ("classifier", tuple(CLASSIFIERS)), ("score", tuple(_SCORES))):
         if name in parameters and parameters[name] not in choices:
             raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {parameters[name]!r}.")
     for name in ("warm_up", "batch_size", "max_labels"):

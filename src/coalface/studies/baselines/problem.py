@@ -14,6 +14,7 @@ from coalface.errors import InputError
 from coalface.studies.checkpoints import CheckpointPlan, checkpoint_costs
 
 Progress = Callable[[int, int], None]
+_MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +82,35 @@ class Problem:
             paid=None if price is None else price.sum(axis=1, where=asked, dtype=np.float64),
         )
 
+    def plan_of_costs(self, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> CheckpointPlan:
+        """The checkpoints of a learner that sees all examples at once and asks for one cost per step."""
+        n_examples, price = len(self.examples), self.examples.price
+        is_new = np.zeros(len(rows), np.bool_)
+        is_new[np.unique(rows, return_index=True)[1]] = True
+        return CheckpointPlan(
+            asked=np.ones(len(rows), np.int64),
+            checkpoints=self.checkpoints,
+            n_labels=self.n_labels,
+            n_examples=n_examples,
+            pool=n_examples,
+            paid=None if price is None else price[rows, labels].astype(np.float64),
+            is_new=is_new,
+        )
+
     def test_cost(self, chosen: NDArray[np.int64]) -> float:
         """The mean cost of the chosen labels (column numbers) on the test examples."""
         return float(self.test.cost[np.arange(len(chosen)), chosen].astype(np.float64).mean())
+
+
+def dense_rows(examples: CostDataset) -> NDArray[np.float64]:
+    """The features as a dense table; an InputError if it would be too large."""
+    n, n_features = examples.X.shape
+    if n * n_features > _MOST_NUMBERS:
+        raise InputError(
+            f"{examples!r} is too large for this learner: it needs a dense table of at most {_MOST_NUMBERS:,} numbers, "
+            f"but this one would have {n * n_features:,}. Use fewer rows or features."
+        )
+    return examples.X.toarray().astype(np.float64)
 
 
 def _no_progress(_done: int, _total: int) -> None:

@@ -4,6 +4,7 @@ Its cost matrices are like ours: row = truth, column = prediction.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,37 @@ from numpy.typing import NDArray
 UNKNOWN = -1  # the label of an example that was not asked about
 
 
-def logistic_regression() -> Any:
+def _logistic_regression(_random_state: int) -> Any:
     """The usual first choice of scikit-learn's users, for standardised features."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=2000)
 
 
-class Strategy(ABC):
-    """Chooses among the rows of a pool (n, features) of standardised examples."""
+def _random_forest(random_state: int) -> Any:
+    """The usual first choice for tables."""
+    from sklearn.ensemble import RandomForestClassifier
 
-    def __init__(self, pool: NDArray[np.float64], cost_matrix: NDArray[np.float64], random_state: int) -> None:
-        self.pool, self.cost_matrix, self.random_state = pool, cost_matrix, random_state
+    return RandomForestClassifier(random_state=random_state, n_jobs=1)
+
+
+CLASSIFIERS: dict[str, Callable[[int], Any]] = {
+    "logistic-regression": _logistic_regression,
+    "random-forest": _random_forest,
+}
+
+
+class Strategy(ABC):
+    """Chooses among the rows of a pool (n, features) of standardised examples, with one of CLASSIFIERS."""
+
+    def __init__(
+        self,
+        pool: NDArray[np.float64],
+        cost_matrix: NDArray[np.float64],
+        random_state: int,
+        classifier: str = "logistic-regression",
+    ) -> None:
+        self.pool, self.cost_matrix, self.random_state, self.classifier = pool, cost_matrix, random_state, classifier
         self.classes = np.arange(len(cost_matrix))
 
     @abstractmethod
@@ -37,7 +57,7 @@ class Margin(Strategy):
     method, costs = "margin_sampling", False
 
     def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """By the probabilities of logistic regression; at random while only one label has been seen."""
+        """By the probabilities of the classifier; at random while only one label has been seen."""
         from skactiveml.classifier import SklearnClassifier
         from skactiveml.pool import UncertaintySampling
 
@@ -51,7 +71,8 @@ class Margin(Strategy):
             missing_label=UNKNOWN,
             random_state=self.random_state,
         )
-        model = SklearnClassifier(logistic_regression(), classes=self.classes, missing_label=UNKNOWN)
+        classifier = CLASSIFIERS[self.classifier](self.random_state)
+        model = SklearnClassifier(classifier, classes=self.classes, missing_label=UNKNOWN)
         return np.asarray(query.query(self.pool, labels, clf=model, batch_size=n))
 
 

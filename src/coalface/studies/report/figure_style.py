@@ -191,6 +191,8 @@ RULES = {
     "margin": Colour("margin", "#a83f78", "#e08fba"),
     "cost-embedding": Colour("cost-embedding", "#000000", "#ffffff"),
     "cost-weighted-uncertainty": Colour("cost-weighted-uncertainty", "#7a3b12", "#d9a27a"),
+    "random-forest": Colour("random-forest", "#c1272d", "#ff8a80"),
+    "gradient-boosting": Colour("gradient-boosting", "#6a4fb3", "#b79cf0"),
 }
 ASKED = Colour("asked", "#0072b2", "#56b4e9")
 KNOWN = Colour("known", "#009e73", "#3ccba0")
