@@ -141,7 +141,7 @@ def test_interactions_cannot_change_and_must_be_ranges(calls, capsys):
     run(capsys, "train calls.csv --label kind --model m.coal")
     code, _, err = run(capsys, "train calls.csv --label kind --model m.coal --continue --interactions 2")
     assert code == 2
-    assert "interactions cannot change with --continue" in err
+    assert "--cost-model cannot change with --continue" in err
     for option, said in (
         ("all", "--interactions must be 2 or pairs of column ranges, got 'all'"),
         ("3", "interactions must be None, 2 or pairs of column ranges, got 3"),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coalface.learner.budget import Budget
     from coalface.models.online import OnlineModel
 
-_OPTION_OF = {"seed": "random_state"}  # where they have other names
+_OPTION_OF = {"seed": "random_state", "cost_model": "model"}  # where they have other names
 _LISTS = {"ignore", "classes", "feature_names"}
 _INTEGERS = {"bits", "n_features", "first_label", "word", "tag"}
 
@@ -91,7 +91,7 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
 
 
 def model_in(model: str | None, interactions: str | None) -> "OnlineModel | str | None":
-    """The model of ``--model``, or the online one with the interactions of ``--interactions``; None without both.
+    """The model of ``--cost-model``, or the online one with the interactions of ``--interactions``; None without both.
 
     >>> model_in(None, "2"), model_in("online", "0:40x40:90,0:40x0:40"), model_in("ridge", None)
     (OnlineModel(interactions=2), OnlineModel(interactions=[[[0, 40], [40, 90]], [[0, 40], [0, 40]]]), 'ridge')
@@ -99,7 +99,7 @@ def model_in(model: str | None, interactions: str | None) -> "OnlineModel | str 
     if interactions is None:
         return model
     if model not in (None, "online"):
-        raise InputError(f"--interactions needs the online model, got --model {model}. Leave one of them out.")
+        raise InputError(f"--interactions needs the online model, got --cost-model {model}. Leave one of them out.")
     from coalface.models.online import OnlineModel
 
     try:

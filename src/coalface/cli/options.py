@@ -63,9 +63,7 @@ AbstainLabel = Annotated[str | None, typer.Option(help='What predict prints then
 StopSaving = Annotated[
     float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
 ]
-CostModel = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="What predicts the costs: online, ridge or exact.")
-]
+CostModel = Annotated[str | None, typer.Option(metavar="NAME", help="What predicts the costs: online, ridge or exact.")]
 Interactions = Annotated[
     str | None,
     typer.Option(
