@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface import CoalClassifier
-from coalface.kernels.rules import uniform
+from coalface.kernels.draws import uniform
 from coalface.rounds.queries import REASONS
 
 from ..problems import trained

@@ -16,6 +16,7 @@ from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
 from coalface.learner.settings import settings_for
 from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged
 from coalface.models.exact.model import ExactModel
+from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 
@@ -69,6 +70,7 @@ MODELS = {
     "ridge, fixed penalty": RidgeModel(regularization=0.5),
     "exact, ball": ExactModel(),
     "exact, ridge": ExactModel(oracle={"kind": "ridge"}, range_engine="ellipsoid"),
+    "forest": ForestModel(n_trees=5),
     "a user's": MeanModel(),
 }
 
@@ -85,7 +87,9 @@ def problem(seed, n=12, known=0.7):
 
 def same(one, other):
     ours, theirs = one.saved(), other.saved()
-    return ours.keys() == theirs.keys() and all(np.array_equal(ours[name], theirs[name]) for name in ours)
+    return ours.keys() == theirs.keys() and all(
+        np.array_equal(ours[name], theirs[name], equal_nan=ours[name].dtype.kind == "f") for name in ours
+    )
 
 
 @pytest.fixture(params=MODELS)
@@ -158,12 +162,12 @@ class TestContract:
         untouched = begun()
         model.learn(rows, cost, settings(), 1, weights=np.zeros((len(rows), K), np.float32))
         assert same(model, untouched)
-        one, row = rows.take(np.array([0])), np.full((1, K), 0.75, np.float32)
+        one, row = rows.take(np.zeros(3, np.int64)), np.full((3, K), 0.75, np.float32)  # enough to grow a forest again
         pulls = []
         for weight in (0.5, 1.0, 4.0):
             pulled = begun()
             pulled.learn(rows, cost, settings(), 1)
-            pulled.learn(one, row, settings(), 13, weights=np.full((1, K), weight, np.float32))
+            pulled.learn(one, row, settings(), 13, weights=np.full((3, K), weight, np.float32))
             pulls.append(np.abs(pulled.predict(one) - 0.75))
         assert (pulls[1] <= pulls[0] + 1e-6).all()
         assert (pulls[2] < pulls[1]).all()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coalface.kernels.rules import uniform
+from coalface.kernels.draws import uniform
 
 from .online import Decision, ReferenceCoal
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from coalface.kernels.compile import called, inlined
+from coalface.kernels.draws import uniform
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     ALL_OR_NONE,
@@ -27,25 +28,6 @@ from coalface.kernels.state import (
 _SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
 _ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
 _PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
-_GOLDEN_64 = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-
-
-@inlined
-def _mix(bits: np.uint64) -> np.uint64:
-    """A bijection of 64 bits that maps neighbours to seemingly unrelated numbers (the finaliser of splitmix64)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
-    bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
-    return bits ^ (bits >> np.uint64(31))
-
-
-@inlined
-def uniform(seed: int, round_number: int, draw: int) -> float:
-    """A pseudo-random number in [0, 1) that depends only on its arguments, so that asking changes no state."""
-    bits = _mix(np.uint64(seed) * _GOLDEN_64 + _GOLDEN_64)
-    bits = _mix(bits + np.uint64(round_number) * _GOLDEN_64)
-    bits = _mix(bits + np.uint64(draw) * _GOLDEN_64)
-    return np.float64(bits >> np.uint64(11)) / 9007199254740992.0
 
 
 @inlined

@@ -8,7 +8,8 @@ about in full, so that the effect of skipped questions can be measured.
 import numpy as np
 
 from coalface.kernels.compile import called, inlined, kernel
-from coalface.kernels.rules import in_warm_up, uniform
+from coalface.kernels.draws import uniform
+from coalface.kernels.rules import in_warm_up
 from coalface.kernels.state import (
     ANSWERED,
     ASKED_BEFORE,

@@ -6,10 +6,16 @@ from typing import Any
 from coalface.errors import InputError
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel
+from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 
-MODELS: dict[str, type[CostModel]] = {"online": OnlineModel, "ridge": RidgeModel, "exact": ExactModel}
+MODELS: dict[str, type[CostModel]] = {
+    "online": OnlineModel,
+    "ridge": RidgeModel,
+    "forest": ForestModel,
+    "exact": ExactModel,
+}
 MODEL_KINDS = {kind.__name__: kind for kind in MODELS.values()}
 
 

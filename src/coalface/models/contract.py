@@ -121,7 +121,8 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         """Add known costs and their squared residuals, predictions clipped to [0, 1], to the counts of their labels."""
         known = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
         residuals = np.where(known, predicted.clip(0.0, 1.0).astype(np.float64) - costs, 0.0)
-        self.state.squared_residuals[: self.n_labels] += (residuals**2).sum(axis=0)
+        sums = self.state.squared_residuals[: self.n_labels]
+        sums[:] = np.cumsum(np.vstack([sums, residuals**2]), axis=0)[-1]  # added row by row, however they are split
         self.state.answered[: self.n_labels] += known.sum(axis=0)
 
     def saved(self) -> dict[str, NDArray[Any]]:

@@ -1,0 +1,107 @@
+"""Fills in costs that were not asked for where the answers about the same example imply them.
+
+If costs come from a matrix or a tree, a label of cost 0 implies the costs of all others. Such implications are learned:
+for each pair of labels and each level of the first one's cost, the average cost of the second. Before an answer joins
+an average it tests it. Averages are used once the tests at their level show hardly any error. A pair never seen
+together takes the average of its level over all pairs, if the tests of that one succeed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from coalface.kernels.compile import called, inlined, kernel
+from coalface.kernels.implied import level_of
+from coalface.kernels.state import AVERAGE, COUNT, F32, F64, I64, LEVELS
+
+SQUARED_ERROR, TESTS = range(2)
+_MOST_ERROR = 0.02  # mean squared error of the averages of a level, with half an error added in advance
+
+
+class Implications(NamedTuple):
+    """What is known about the costs of one label, given the cost of another."""
+
+    pairs: F32  # (LEVELS, K, K, 2) count and average of the second label's cost; no labels: nothing is learned
+    levels: F64  # (LEVELS, 2) the same over all pairs
+    pair_tests: F64  # (LEVELS, 2) squared error and number of tests of the averages of pairs
+    level_tests: F64  # (LEVELS, 2) the same for the averages of levels
+
+
+def no_implications(n_labels: int) -> Implications:
+    """Implications before the first answer."""
+    pairs = np.zeros((LEVELS, n_labels, n_labels, 2), np.float32)
+    return Implications(pairs, np.zeros((LEVELS, 2)), np.zeros((LEVELS, 2)), np.zeros((LEVELS, 2)))
+
+
+@inlined
+def _trusted(tests: F64, level: int) -> bool:
+    return bool((tests[level, SQUARED_ERROR] + 0.5) / (tests[level, TESTS] + 1.0) < _MOST_ERROR)
+
+
+@called
+def _learn_pairs(known: Implications, costs: F32) -> None:
+    """Test the averages on the answers about an example, then add the answers to them."""
+    for source in range(costs.shape[0]):
+        if np.isnan(costs[source]):
+            continue
+        level = level_of(costs[source])
+        of_level = known.levels[level]
+        for label in range(costs.shape[0]):
+            cost = np.float64(costs[label])
+            if label == source or np.isnan(cost):
+                continue
+            pair = known.pairs[level, source, label]
+            if pair[COUNT] > 0.0:
+                known.pair_tests[level, SQUARED_ERROR] += (np.float64(pair[AVERAGE]) - cost) ** 2
+                known.pair_tests[level, TESTS] += 1.0
+            if of_level[COUNT] > 0.0:
+                known.level_tests[level, SQUARED_ERROR] += (of_level[AVERAGE] - cost) ** 2
+                known.level_tests[level, TESTS] += 1.0
+            pair[COUNT] += np.float32(1.0)
+            pair[AVERAGE] += (costs[label] - pair[AVERAGE]) / pair[COUNT]
+            of_level[COUNT] += 1.0
+            of_level[AVERAGE] += (cost - of_level[AVERAGE]) / of_level[COUNT]
+
+
+@called
+def _fill_in(known: Implications, costs: F32, filled: F32) -> None:
+    """Write the implied costs of labels without an answer to ``filled``; the first answered label that implies wins."""
+    for source in range(costs.shape[0]):
+        if np.isnan(costs[source]):
+            continue
+        level = level_of(costs[source])
+        by_pair, by_level = _trusted(known.pair_tests, level), _trusted(known.level_tests, level)
+        if not (by_pair or by_level):
+            continue
+        for label in range(costs.shape[0]):
+            pair = known.pairs[level, source, label]
+            if not np.isnan(filled[label]):
+                continue
+            if by_pair and pair[COUNT] > 0.0:
+                filled[label] = pair[AVERAGE]
+            elif by_level:
+                filled[label] = np.float32(known.levels[level, AVERAGE])
+
+
+@kernel
+def store_until_due(known: Implications, costs: F32, filled: F32, counts: I64, due_at: I64) -> int:
+    """Store rows of answers, with what they imply, until a label is due; returns the number of rows stored.
+
+    ``counts`` are the costs stored of each label; a label is due when its count reaches ``due_at``.
+    """
+    n_labels = costs.shape[1]
+    for row in range(costs.shape[0]):
+        if known.pairs.shape[1] > 0:
+            _learn_pairs(known, costs[row])
+        for k in range(n_labels):
+            filled[row, k] = costs[row, k]
+        if known.pairs.shape[1] > 0:
+            _fill_in(known, costs[row], filled[row])
+        is_due = False
+        for k in range(n_labels):
+            if not np.isnan(filled[row, k]):
+                counts[k] += 1
+                is_due = is_due or counts[k] >= due_at[k]
+        if is_due:
+            return row + 1
+    return costs.shape[0]  # type: ignore[no-any-return]
