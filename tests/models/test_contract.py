@@ -14,6 +14,7 @@ from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
 from coalface.learner.settings import settings_for
+from coalface.models.committee import CommitteeModel
 from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged
 from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
@@ -71,6 +72,7 @@ MODELS = {
     "exact, ball": ExactModel(),
     "exact, ridge": ExactModel(oracle={"kind": "ridge"}, range_engine="ellipsoid"),
     "forest": ForestModel(n_trees=5),
+    "committee": CommitteeModel(),
     "a user's": MeanModel(),
 }
 

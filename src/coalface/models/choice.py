@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coalface.errors import InputError
+from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
@@ -11,6 +12,7 @@ from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 
 MODELS: dict[str, type[CostModel]] = {
+    "auto": CommitteeModel,
     "online": OnlineModel,
     "ridge": RidgeModel,
     "forest": ForestModel,

@@ -1,0 +1,258 @@
+"""The committee: several models learn every answer, and the one whose answers cost least predicts and asks.
+
+Its first member is the online model, which also keeps the counts. As long as it is alone, the committee passes every
+call on to it. The first row learned decides: if it is dense and has up to some 2,000 columns, the others join, and the
+first of them leads until there is evidence against it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from threading import RLock
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError
+from coalface.kernels import precomputed_ranges
+from coalface.kernels.state import (
+    AUDIT,
+    COSTS_QUERIED,
+    NO_ROUNDS,
+    ROUND,
+    Model,
+    RoundArrays,
+    Settings,
+    Told,
+    Until,
+    new_scratch,
+)
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Mask, Ranged, RunArrays, copy_saved
+from coalface.models.forest import ForestModel
+from coalface.models.online import OnlineModel
+from coalface.models.ridge import RidgeModel
+from coalface.models.standing import Standing, estimated_costs
+
+_JOINING: dict[str, type[CostModel]] = {"forest": ForestModel, "ridge": RidgeModel}
+_MOST_COLUMNS = 2000
+_LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
+_MOST_BYTES = 1e9  # of the ridge model
+
+
+class Member(NamedTuple):
+    """A member of a committee: its name, the mean cost of its recent answers, whether it leads or was dropped."""
+
+    name: str
+    cost: float
+    leads: bool
+    dropped: bool
+
+
+class CommitteeModel(CostModel):
+    """The model "auto": an online model, joined on dense data by those named in ``joining``.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(classes=["walk", "fly"], model="auto").tell([[1.0, 2.0]], [[0.2, 0.9]])
+    >>> [member.name for member in learner.model_.members]
+    ['online', 'forest', 'ridge']
+    """
+
+    learned_with = ("learning_rate", "accumulator", "fit_intercept", "random_state")
+    paces_budgets = True
+    models: list[CostModel]
+    standing: Standing
+    undecided: bool  # whether no row was learned yet
+
+    def __init__(self, joining: Sequence[str] = ("forest", "ridge")) -> None:
+        self.joining = joining
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """An untrained committee of one."""
+        begun = type(self)(**self.get_params(deep=False))
+        begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
+        begun.scratch = new_scratch(n_labels, 0)
+        begun.models, begun.standing, begun.undecided = (
+            [OnlineModel().begin(n_labels, settings)],
+            Standing.of(1, 0),
+            True,
+        )
+        return begun
+
+    @property
+    def members(self) -> list[Member]:
+        """The members, with what their answers have cost recently."""
+        standing, leader = self.standing, int(self.standing.leader[0])
+        names = ["online", *self.joining][: len(self.models)]
+        facts = zip(names, standing.mean_costs.tolist(), standing.alive.tolist(), strict=True)
+        return [Member(name, cost, i == leader, not alive) for i, (name, cost, alive) in enumerate(facts)]
+
+    @property
+    def leader(self) -> CostModel:
+        """The member that predicts and asks."""
+        return self.models[int(self.standing.leader[0])]
+
+    @property
+    def alone(self) -> OnlineModel | None:
+        """The online model if it is the only member."""
+        return self._online if len(self.models) == 1 else None
+
+    @property
+    def _online(self) -> OnlineModel:
+        first = self.models[0]
+        assert isinstance(first, OnlineModel)
+        return first
+
+    @property
+    def state(self) -> Model:  # type: ignore[override]
+        """The counts, which the online model keeps, together with its weights."""
+        return self._online.state
+
+    # -- predictions and ranges ------------------------------------------------------------------
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predictions of the leader, (n, K)."""
+        return self.leader.predict(rows)
+
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """The predictions and ranges of the leader."""
+        return self.leader.ranges(rows, settings, first_round)
+
+    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
+        """The index of the best label of each row; K stands for abstaining."""
+        return (
+            self.alone.answer(rows, settings, candidates) if self.alone else super().answer(rows, settings, candidates)
+        )
+
+    def ask(
+        self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
+    ) -> RoundArrays:
+        """Decide which costs to ask for; with a budget the online model decides, because it can keep to one."""
+        if self.alone or settings.budget < np.inf:
+            return self._online.ask(rows, settings, rounds, first_round, outlook)
+        return super().ask(rows, settings, rounds, first_round, outlook)
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learn(
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
+    ) -> None:
+        """Every member learns the known costs, (n, K), row by row, after its answer was judged."""
+        if len(weights):
+            costs = np.where(weights > 0, costs, np.float32(np.nan))
+        self._welcome(rows, costs)
+        if self.alone:
+            self.alone.learn(rows, costs, settings, first_round, weights)
+            return
+        everything = np.ones(costs.shape, np.bool_)
+        for one in _each(len(rows)):
+            self._judge(rows.take(one), everything[one], costs[one], np.ones(self.n_labels))
+            self._teach(
+                rows.take(one),
+                costs[one],
+                settings,
+                first_round + int(one[0]),
+                weights[one] if len(weights) else weights,
+            )
+
+    def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
+        """Learn the known costs and, unless they are late, judge the members and close a round per row."""
+        with self.lock:
+            self._welcome(rows, rounds.costs)
+            if self.alone:
+                self.alone.tell(rows, settings, rounds, late=late)
+                return
+            candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
+            known, chances = np.where(candidates, rounds.costs, np.float32(np.nan)), _chances(rounds)
+            first_round = int(self.state.counters[ROUND])
+            for one in _each(len(rows)):
+                row, number = rows.take(one), first_round + (0 if late else int(one[0]))
+                if not late:
+                    self._judge(row, candidates[one], known[one], chances[int(one[0])])
+                self._teach(row, known[one], settings, number, NO_WEIGHTS)
+            told = Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook)
+            precomputed_ranges.close_rows(self.state, settings, self.scratch, told, late)
+
+    def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
+        """Ask, answer and tell; returns the first position of the order not done."""
+        with self.lock:
+            while self.undecided and start < until.position and self.state.counters[COSTS_QUERIED] < until.costs:
+                one = until._replace(position=min(start + 1, until.position))
+                before, start = start, super().simulate(rows, settings, run, start, one, batch)
+                if start == before:  # further questions would save too little
+                    return start
+            if self.alone:
+                return self.alone.simulate(rows, settings, run, start, until, batch)
+            return super().simulate(rows, settings, run, start, until, batch)
+
+    def _welcome(self, rows: Rows, costs: Costs) -> None:
+        """Let the other members join if the first answered row is dense; decided once."""
+        answered = np.flatnonzero(~np.isnan(costs).all(axis=1))
+        if not self.undecided or not len(answered):
+            return
+        self.undecided = False
+        first = rows.take(answered[:1])
+        if first.width <= _MOST_COLUMNS and len(first.values) >= _LEAST_DENSITY * first.width:
+            self._join()
+
+    def _join(self) -> None:
+        self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joining]
+        self.standing = Standing.of(len(self.models), leader=min(1, len(self.joining)))
+
+    def _judge(self, row: Rows, candidates: Mask, known: Costs, chances: NDArray[np.float64]) -> None:
+        """Add what the members' answers for a row cost to their standing."""
+        if np.isnan(known).all():
+            return
+        predicted = np.concatenate([model.predict(row) for model in self.models])
+        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances))
+
+    def _teach(self, row: Rows, known: Costs, settings: Settings, round_number: int, weights: Costs) -> None:
+        for model, alive in zip(self.models, self.standing.alive, strict=True):
+            if alive or model is self._online:  # which keeps the counts
+                model.learn(row, known, settings, round_number, weights)
+
+    def check(self, rows: Rows) -> None:
+        """Raise an InputError if a member cannot learn these rows."""
+        for model in self.models:
+            model.check(rows)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the online model and, with their names before them, of the others."""
+        named = {"undecided": np.array([self.undecided]), **self._online.arrays()}
+        if self.alone:
+            return named
+        named |= {f"standing_{name}": array for name, array in self.standing._asdict().items()}
+        for name, model in zip(self.joining, self.models[1:], strict=True):
+            named |= {f"{name}_{key}": array for key, array in model.saved().items()}
+        return named
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore the state that ``arrays`` returned."""
+        decided = np.zeros(1, np.bool_)
+        copy_saved(arrays, {"undecided": decided})
+        self.undecided = bool(decided[0])
+        self._online.restore(arrays)
+        if "standing_alive" not in arrays:
+            return
+        self._join()
+        copy_saved(arrays, {f"standing_{name}": array for name, array in self.standing._asdict().items()})
+        if not 0 <= self.standing.leader[0] < len(self.models):
+            raise FileFormatError("The committee has no such leader; the model is damaged.")
+        for name, model in zip(self.joining, self.models[1:], strict=True):
+            of_member = f"{name}_"
+            model.restore_saved(
+                {key.removeprefix(of_member): arrays[key] for key in arrays if key.startswith(of_member)}
+            )
+
+
+def _each(n_rows: int) -> Iterator[NDArray[np.int64]]:
+    """The numbers of the rows, each as an array of one."""
+    return (np.array([row]) for row in range(n_rows))
+
+
+def _chances(rounds: RoundArrays) -> NDArray[np.float64]:
+    """The probability with which each answered cost was asked for: that of its audit, or 1."""
+    if not len(rounds.reasons):
+        return np.ones(rounds.costs.shape)
+    return np.where((rounds.reasons == AUDIT) & (rounds.propensity > 0.0), rounds.propensity, 1.0)
