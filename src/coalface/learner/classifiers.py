@@ -5,6 +5,7 @@ from typing import Any, Self
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.settings import AS_PUBLISHED
 from coalface.models.choice import model_of
+from coalface.models.committee import CommitteeModel, Member
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel
 from coalface.models.exact.user_oracles import oracle_of
@@ -14,8 +15,8 @@ from coalface.models.ridge import RidgeModel
 class CoalClassifier(CostClassifier):
     """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
 
-    ``model`` predicts the costs: "online", "ridge", "exact", or a ``CostModel``. All parameters are explained in
-    ``docs/parameters.md``.
+    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "exact", or a ``CostModel``. All parameters are
+    explained in ``docs/parameters.md``.
 
     >>> learner = CoalClassifier(classes=["refund", "billing"], warm_up=0)
     >>> queries = learner.ask([[1.0, 0.0]])
@@ -48,7 +49,7 @@ class CoalClassifier(CostClassifier):
         abstain_label: Any = None,
         budget: Any = None,
         alike: float | None = 1.0,
-        model: Any = "online",
+        model: Any = "auto",
     ) -> None:
         self._store(locals())
 
@@ -61,6 +62,17 @@ class CoalClassifier(CostClassifier):
         ('published', 0.0, 0.5, 10)
         """
         return cls(**{**AS_PUBLISHED, "mellowness": mellowness, "learning_rate": learning_rate, **others})
+
+    @property
+    def committee_(self) -> list[Member]:
+        """The members of the model "auto", and what their answers have cost recently; no member with other models.
+
+        >>> learner = CoalClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 20, ["no", "yes"] * 20)
+        >>> [(member.name, member.leads) for member in learner.committee_]
+        [('online', False), ('forest', True), ('ridge', False)]
+        """
+        model = getattr(self, "model_", None)
+        return model.members if isinstance(model, CommitteeModel) else []
 
     def _cost_model(self) -> CostModel:
         return model_of(self.model)

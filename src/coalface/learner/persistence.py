@@ -46,7 +46,7 @@ class PersistentLearner(AskingLearner):
         """The learner that ``save`` wrote; a ``CostModel`` of your own is passed as ``model``, with its parameters."""
         meta, arrays = read_bundle(path, "model")
         try:
-            learner = cls(**_with_model(meta["params"], model))
+            learner = cls(**cls._with_model(meta["params"], model))
             learner.begin(label_array(arrays.pop("classes_")))
             width = meta["width"]
         except (KeyError, TypeError, InputError) as problem:
@@ -86,7 +86,7 @@ class PersistentLearner(AskingLearner):
         if ledger.header is None:
             raise InputError("This ledger is empty. Attach it to a new learner with learner.record_to(ledger).")
         try:
-            params = _with_model(ledger.header["params"], model)
+            params = cls._with_model(ledger.header["params"], model)
             learner = cls(**params | {"classes": ledger.header["classes"]}).begin()
         except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(
@@ -117,24 +117,26 @@ class PersistentLearner(AskingLearner):
     def _new_recorder(self, ledger: Ledger) -> Recorder:
         return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
 
+    @classmethod
+    def _with_model(cls, params: dict[str, Any], model: CostModel | None) -> dict[str, Any]:
+        """The parameters of a file with the user's own model in place of its description, which it must match."""
+        if "model" in cls().get_params(deep=False):
+            params = {"model": "online", **params}  # the only model when files did not name it
+        described = dict(params).get("model")
+        if model is None:
+            kind = described.get("kind") if isinstance(described, dict) else None
+            if kind is not None and kind not in MODEL_KINDS:
+                raise InputError(f"it has a cost model of its user, pass model={kind}(...)")
+            return params | ({"model": model_of(described)} if kind is not None else {})
+        if described != described_model(model):
+            raise InputError(f"model must be as described in the file, {described!r}, got {described_model(model)!r}")
+        return {**params, "model": model}
+
     def __getstate__(self) -> dict[str, Any]:
         """Copies do not write to the ledger of the original."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_recorder", None)
         return state
-
-
-def _with_model(params: dict[str, Any], model: CostModel | None) -> dict[str, Any]:
-    """The parameters of a file with the user's own model in place of its description, which it must match."""
-    described = dict(params).get("model")
-    if model is None:
-        kind = described.get("kind") if isinstance(described, dict) else None
-        if kind is not None and kind not in MODEL_KINDS:
-            raise InputError(f"it has a cost model of its user, pass model={kind}(...)")
-        return params | ({"model": model_of(described)} if kind is not None else {})
-    if described != described_model(model):
-        raise InputError(f"model must be as described in the file, {described!r}, got {described_model(model)!r}")
-    return {**params, "model": model}
 
 
 def _plain(params: dict[str, Any]) -> dict[str, Any]:

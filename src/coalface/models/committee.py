@@ -200,8 +200,6 @@ class CommitteeModel(CostModel):
 
     def _judge(self, row: Rows, candidates: Mask, known: Costs, chances: NDArray[np.float64]) -> None:
         """Add what the members' answers for a row cost to their standing."""
-        if np.isnan(known).all():
-            return
         predicted = np.concatenate([model.predict(row) for model in self.models])
         self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances))
 

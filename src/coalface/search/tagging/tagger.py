@@ -228,7 +228,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         """The tagger that ``save`` wrote."""
         meta, arrays = read_bundle(path, "tagger")
         try:
-            tagger, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
+            tagger, policy = cls(**meta["params"]), CoalClassifier(**{"model": "online", **meta["policy"]})
             tagger.sentences_ = int(meta["sentences"])
             tagger.classes_ = label_array(arrays.pop("classes_"))
             policy.begin(tagger.classes_).model_.restore(arrays)
@@ -247,8 +247,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     # -- internals -----------------------------------------------------------------------------
 
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
-        policy = CoalClassifier(classes=classes, warm_up=0, **{name: getattr(self, name) for name in _POLICY_PARAMS})
-        return policy.begin()
+        params = {name: getattr(self, name) for name in _POLICY_PARAMS}
+        return CoalClassifier(classes=classes, warm_up=0, model="online", **params).begin()
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]

@@ -180,7 +180,7 @@ class Project:
 
     def new_learner(self) -> CoalClassifier:
         """A learner that has learned nothing yet."""
-        given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, **self.learner}
+        given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, "model": "online", **self.learner}
         if given.get("alike") == NONE:
             given["alike"] = None
         try:
