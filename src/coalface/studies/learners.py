@@ -1,6 +1,7 @@
 """The learners that a line of a study can name: ours, with any of their rules, and the baselines."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import signature
 from typing import Any, TypeAlias
 
@@ -20,9 +21,12 @@ from coalface.studies.curve import Curve
 from coalface.studies.simulation import simulate
 from coalface.studies.tagging_run import n_sequences, tagging_curve
 
-_CLASSIFIERS: dict[str, type[CostClassifier]] = {"coal": CoalClassifier, "ridge": RidgeCoalClassifier}
+_CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {
+    "coal": partial(CoalClassifier, model="online"),  # a line names any other model, so that its results stay its own
+    "ridge": RidgeCoalClassifier,
+}
 TAGGER = "tagger"
-OURS: dict[str, type[CostClassifier] | type[SequenceTagger]] = {**_CLASSIFIERS, TAGGER: SequenceTagger}
+OURS: dict[str, Callable[..., Any]] = {**_CLASSIFIERS, TAGGER: SequenceTagger}
 _DEFAULTS = {  # read from the signatures: a report of a finished sweep must not construct a learner
     name: {parameter.name: parameter.default for parameter in signature(kind).parameters.values()}
     for name, kind in OURS.items()
