@@ -64,8 +64,12 @@ def _learn_pairs(known: Implications, costs: F32) -> None:
 
 
 @called
-def _fill_in(known: Implications, costs: F32, filled: F32) -> None:
-    """Write the implied costs of labels without an answer to ``filled``; the first answered label that implies wins."""
+def fill_in(known: Implications, costs: F32, filled: F32) -> None:
+    """Copy the answers to ``filled``, with what they imply; the first answered label that implies a cost wins."""
+    for label in range(costs.shape[0]):
+        filled[label] = costs[label]
+    if known.pairs.shape[1] == 0:
+        return
     for source in range(costs.shape[0]):
         if np.isnan(costs[source]):
             continue
@@ -93,10 +97,7 @@ def store_until_due(known: Implications, costs: F32, filled: F32, counts: I64, d
     for row in range(costs.shape[0]):
         if known.pairs.shape[1] > 0:
             _learn_pairs(known, costs[row])
-        for k in range(n_labels):
-            filled[row, k] = costs[row, k]
-        if known.pairs.shape[1] > 0:
-            _fill_in(known, costs[row], filled[row])
+        fill_in(known, costs[row], filled[row])
         is_due = False
         for k in range(n_labels):
             if not np.isnan(filled[row, k]):

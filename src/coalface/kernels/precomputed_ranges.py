@@ -3,11 +3,12 @@
 import numpy as np
 
 from coalface.kernels.compile import kernel
+from coalface.kernels.fill_in import Implications
 from coalface.kernels.rounds import close_round, copy_decision, set_candidates
 from coalface.kernels.rules import best_answer, decide
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings, Told
 from coalface.kernels.stopping import update_saving_from
-from coalface.kernels.turns import ALONE, asks_in_turn, drop_answered, drop_repeated, mark_next
+from coalface.kernels.turns import ALONE, asks_in_turn, drop_answered, drop_implied, drop_repeated, mark_next
 
 
 @kernel
@@ -27,6 +28,7 @@ def decide_rows(
     rounds: RoundArrays,
     groups: I64,
     already_asked: Bool,
+    implications: Implications,
 ) -> None:
     """Like ``online.ask_rows``, but with predictions and ranges given; in round 1, any cost is possible."""
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
@@ -47,6 +49,8 @@ def decide_rows(
         in_turn = asks_in_turn(counts, settings, round_number)
         if known.shape[0] > 0:
             drop_answered(settings, scratch, known[row], asked[row], in_turn)
+            if in_turn:
+                drop_implied(settings, scratch, implications)
         mark_next(settings, scratch, in_turn)
         copy_decision(settings, scratch, rounds, row)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
+from coalface.kernels.fill_in import Implications, fill_in
 from coalface.kernels.rules import in_warm_up
 from coalface.kernels.state import (
     ANSWERED,
@@ -44,20 +45,33 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
 
     An audit is asked together with the first question. Costs that were not asked for are NaN in scratch afterwards.
     """
+    n_asked = _answer_audits(settings, scratch, costs)
+    question = _most_promising(settings, scratch)
+    while question >= 0:
+        n_asked += _answer(scratch, question, costs)
+        _drop_settled(settings, scratch)
+        question = _most_promising(settings, scratch)
+    return n_asked
+
+
+@inlined
+def _answer_audits(settings: Settings, scratch: Scratch, costs: F32) -> int:
+    """Answer the audits; all other costs become unknown. Returns how many were answered."""
     mask, reasons, known = scratch.mask, scratch.reasons, scratch.costs
     n_asked = 0
     for k in range(settings.n_labels):
         audited = mask[k] and reasons[k] == AUDIT
         known[k] = costs[k] if audited else np.float32(np.nan)
         n_asked += audited
-    question = _most_promising(settings, scratch)
-    while question >= 0:
-        known[question] = costs[question]
-        reasons[question] = ANSWERED
-        n_asked += 1
-        _drop_settled(settings, scratch)
-        question = _most_promising(settings, scratch)
     return n_asked
+
+
+@inlined
+def _answer(scratch: Scratch, question: int, costs: F32) -> int:
+    """Answer one question; returns 1."""
+    scratch.costs[question] = costs[question]
+    scratch.reasons[question] = ANSWERED
+    return 1
 
 
 @kernel
@@ -69,6 +83,7 @@ def answer_rows(
     rounds: RoundArrays,
     costs: F32,
     asked: Bool,
+    implications: Implications,
 ) -> None:
     """Answer the questions about decided rows from known costs; writes the questions that were asked to ``asked``.
 
@@ -83,7 +98,13 @@ def answer_rows(
                 scratch.reasons[k] = rounds.reasons[row, k]
                 scratch.lowest[k] = rounds.lowest[row, k]
                 scratch.predicted[k] = rounds.predicted[row, k]
-            answer_in_turn(settings, scratch, costs[row])
+            _answer_audits(settings, scratch, costs[row])
+            question = _most_promising(settings, scratch)
+            while question >= 0:
+                _answer(scratch, question, costs[row])
+                _drop_settled(settings, scratch)
+                drop_implied(settings, scratch, implications)
+                question = _most_promising(settings, scratch)
             for k in range(settings.n_labels):
                 asked[row, k] = scratch.mask[k]
 
@@ -110,6 +131,23 @@ def _drop_settled(settings: Settings, scratch: Scratch) -> None:
             least = known[k]
     for k in range(settings.n_labels):
         if mask[k] and reasons[k] == UNCERTAIN and lowest[k] >= least:
+            mask[k] = False
+            reasons[k] = SETTLED
+
+
+@called
+def drop_implied(settings: Settings, scratch: Scratch, implications: Implications) -> None:
+    """Unmark uncertain labels whose cost is implied, or cannot be less than an implied cost."""
+    if implications.pairs.shape[1] == 0:
+        return
+    filled, mask, reasons, lowest = scratch.gradient, scratch.mask, scratch.reasons, scratch.lowest  # gradient: reused
+    fill_in(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
+    least = _NOTHING_KNOWN
+    for k in range(settings.n_labels):
+        if filled[k] < least:
+            least = filled[k]
+    for k in range(settings.n_labels):
+        if mask[k] and reasons[k] == UNCERTAIN and (lowest[k] >= least or not np.isnan(filled[k])):
             mask[k] = False
             reasons[k] = SETTLED
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels import precomputed_ranges
+from coalface.kernels.fill_in import Implications
 from coalface.kernels.state import (
     AUDIT,
     COSTS_QUERIED,
@@ -106,6 +107,12 @@ class CommitteeModel(CostModel):
     def state(self) -> Model:  # type: ignore[override]
         """The counts, which the online model keeps, together with its weights."""
         return self._online.state
+
+    @property
+    def implications(self) -> Implications:  # type: ignore[override]
+        """The costs that answers imply, as the forest has learned them."""
+        found = [model.implications for model in self.models if isinstance(model, ForestModel)]
+        return found[0] if found else CostModel.implications
 
     # -- predictions and ranges ------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from coalface.data.near_duplicates import near_duplicates
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels import precomputed_ranges
+from coalface.kernels.fill_in import Implications, no_implications
 from coalface.kernels.state import (
     COSTS_QUERIED,
     N_OUTLOOK,
@@ -76,6 +77,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     state: Counted
     lock: RLock
     scratch: Scratch
+    implications: Implications = no_implications(0)  # costs that answers imply, which need not be asked for
 
     # -- what a model of your own implements ------------------------------------------------------
 
@@ -222,7 +224,9 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         buffers = (rounds.predicted, rounds.lowest, rounds.highest)
         for name, costs, buffer in zip(found._fields, found, buffers, strict=True):
             buffer[:] = self._checked("ranges", name, costs, buffer.shape)
-        precomputed_ranges.decide_rows(self.state, settings, self.scratch, first_round, rounds, groups, already_asked)
+        precomputed_ranges.decide_rows(
+            self.state, settings, self.scratch, first_round, rounds, groups, already_asked, self.implications
+        )
 
     def _simulate_batch(self, rows: Rows, settings: Settings, run: RunArrays, span: slice) -> None:
         """Ask about the rows at these positions as one batch, answer, then tell."""
@@ -232,7 +236,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         first_round = int(self.state.counters[ROUND])
         rounds = self.ask(batch, settings, new_rounds(len(batch), settings.n_labels, candidates), first_round)
         asked = np.empty(costs.shape, np.bool_)
-        answer_rows(self.state, settings, self.scratch, first_round, rounds, costs, asked)
+        answer_rows(self.state, settings, self.scratch, first_round, rounds, costs, asked, self.implications)
         known = np.where(asked, costs, np.float32(np.nan))
         self.tell(batch, settings, rounds._replace(costs=known, asked=asked))
         if len(record.mask):

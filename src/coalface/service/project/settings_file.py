@@ -27,7 +27,7 @@ _HEAD = (
 _NOTES = {
     "scale": "Costs lie within the bounds. With levels, annotators choose one; without, they give any number.",
     "budget": "Any of: examples, costs, price (with price_per_example and price_per_cost).",
-    "learner": 'Parameters of CoalClassifier that differ from its defaults, here with model = "online"; None is "none".',
+    "learner": 'Parameters of CoalClassifier; model is "online" unless set; write None as alike = "none".',
 }
 _ADDRESS = re.compile("sqlite|postgres", re.IGNORECASE)
 
