@@ -65,6 +65,8 @@ MODELS = {
     "online": OnlineModel(),
     "ridge": RidgeModel(),
     "ridge, fixed penalty": RidgeModel(regularization=0.5),
+    "ridge, rbf": RidgeModel(kernel="rbf"),
+    "ridge, rbf, few landmarks": RidgeModel(kernel="rbf", n_components=6),
     "exact, ball": ExactModel(),
     "exact, ridge": ExactModel(oracle={"kind": "ridge"}, range_engine="ellipsoid"),
     "a user's": MeanModel(),
