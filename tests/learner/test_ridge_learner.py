@@ -102,7 +102,7 @@ def test_regularization_must_be_a_sensible_number(value):
 
 def test_a_word_for_regularization_is_auto_or_an_error():
     assert RidgeCoalClassifier(["a", "b"], regularization="auto").tell([[1.0]], [[0.0, 1.0]]).round_ == 2
-    with pytest.raises(InputError, match="regularization must be 'auto' or a number, got 'much'"):
+    with pytest.raises(InputError, match="regularization must be 'light', 'auto' or a number, got 'much'"):
         RidgeCoalClassifier(["a", "b"], regularization="much").ask([[1.0]])
 
 

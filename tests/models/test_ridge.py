@@ -165,7 +165,7 @@ def test_without_a_penalty_given_only_proportions_count(seed, power, empty):
 def test_a_penalty_that_was_not_given_is_one_on_rows_of_length_one():
     X, cost = problem(11)
     unit = float(np.linalg.norm(X[0]))
-    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, ridge._AUTO_PENALTY[0])
+    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, 1.0)
     np.testing.assert_allclose(found.predict(check_rows(X)), same.predict(check_rows(X / unit)), atol=1e-5)
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,21 @@ class FeatureMap(ABC):
     """
 
     first: FirstRows
+    memory_rule: ClassVar[str]
+    memory_remedy: ClassVar[str]
+
+    @abstractmethod
+    def most_features(self, width: int) -> int:
+        """The number of features after any number of rows of this width."""
+
+    def bytes_for(self, width: int) -> int:  # noqa: ARG002
+        """The memory of the map itself in bytes, for rows of this width."""
+        return 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the map itself in bytes."""
+        return 0
 
     @abstractmethod
     def choose(self) -> None:
@@ -61,9 +76,16 @@ class LinearMap(FeatureMap):
            [0. , 2. ]], dtype=float32)
     """
 
+    memory_rule = "X must have few enough features for 2 x labels x features^2 bytes to fit into memory"
+    memory_remedy = "Project X to fewer features, or use CoalClassifier."
+
     def __init__(self, unit: float = _NO_UNIT) -> None:
         self.unit = np.full(1, unit, np.float32)
         self.first = FirstRows(n_labels=0, kept=0)
+
+    def most_features(self, width: int) -> int:
+        """One feature per column."""
+        return width
 
     def choose(self) -> None:
         """Nothing: the unit is known from the first row."""

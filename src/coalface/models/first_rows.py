@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.rows import Rows
+from coalface.data.rows import Rows, check_rows
 from coalface.models.contract import Costs
 from coalface.models.dense_rows import dense, width_of
 
@@ -26,7 +26,7 @@ class FirstRows:
 
     def __init__(self, n_labels: int, kept: int) -> None:
         self.count = np.zeros(1, np.int64)
-        self._rows = np.zeros((kept, 0), np.float32)
+        self._rows = np.zeros((kept, 1), np.float32)
         self._costs = np.zeros((kept, n_labels), np.float32)
         self._weights = np.zeros((kept, n_labels), np.float32)
 
@@ -35,15 +35,10 @@ class FirstRows:
         """The rows so far, dense."""
         return self._rows[: self.count[0]]
 
-    @property
-    def costs(self) -> Costs:
-        """Their costs, (n, K)."""
-        return self._costs[: self.count[0]]
-
-    @property
-    def weights(self) -> Costs:
-        """Their importance weights, (n, K); 0 for unknown costs."""
-        return self._weights[: self.count[0]]
+    def earlier(self) -> tuple[Rows, Costs, Costs]:
+        """All rows before the last one, their costs, and the weights of these, which are 0 for unknown costs."""
+        before = slice(int(self.count[0]) - 1)
+        return check_rows(self._rows[before]), self._costs[before], self._weights[before]
 
     @property
     def n_missing(self) -> int:

@@ -32,12 +32,28 @@ class GaussianMap(FeatureMap):
     [[1.0, 0.61, 1.0], [0.61, 1.0, 0.61], [1.0, 0.61, 1.0]]
     """
 
+    memory_rule = "n_components must be small enough for 2 x labels x n_components^2 bytes to fit into memory"
+    memory_remedy = "Pass a smaller n_components."
+
     def __init__(self, n_components: int, n_labels: int) -> None:
         self.first = FirstRows(n_labels, _FIRST)
         self.bandwidth = np.full(1, _ANY)
         self.used = np.zeros(1, np.int64)
         self.centres = np.zeros((0, n_components), np.float32)  # (columns, landmarks)
         self.factor = np.zeros((n_components, n_components))  # the transposed Cholesky factor of the kernel matrix
+
+    def most_features(self, width: int) -> int:  # noqa: ARG002
+        """One feature per landmark."""
+        return len(self.factor)
+
+    def bytes_for(self, width: int) -> int:
+        """The memory of the landmarks, their factor and the first rows in bytes."""
+        return int(self.factor.nbytes + 4 * width * (len(self.factor) + _FIRST))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the landmarks, their factor and the first rows in bytes."""
+        return sum(array.nbytes for array in self.arrays().values())
 
     def choose(self) -> None:
         """Set the bandwidth to the median distance of the first rows, equal ones aside, and forget all landmarks."""
@@ -77,8 +93,10 @@ class GaussianMap(FeatureMap):
         self._make_room(len(saved.get("centres", ())))
         self.first.make_room(saved["first_rows"].shape[-1] if "first_rows" in saved else 0)
         copy_saved(saved, self.arrays())
-        if not (0 <= self.used[0] <= len(self.factor) and 0 <= self.first.n_missing <= _FIRST):
-            raise FileFormatError("The counts of the model's landmarks are out of range; it is damaged.")
+        if not (
+            0 <= self.used[0] <= len(self.factor) and 0 <= self.first.n_missing <= _FIRST and self.bandwidth[0] > 0
+        ):
+            raise FileFormatError("The bandwidth or the landmarks of the model are out of range; it is damaged.")
 
     def _make_room(self, width: int) -> None:
         """Add columns, which are 0 in all landmarks so far."""

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import AUTO, auto_or, choice, number, whole_number
-from coalface.data.rows import Rows, check_rows
+from coalface.data.numbers import AUTO, choice, finite_number, whole_number
+from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import NOISE_SCALED, Settings
@@ -27,18 +27,21 @@ _PRODUCT_SIZE = 2**21  # numbers of all labels in a matrix product; for smaller 
 _FEW = 4  # up to this many rows, reading each column once per row is faster than matrix products
 _LINEAR, _GAUSSIAN = range(2)
 _KERNELS = {"linear": _LINEAR, "rbf": _GAUSSIAN}
-_AUTO_PENALTY = (1.0, 0.1)  # of each kernel, in examples: both scale rows to length 1
+LIGHT = "light"
+_PENALTIES = {LIGHT: (0.5, 0.1), AUTO: (1.0, 1.0)}  # of each kernel, in examples, as both scale rows to length 1
+_MOST_COMPONENTS = 10_000  # a factor of 0.8 GB
 _GIGABYTE = 1e9
 
 
 class RidgeModel(CostModel):
     """Exact ridge regression for embeddings of up to some 2,000 numbers; the intercept is the first column.
 
-    ``regularization`` is the penalty on squared weights. With "auto", rows are divided by the length of the first row
-    learned, and the penalty is 1: it weighs as much as one example, whatever the scale of the data.
+    ``regularization`` is the penalty on squared weights. With "light", rows are divided by the length of the first row
+    learned, and the penalty is 0.5: it weighs as much as half an example, whatever the scale of the data. "auto", the
+    default of earlier versions, weighs as much as one example.
 
     With ``kernel="rbf"``, predictions are smooth functions of the row: kernel ridge regression with a Gaussian kernel,
-    on at most ``n_components`` of the rows learned. "auto" is then a penalty of 0.1.
+    on at most ``n_components`` of the rows learned. "light" is then a penalty of 0.1.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=range(100), model=RidgeModel(regularization=1.0))
@@ -54,7 +57,7 @@ class RidgeModel(CostModel):
     weights: NDArray[np.float64]  # (K, columns)
     _starts: NDArray[np.int64]
 
-    def __init__(self, regularization: float | str = AUTO, kernel: str = "linear", n_components: int = 500) -> None:
+    def __init__(self, regularization: float | str = LIGHT, kernel: str = "linear", n_components: int = 500) -> None:
         self.regularization = regularization
         self.kernel = kernel
         self.n_components = n_components
@@ -62,13 +65,12 @@ class RidgeModel(CostModel):
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model."""
         begun = super().begin(n_labels, settings)
-        given, kernel = auto_or(vars(self), "regularization", None, _penalty), choice(vars(self), "kernel", _KERNELS)
-        begun.penalty = _AUTO_PENALTY[kernel] if given is None else given
-        n_components = whole_number("n_components", self.n_components, least=1)
+        kernel, n_components = choice(vars(self), "kernel", _KERNELS), _n_components(self.n_components)
+        begun.penalty = _penalty(self.regularization, kernel)
         if kernel == _GAUSSIAN:
             begun.features = GaussianMap(n_components, n_labels)
         else:
-            begun.features = LinearMap() if given is None else LinearMap(unit=1.0)
+            begun.features = LinearMap() if isinstance(self.regularization, str) else LinearMap(unit=1.0)
         begun._forget()
         return begun
 
@@ -167,19 +169,19 @@ class RidgeModel(CostModel):
         if first.keep(row, costs, weights if len(weights) else np.ones_like(costs)):
             self.features.choose()
             self._forget()
-            earlier, uncounted = check_rows(first.rows[:-1]), np.zeros(self.n_labels)
-            self._learn_taught(earlier, first.costs[:-1], first.weights[:-1], uncounted)
+            self._learn_taught(*first.earlier(), np.zeros(self.n_labels))
         self._learn_taught(row, costs, weights, self.state.squared_residuals)
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the rows are too wide for this machine's memory, or their values too large."""
         self.features.check(rows)
-        needed, available = self.bytes_for(rows.width), available_bytes()
-        if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
+        most, available = self.features.most_features(rows.width), available_bytes()
+        needed = self.bytes_for(most) + self.features.bytes_for(rows.width)
+        if _columns_for(most) > self._n_columns and available is not None and needed > available:
             raise InputError(
-                f"X must have few enough features for 2 x labels x features^2 bytes to fit into memory, got "
-                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB, but "
-                f"{available / _GIGABYTE:,.1f} GB are available. Project X to fewer features, or use CoalClassifier."
+                f"{self.features.memory_rule}, got {most:,} features and {self.n_labels:,} labels, which take "
+                f"{needed / _GIGABYTE:,.1f} GB, but {available / _GIGABYTE:,.1f} GB are available. "
+                f"{self.features.memory_remedy}"
             )
 
     # -- memory ----------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ class RidgeModel(CostModel):
     @property
     def nbytes(self) -> int:
         """The memory of the model in bytes."""
-        return int(self.factors.nbytes + self.variances.nbytes + self.weights.nbytes)
+        return int(self.factors.nbytes + self.variances.nbytes + self.weights.nbytes + self.features.nbytes)
 
     def bytes_for(self, n_features: int) -> int:
         """The memory of a model of ``n_features`` in bytes."""
@@ -247,8 +249,19 @@ def _columns_for(n_features: int) -> int:
     return -(-(n_features + 1) // WIDE) * WIDE
 
 
-def _penalty(params: Mapping[str, Any]) -> float:
-    return number(params, "regularization", 1e-12, 1e12)
+def _penalty(regularization: Any, kernel: int) -> float:
+    if not isinstance(regularization, str):
+        return finite_number("regularization", regularization, 1e-12, 1e12)
+    if regularization not in _PENALTIES:
+        raise InputError(f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {regularization!r}.")
+    return _PENALTIES[regularization][kernel]
+
+
+def _n_components(value: Any) -> int:
+    wanted = whole_number("n_components", value, least=1)
+    if wanted > _MOST_COMPONENTS:
+        raise InputError(f"n_components must be at most {_MOST_COMPONENTS:,}, got {value!r}. Use fewer landmarks.")
+    return wanted
 
 
 def _parts(rows: Rows) -> Iterator[tuple[slice, Rows]]:
