@@ -36,6 +36,11 @@ class FeatureMap(ABC):
         return 0
 
     @property
+    def n_landmarks(self) -> int:
+        """The number of rows that the features refer to."""
+        return 0
+
+    @property
     def nbytes(self) -> int:
         """The memory of the map itself in bytes."""
         return 0

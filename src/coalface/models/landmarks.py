@@ -28,8 +28,10 @@ class GaussianMap(FeatureMap):
     >>> from coalface.data.rows import check_rows
     >>> gaussian, rows = GaussianMap(n_components=10, n_labels=1), check_rows([[0.0], [1.0], [0.0]])
     >>> features = gaussian.learned(rows)
-    >>> (features @ features.T).round(2).tolist()  # equal rows, and rows at a distance of one bandwidth
-    [[1.0, 0.61, 1.0], [0.61, 1.0, 0.61], [1.0, 0.61, 1.0]]
+    >>> (features @ features.T).round(2)  # equal rows, and rows at a distance of one bandwidth
+    array([[1.  , 0.61, 1.  ],
+           [0.61, 1.  , 0.61],
+           [1.  , 0.61, 1.  ]], dtype=float32)
     """
 
     memory_rule = "n_components must be small enough for 2 x labels x n_components^2 bytes to fit into memory"
@@ -49,6 +51,11 @@ class GaussianMap(FeatureMap):
     def bytes_for(self, width: int) -> int:
         """The memory of the landmarks, their factor and the first rows in bytes."""
         return int(self.factor.nbytes + 4 * width * (len(self.factor) + _FIRST))
+
+    @property
+    def n_landmarks(self) -> int:
+        """The number of landmarks so far, which is that of the features."""
+        return int(self.used[0])
 
     @property
     def nbytes(self) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import AUTO, choice, finite_number, whole_number
 from coalface.data.rows import Rows
-from coalface.errors import InputError
+from coalface.errors import FileFormatError, InputError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.models.available_memory import available_bytes
@@ -227,6 +227,11 @@ class RidgeModel(CostModel):
         table[:, 1 : 1 + features.shape[1]] = features
         return table
 
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values; those of the kernel only if there is one, as in files of earlier versions."""
+        params = super().plain()
+        return {"regularization": params["regularization"]} if self.kernel == "linear" else params
+
     # -- files -----------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -242,6 +247,11 @@ class RidgeModel(CostModel):
         if saved.ndim == 2 and 0 < saved.shape[1] <= np.iinfo(np.int32).max:
             self._make_room(saved.shape[1] - 1)
         copy_saved(arrays, self.arrays())
+        if self.features.n_landmarks >= self._n_columns:  # compiled code would write beyond the end of a row
+            raise FileFormatError(
+                f"The model has weights for {self._n_columns - 1} features but {self.features.n_landmarks} landmarks; "
+                "it is damaged."
+            )
 
 
 def _columns_for(n_features: int) -> int:
