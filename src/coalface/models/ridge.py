@@ -227,12 +227,12 @@ class RidgeModel(CostModel):
         table[:, 1 : 1 + features.shape[1]] = features
         return table
 
+    # -- files -----------------------------------------------------------------------------------
+
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values; those of the kernel only if there is one, as in files of earlier versions."""
         params = super().plain()
         return {"regularization": params["regularization"]} if self.kernel == "linear" else params
-
-    # -- files -----------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The state as named arrays; the names of the counts begin with "tally_"."""
