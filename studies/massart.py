@@ -98,7 +98,9 @@ LINES = {
     "default": Line(
         lambda _problem, _seed: CoalClassifier(classes=LABELS, audit_rate=0.0)
     ),  # without audits, which never end
-    "ellipsoid": Line(lambda _problem, _seed: RidgeCoalClassifier(LABELS, audit_rate=0.0)),
+    "ellipsoid": Line(
+        lambda _problem, _seed: RidgeCoalClassifier(LABELS, mellowness=0.3, regularization="auto", audit_rate=0.0)
+    ),
     "dual": Line(
         lambda _problem, _seed: OracleCoalClassifier(LABELS, mellowness=0.3), 3_000
     ),  # the same as the ellipsoid's

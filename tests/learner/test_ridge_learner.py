@@ -94,9 +94,18 @@ def test_regularization_must_be_a_sensible_number(value):
     assert not hasattr(learner, "classes_")
 
 
-def test_a_word_for_regularization_is_auto_or_an_error():
-    assert RidgeCoalClassifier(["a", "b"], regularization="auto").tell([[1.0]], [[0.0, 1.0]]).round_ == 2
-    with pytest.raises(InputError, match="regularization must be 'auto' or a number, got 'much'"):
+def test_it_is_coal_with_the_ridge_model_without_any_setting():
+    X, cost = dense_problem(5, 4)
+    ours, same = RidgeCoalClassifier(range(4)), CoalClassifier(range(4), model="ridge")
+    for learner in (ours, same):
+        simulate(learner, X, cost)
+    assert state_of(ours) == state_of(same)
+
+
+@pytest.mark.parametrize("word", ["light", "auto"])
+def test_a_word_for_regularization_is_known_or_an_error(word):
+    assert RidgeCoalClassifier(["a", "b"], regularization=word).tell([[1.0]], [[0.0, 1.0]]).round_ == 2
+    with pytest.raises(InputError, match="regularization must be 'light', 'auto' or a number, got 'much'"):
         RidgeCoalClassifier(["a", "b"], regularization="much").ask([[1.0]])
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coalface.models import ridge as memory
+from coalface.models import available_memory as memory
 
 
 @pytest.fixture

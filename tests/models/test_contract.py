@@ -69,6 +69,8 @@ MODELS = {
     "online, ranges": OnlineModel(interactions=[((0, 1), (1, 2))]),
     "ridge": RidgeModel(),
     "ridge, fixed penalty": RidgeModel(regularization=0.5),
+    "ridge, rbf": RidgeModel(kernel="rbf"),
+    "ridge, rbf, few landmarks": RidgeModel(kernel="rbf", n_components=6),
     "exact, ball": ExactModel(),
     "exact, ridge": ExactModel(oracle={"kind": "ridge"}, range_engine="ellipsoid"),
     "forest": ForestModel(n_trees=5),

@@ -152,7 +152,7 @@ def test_without_a_penalty_given_only_proportions_count(seed, power, empty):
         if name != "unit":
             np.testing.assert_array_equal(scaled.arrays()[name], array, err_msg=name)
     first = np.flatnonzero(~np.isnan(cost).all(axis=1) & X.any(axis=1))[0]
-    np.testing.assert_allclose(plain.unit, np.linalg.norm(X[first]), rtol=1e-6)
+    np.testing.assert_allclose(plain.arrays()["unit"], np.linalg.norm(X[first]), rtol=1e-6)
     tests = np.hstack([X, X[:, ::-1]])  # with features never learned
     for one, other in zip(
         plain.ranges(check_rows(tests), settings(3), 9),
@@ -162,10 +162,11 @@ def test_without_a_penalty_given_only_proportions_count(seed, power, empty):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_penalty_that_was_not_given_is_one_on_rows_of_length_one():
+@pytest.mark.parametrize(("word", "penalty"), [("light", 0.5), ("auto", 1.0)])
+def test_a_penalty_in_words_is_this_number_on_rows_of_length_one(word, penalty):
     X, cost = problem(11)
     unit = float(np.linalg.norm(X[0]))
-    found, same = learned(X, cost, "auto"), learned(X / np.float32(unit), cost, ridge._AUTO_PENALTY)
+    found, same = learned(X, cost, word), learned(X / np.float32(unit), cost, penalty)
     np.testing.assert_allclose(found.predict(check_rows(X)), same.predict(check_rows(X / unit)), atol=1e-5)
 
 

@@ -8,6 +8,7 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 ``features``             a hash table from feature numbers to slots
 ``regression``           predict, measure and update all labels in one pass over a row
 ``ridge``                exact ridge regression
+``landmarks``            features of a Gaussian kernel
 ``prefetch``             a hint to the processor to load memory early
 ``ranges``               cost ranges: how far a cost may lie from its prediction
 ``rules``                which costs to ask for, and why

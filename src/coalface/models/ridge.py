@@ -1,39 +1,47 @@
-"""The ridge model: one linear regressor per label, the exact regularised least-squares solution after every cost.
+"""The ridge model: one regressor per label, the exact regularised least-squares solution after every cost.
 
 In addition to its weights, each label stores their uncertainty in every direction, in 2 x features^2 bytes, as
 described in ``kernels.ridge``. This module allocates these arrays, grows them as new features appear, and computes
-predictions and ranges, a block of rows at a time.
+predictions and ranges, a block of rows at a time. Features come from a ``FeatureMap``: the rows, or a Gaussian kernel.
 """
 
-import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import AUTO, auto_or, number
+from coalface.data.numbers import AUTO, choice, finite_number, whole_number
 from coalface.data.rows import Rows
-from coalface.errors import InputError
+from coalface.errors import FileFormatError, InputError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
-from coalface.kernels.state import LARGEST_VALUE, NOISE_SCALED, Settings
+from coalface.kernels.state import NOISE_SCALED, Settings
+from coalface.models.available_memory import available_bytes
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved
+from coalface.models.feature_maps import FeatureMap, LinearMap
+from coalface.models.landmarks import GaussianMap
 
 _BLOCK = 1024  # rows at a time, to bound the working memory
 _PANEL = 128  # columns of a label in a matrix product
 _PRODUCT_SIZE = 2**21  # numbers of all labels in a matrix product; for smaller ones, starting threads takes longer
 _FEW = 4  # up to this many rows, reading each column once per row is faster than matrix products
-_AUTO_PENALTY = 1.0  # weighs as much as one example, because rows are scaled to length 1
-_NO_UNIT = 0.0  # before the first row
+_LINEAR, _GAUSSIAN = range(2)
+_KERNELS = {"linear": _LINEAR, "rbf": _GAUSSIAN}
+LIGHT = "light"
+_PENALTIES = {LIGHT: (0.5, 0.1), AUTO: (1.0, 1.0)}  # of each kernel, in examples, as both scale rows to length 1
+_MOST_COMPONENTS = 10_000  # a factor of 0.8 GB
 _GIGABYTE = 1e9
 
 
 class RidgeModel(CostModel):
     """Exact ridge regression for embeddings of up to some 2,000 numbers; the intercept is the first column.
 
-    ``regularization`` is the penalty on squared weights. With "auto", rows are divided by the length of the first row
-    learned, and the penalty is 1: it weighs as much as one example, whatever the scale of the data.
+    ``regularization`` is the penalty on squared weights. With "light", rows are divided by the length of the first row
+    learned, and the penalty is 0.5: it weighs as much as half an example, whatever the scale of the data. "auto", the
+    default of earlier versions, weighs as much as one example.
+
+    With ``kernel="rbf"``, predictions are smooth functions of the row: kernel ridge regression with a Gaussian kernel,
+    on at most ``n_components`` of the rows learned. "light" is then a penalty of 0.1.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=range(100), model=RidgeModel(regularization=1.0))
@@ -43,26 +51,35 @@ class RidgeModel(CostModel):
 
     learned_with = ("fit_intercept",)
     penalty: float
-    unit: NDArray[np.float32]  # (1,) the length of the first row; 0: unknown yet
+    features: FeatureMap
     factors: NDArray[np.float32]  # (K, packed columns)
     variances: NDArray[np.float64]  # (K, columns)
     weights: NDArray[np.float64]  # (K, columns)
     _starts: NDArray[np.int64]
 
-    def __init__(self, regularization: float | str = AUTO) -> None:
+    def __init__(self, regularization: float | str = LIGHT, kernel: str = "linear", n_components: int = 500) -> None:
         self.regularization = regularization
+        self.kernel = kernel
+        self.n_components = n_components
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model."""
         begun = super().begin(n_labels, settings)
-        given = auto_or(vars(self), "regularization", None, _penalty)
-        begun.penalty = _AUTO_PENALTY if given is None else given
-        begun.unit = np.full(1, _NO_UNIT if given is None else 1.0, np.float32)
-        begun.factors = np.zeros((n_labels, 0), np.float32)
-        begun.variances = np.zeros((n_labels, 0))
-        begun.weights = np.zeros((n_labels, 0))
-        begun._make_room(0)
+        kernel, n_components = choice(vars(self), "kernel", _KERNELS), _n_components(self.n_components)
+        begun.penalty = _penalty(self.regularization, kernel)
+        if kernel == _GAUSSIAN:
+            begun.features = GaussianMap(n_components, n_labels)
+        else:
+            begun.features = LinearMap() if isinstance(self.regularization, str) else LinearMap(unit=1.0)
+        begun._forget()
         return begun
+
+    def _forget(self) -> None:
+        """Return to the state before the first cost, counts and feature map aside."""
+        self.factors = np.zeros((self.n_labels, 0), np.float32)
+        self.variances = np.zeros((self.n_labels, 0))
+        self.weights = np.zeros((self.n_labels, 0))
+        self._make_room(0)
 
     # -- predictions and ranges ------------------------------------------------------------------
 
@@ -132,37 +149,39 @@ class RidgeModel(CostModel):
         counted = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
         taught = np.flatnonzero(counted.any(axis=1))
         rows, costs, weights = rows.take(taught), costs[taught], weights[taught] if len(weights) else weights
-        self._make_room(int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1)
-        self.unit[0] = self._unit_with(rows)
-        residuals = self.state.squared_residuals
-        for span, table, _ in self._blocks(rows):
-            state = (self.factors, self.variances, self.weights, self._starts)
-            learn_costs(*state, table, costs[span], weights[span], residuals)
+        n_early = min(self.features.first.n_missing, len(rows))
+        for row in range(n_early):
+            self._learn_early(rows.take(np.array([row])), costs[row : row + 1], weights[row : row + 1])
+        later = rows.take(np.arange(n_early, len(rows))) if n_early else rows
+        self._learn_taught(later, costs[n_early:], weights[n_early:], self.state.squared_residuals)
         self.state.answered[: self.n_labels] += counted.sum(axis=0)
 
-    def _unit_with(self, rows: Rows) -> np.float32:
-        """The unit or, if it is unknown yet, the length of the first row that is not all zeros."""
-        if self.unit[0] != _NO_UNIT or not rows.values.any():
-            return np.float32(self.unit[0])
-        first = np.searchsorted(rows.indptr, np.argmax(rows.values != 0.0), side="right") - 1
-        return np.float32(np.linalg.norm(rows.row(int(first))[1].astype(np.float64)))
+    def _learn_taught(self, rows: Rows, costs: Costs, weights: Costs, squared_residuals: NDArray[np.float64]) -> None:
+        for span, part in _parts(rows):
+            features = self.features.learned(part)
+            self._make_room(features.shape[1])
+            state = (self.factors, self.variances, self.weights, self._starts)
+            learn_costs(*state, self._with_intercept(features), costs[span], weights[span], squared_residuals)
+
+    def _learn_early(self, row: Rows, costs: Costs, weights: Costs) -> None:
+        """Learn one of the first rows; the feature map may then choose again, and all rows before it are relearned."""
+        first = self.features.first
+        if first.keep(row, costs, weights if len(weights) else np.ones_like(costs)):
+            self.features.choose()
+            self._forget()
+            self._learn_taught(*first.earlier(), np.zeros(self.n_labels))
+        self._learn_taught(row, costs, weights, self.state.squared_residuals)
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the rows are too wide for this machine's memory, or their values too large."""
-        largest, unit = np.abs(rows.values).max(initial=0.0), self._unit_with(rows) or np.float32(1.0)
-        if largest > LARGEST_VALUE:
-            raise InputError(f"X must lie within {LARGEST_VALUE:g} of 0, got {largest:g}. Scale the features.")
-        if largest > LARGEST_VALUE * unit:
+        self.features.check(rows)
+        most, available = self.features.most_features(rows.width), available_bytes()
+        needed = self.bytes_for(most) + self.features.bytes_for(rows.width)
+        if _columns_for(most) > self._n_columns and available is not None and needed > available:
             raise InputError(
-                f"X must lie within {LARGEST_VALUE * unit:g} of 0, because the first row learned has the length "
-                f"{unit:g}, got {largest:g}. Pass a number as regularization, or learn another row first."
-            )
-        needed, available = self.bytes_for(rows.width), available_bytes()
-        if _columns_for(rows.width) > self._n_columns and available is not None and needed > available:
-            raise InputError(
-                f"X must have few enough features for 2 x labels x features^2 bytes to fit into memory, got "
-                f"{rows.width:,} features and {self.n_labels:,} labels, which take {needed / _GIGABYTE:,.1f} GB, but "
-                f"{available / _GIGABYTE:,.1f} GB are available. Project X to fewer features, or use CoalClassifier."
+                f"{self.features.memory_rule}, got {most:,} features and {self.n_labels:,} labels, which take "
+                f"{needed / _GIGABYTE:,.1f} GB, but {available / _GIGABYTE:,.1f} GB are available. "
+                f"{self.features.memory_remedy}"
             )
 
     # -- memory ----------------------------------------------------------------------------------
@@ -170,7 +189,7 @@ class RidgeModel(CostModel):
     @property
     def nbytes(self) -> int:
         """The memory of the model in bytes."""
-        return int(self.factors.nbytes + self.variances.nbytes + self.weights.nbytes)
+        return int(self.factors.nbytes + self.variances.nbytes + self.weights.nbytes + self.features.nbytes)
 
     def bytes_for(self, n_features: int) -> int:
         """The memory of a model of ``n_features`` in bytes."""
@@ -198,35 +217,41 @@ class RidgeModel(CostModel):
 
     def _blocks(self, rows: Rows) -> Iterator[tuple[slice, NDArray[np.float32], NDArray[np.float64]]]:
         """The rows as dense tables, a block at a time, with the part of the spread due to features never learned."""
-        unit = self.unit[0] or np.float32(1.0)
-        for first in range(0, len(rows), _BLOCK):
-            span = slice(first, min(first + _BLOCK, len(rows)))
-            part = rows.indptr[first : span.stop + 1]
-            places = slice(part[0], part[-1])
-            of_row = np.repeat(np.arange(len(part) - 1), np.diff(part))
-            columns = rows.columns[places].astype(np.int64) + 1
-            values = (rows.values[places] / np.float64(unit)).clip(-LARGEST_VALUE, LARGEST_VALUE).astype(np.float32)
-            seen = columns < self._n_columns
-            table = np.zeros((len(part) - 1, self._n_columns), np.float32)
-            table[:, 0] = self.settings.intercept
-            table[of_row[seen], columns[seen]] = values[seen]
-            squares = np.where(seen, 0.0, values.astype(np.float64) ** 2) / self.penalty
-            yield span, table, np.bincount(of_row, squares, len(table)).astype(np.float64)
+        for span, part in _parts(rows):
+            features, unseen = self.features.of(part, self._n_columns - 1, self.penalty)
+            yield span, self._with_intercept(features), unseen
+
+    def _with_intercept(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        table = np.zeros((len(features), self._n_columns), np.float32)
+        table[:, 0] = self.settings.intercept
+        table[:, 1 : 1 + features.shape[1]] = features
+        return table
 
     # -- files -----------------------------------------------------------------------------------
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values; those of the kernel only if there is one, as in files of earlier versions."""
+        params = super().plain()
+        return {"regularization": params["regularization"]} if self.kernel == "linear" else params
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The state as named arrays; the names of the counts begin with "tally_"."""
         counts = {f"tally_{name}": array for name, array in self.state._asdict().items()}
-        own = {"unit": self.unit, "factors": self.factors, "variances": self.variances, "weights": self.weights}
-        return {**own, **counts}
+        own = {"factors": self.factors, "variances": self.variances, "weights": self.weights}
+        return {**self.features.arrays(), **own, **counts}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
+        self.features.restore(arrays)
         saved = arrays.get("weights", np.zeros((0, 0)))
         if saved.ndim == 2 and 0 < saved.shape[1] <= np.iinfo(np.int32).max:
             self._make_room(saved.shape[1] - 1)
         copy_saved(arrays, self.arrays())
+        if self.features.n_landmarks >= self._n_columns:  # compiled code would write beyond the end of a row
+            raise FileFormatError(
+                f"The model has weights for {self._n_columns - 1} features but {self.features.n_landmarks} landmarks; "
+                "it is damaged."
+            )
 
 
 def _columns_for(n_features: int) -> int:
@@ -234,39 +259,23 @@ def _columns_for(n_features: int) -> int:
     return -(-(n_features + 1) // WIDE) * WIDE
 
 
-def _penalty(params: Mapping[str, Any]) -> float:
-    return number(params, "regularization", 1e-12, 1e12)
+def _penalty(regularization: Any, kernel: int) -> float:
+    if not isinstance(regularization, str):
+        return finite_number("regularization", regularization, 1e-12, 1e12)
+    if regularization not in _PENALTIES:
+        raise InputError(f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {regularization!r}.")
+    return _PENALTIES[regularization][kernel]
 
 
-_MEMINFO = Path("/proc/meminfo")
-_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of a container
+def _n_components(value: Any) -> int:
+    wanted = whole_number("n_components", value, least=1)
+    if wanted > _MOST_COMPONENTS:
+        raise InputError(f"n_components must be at most {_MOST_COMPONENTS:,}, got {value!r}. Use fewer landmarks.")
+    return wanted
 
 
-def available_bytes() -> int | None:
-    """Bytes that can be allocated without swapping; all physical memory if the system does not tell, None if unknown.
-
-    >>> available_bytes() > 0
-    True
-    """
-    known = [free for free in (_machine(), *map(_limit, _LIMITS)) if free is not None]
-    return min(known, default=None)
-
-
-def _machine() -> int | None:
-    try:
-        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _limit(file: Path) -> int | None:
-    """A container's limit. Its current use is not subtracted, because much of that is file cache that can be freed."""
-    try:
-        return int(file.read_text())
-    except (OSError, ValueError):  # ValueError: it says "max"
-        return None
+def _parts(rows: Rows) -> Iterator[tuple[slice, Rows]]:
+    """The rows a block at a time."""
+    for first in range(0, len(rows), _BLOCK):
+        span = slice(first, min(first + _BLOCK, len(rows)))
+        yield span, rows if span.stop - first == len(rows) else rows.take(np.arange(first, span.stop))
