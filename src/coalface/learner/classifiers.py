@@ -69,7 +69,7 @@ class CoalClassifier(CostClassifier):
 
         >>> learner = CoalClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 20, ["no", "yes"] * 20)
         >>> [(member.name, member.leads) for member in learner.committee_]
-        [('online', False), ('forest', True), ('ridge', False)]
+        [('online', False), ('forest', True), ('rbf', False)]
         """
         model = getattr(self, "model_", None)
         return model.members if isinstance(model, CommitteeModel) else []

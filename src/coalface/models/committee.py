@@ -5,7 +5,8 @@ call on to it. The first row learned decides: if it is dense and has up to some 
 first of them leads until there is evidence against it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple, Self
 
@@ -34,10 +35,13 @@ from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.models.standing import Standing, estimated_costs
 
-_JOINING: dict[str, type[CostModel]] = {"forest": ForestModel, "ridge": RidgeModel}
+_JOINING: dict[str, Callable[[], CostModel]] = {
+    "forest": ForestModel,
+    "ridge": RidgeModel,
+    "rbf": partial(RidgeModel, kernel="rbf"),
+}
 _MOST_COLUMNS = 2000
 _LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
-_MOST_BYTES = 1e9  # of the ridge model
 
 
 class Member(NamedTuple):
@@ -55,7 +59,7 @@ class CommitteeModel(CostModel):
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=["walk", "fly"], model="auto").tell([[1.0, 2.0]], [[0.2, 0.9]])
     >>> [member.name for member in learner.model_.members]
-    ['online', 'forest', 'ridge']
+    ['online', 'forest', 'rbf']
     """
 
     learned_with = ("learning_rate", "accumulator", "fit_intercept", "random_state")
@@ -64,7 +68,7 @@ class CommitteeModel(CostModel):
     standing: Standing
     undecided: bool  # whether no row was learned yet
 
-    def __init__(self, joining: Sequence[str] = ("forest", "ridge")) -> None:
+    def __init__(self, joining: Sequence[str] = ("forest", "rbf")) -> None:
         self.joining = joining
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
@@ -192,7 +196,10 @@ class CommitteeModel(CostModel):
             return super().simulate(rows, settings, run, start, until, batch)
 
     def _welcome(self, rows: Rows, costs: Costs) -> None:
-        """Let the other members join if the first answered row is dense; decided once."""
+        """Let the other members join if the first answered row is dense; they leave when a row is too wide for them."""
+        if rows.width > _MOST_COLUMNS and len(self.models) > 1:
+            del self.models[1:]
+            self.standing = Standing.of(1, 0)
         answered = np.flatnonzero(~np.isnan(costs).all(axis=1))
         if not self.undecided or not len(answered):
             return
@@ -216,9 +223,8 @@ class CommitteeModel(CostModel):
                 model.learn(row, known, settings, round_number, weights)
 
     def check(self, rows: Rows) -> None:
-        """Raise an InputError if a member cannot learn these rows."""
-        for model in self.models:
-            model.check(rows)
+        """Raise an InputError if the online model cannot learn these rows; the others leave if they cannot."""
+        self._online.check(rows)
 
     # -- files -----------------------------------------------------------------------------------
 
