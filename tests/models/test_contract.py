@@ -172,9 +172,10 @@ class TestContract:
             pulled = begun()
             pulled.learn(rows, cost, settings(), 1)
             pulled.learn(one, row, settings(), 13, weights=np.full((3, K), weight, np.float32))
-            pulls.append(np.abs(pulled.predict(one) - 0.75))
-        assert (pulls[1] <= pulls[0] + 1e-6).all()
-        assert (pulls[2] < pulls[1]).all()
+            pulls.append(
+                np.abs(pulled.predict(one) - 0.75).mean()
+            )  # a forest's random splits differ from label to label
+        assert pulls[2] < pulls[1] < pulls[0]
 
     def test_weights_of_one_are_no_weights(self, model, begun):
         rows, cost = problem(8)

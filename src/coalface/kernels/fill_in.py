@@ -1,9 +1,12 @@
 """Fills in costs that were not asked for where the answers about the same example imply them.
 
 If costs come from a matrix or a tree, a label of cost 0 implies the costs of all others. Such implications are learned:
-for each pair of labels and each level of the first one's cost, the average cost of the second. Before an answer joins
-an average it tests it. Averages are used once the tests at their level show hardly any error. A pair never seen
-together takes the average of its level over all pairs, if the tests of that one succeed.
+for each pair of labels and each level of the first one's cost, the average cost of the second. A pair never seen
+together takes the average of its level over all pairs.
+
+Before an answer joins an average it tests it. The averages of a level are used once their tests show hardly any error.
+Where one of K labels is right, a wrong label seems to imply that all others are wrong, with an error of 1 / K. So the
+error must be far below 1 / K, and costs of the level itself alone show nothing.
 """
 
 from typing import NamedTuple
@@ -14,8 +17,9 @@ from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.implied import level_of
 from coalface.kernels.state import AVERAGE, COUNT, F32, F64, I64, LEVELS
 
-SQUARED_ERROR, TESTS = range(2)
+SQUARED_ERROR, TESTS, CONTRASTS = range(3)
 _MOST_ERROR = 0.02  # mean squared error of the averages of a level, with half an error added in advance
+_MOST_SHARE = 0.1  # of 1 / K, for the same error
 
 
 class Implications(NamedTuple):
@@ -23,19 +27,28 @@ class Implications(NamedTuple):
 
     pairs: F32  # (LEVELS, K, K, 2) count and average of the second label's cost; no labels: nothing is learned
     levels: F64  # (LEVELS, 2) the same over all pairs
-    pair_tests: F64  # (LEVELS, 2) squared error and number of tests of the averages of pairs
-    level_tests: F64  # (LEVELS, 2) the same for the averages of levels
+    pair_tests: F64  # (LEVELS, 3) of the averages of pairs: squared error, tests, tests by a cost of another level
+    level_tests: F64  # (LEVELS, 3) the same for the averages of levels
 
 
 def no_implications(n_labels: int) -> Implications:
     """Implications before the first answer."""
     pairs = np.zeros((LEVELS, n_labels, n_labels, 2), np.float32)
-    return Implications(pairs, np.zeros((LEVELS, 2)), np.zeros((LEVELS, 2)), np.zeros((LEVELS, 2)))
+    return Implications(pairs, np.zeros((LEVELS, 2)), np.zeros((LEVELS, 3)), np.zeros((LEVELS, 3)))
 
 
 @inlined
-def _trusted(tests: F64, level: int) -> bool:
-    return bool((tests[level, SQUARED_ERROR] + 0.5) / (tests[level, TESTS] + 1.0) < _MOST_ERROR)
+def _trusted(tests: F64, n_labels: int) -> bool:
+    """Whether averages with these tests are good enough to be used."""
+    error = (tests[SQUARED_ERROR] + 0.5) / (tests[TESTS] + 1.0)
+    return bool(tests[CONTRASTS] > 0.0 and error < min(_MOST_ERROR, _MOST_SHARE / n_labels))
+
+
+@inlined
+def _test(tests: F64, average: float, cost: float, is_contrast: bool) -> None:
+    tests[SQUARED_ERROR] += (average - cost) ** 2
+    tests[TESTS] += 1.0
+    tests[CONTRASTS] += 1.0 if is_contrast else 0.0
 
 
 @called
@@ -50,13 +63,11 @@ def _learn_pairs(known: Implications, costs: F32) -> None:
             cost = np.float64(costs[label])
             if label == source or np.isnan(cost):
                 continue
-            pair = known.pairs[level, source, label]
+            pair, is_contrast = known.pairs[level, source, label], level_of(costs[label]) != level
             if pair[COUNT] > 0.0:
-                known.pair_tests[level, SQUARED_ERROR] += (np.float64(pair[AVERAGE]) - cost) ** 2
-                known.pair_tests[level, TESTS] += 1.0
+                _test(known.pair_tests[level], np.float64(pair[AVERAGE]), cost, is_contrast)
             if of_level[COUNT] > 0.0:
-                known.level_tests[level, SQUARED_ERROR] += (of_level[AVERAGE] - cost) ** 2
-                known.level_tests[level, TESTS] += 1.0
+                _test(known.level_tests[level], of_level[AVERAGE], cost, is_contrast)
             pair[COUNT] += np.float32(1.0)
             pair[AVERAGE] += (costs[label] - pair[AVERAGE]) / pair[COUNT]
             of_level[COUNT] += 1.0
@@ -74,7 +85,8 @@ def fill_in(known: Implications, costs: F32, filled: F32) -> None:
         if np.isnan(costs[source]):
             continue
         level = level_of(costs[source])
-        by_pair, by_level = _trusted(known.pair_tests, level), _trusted(known.level_tests, level)
+        by_pair = _trusted(known.pair_tests[level], costs.shape[0])
+        by_level = _trusted(known.level_tests[level], costs.shape[0])
         if not (by_pair or by_level):
             continue
         for label in range(costs.shape[0]):

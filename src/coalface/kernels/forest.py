@@ -2,7 +2,7 @@
 
 A split tries some columns, drawn at random, and a few thresholds for each of them: values of answered rows, also drawn
 at random. So only the order of a column's values matters, not their scale. A missing value (NaN) goes to the side that
-fits better.
+fits better. Columns that are constant over the answers change nothing: a tree is the same with and without them.
 """
 
 from typing import NamedTuple
@@ -109,7 +109,7 @@ def best_split(
             fit = _fit(left_sum, left_weight, total_sum, total_weight)
             if fit > best_fit:
                 best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], threshold, False
-            if missing_weight > 0.0:
+            if varies and missing_weight > 0.0:  # else nothing would go right
                 fit = _fit(left_sum + missing_sum, left_weight + missing_weight, total_sum, total_weight)
                 if fit > best_fit:
                     best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], threshold, True
@@ -136,7 +136,7 @@ def _partition(
 
 
 @called
-def _grow_tree(
+def grow_tree(
     table: F32, sample: Sample, n: int, n_tried: int, columns: I64, random: U64, trees: Trees, root: int, stack: I64
 ) -> int:
     """Grow one tree over the first n answers, with its nodes from ``root``; returns where the next tree starts."""
@@ -170,16 +170,35 @@ def _grow_tree(
 
 
 @kernel
-def grow(table: F32, answers: Sample, n_drawn: int, n_tried: int, seed: int, label: int, trees: Trees) -> int:
+def varying_columns(table: F32, rows: I64) -> I64:
+    """The columns that have at least two different values in these rows; missing is a value too."""
+    found, columns = 0, np.empty(table.shape[0], np.int64)
+    for column in range(table.shape[0]):
+        values = table[column]
+        first = values[rows[0]]
+        for i in range(1, rows.shape[0]):
+            value = values[rows[i]]
+            if value != first and not (np.isnan(value) and np.isnan(first)):
+                columns[found] = column
+                found += 1
+                break
+    return columns[:found]
+
+
+@kernel
+def grow(
+    table: F32, answers: Sample, varying: I64, n_drawn: int, n_tried: int, seed: int, label: int, trees: Trees
+) -> int:
     """Grow all trees, each over ``n_drawn`` answers drawn with replacement; returns the number of nodes.
 
-    ``table`` (columns, rows) has the features; ``trees`` needs room for 2 x ``n_drawn`` nodes per tree.
+    ``table`` (columns, rows) has the features, of which the ``varying`` ones are used; ``trees`` needs room for
+    2 x ``n_drawn`` nodes per tree.
     """
     n = answers.rows.shape[0]
     times = np.empty(n, np.int64)
     room = min(n, n_drawn)
     sample = Sample(np.empty(room, np.int64), np.empty(room, np.float32), np.empty(room, np.float32))
-    columns, stack = np.arange(table.shape[0]), np.empty((room + 1, 3), np.int64)
+    columns, stack = varying.copy(), np.empty((room + 1, 3), np.int64)
     random = np.zeros(1, np.uint64)
     random[0] = mix(mix(np.uint64(seed) * GOLDEN_64 + np.uint64(label)) + np.uint64(n))
     n_nodes = 0
@@ -194,7 +213,7 @@ def grow(table: F32, answers: Sample, n_drawn: int, n_tried: int, seed: int, lab
                 sample.weights[drawn] = np.float32(times[i]) * answers.weights[i]
                 drawn += 1
         trees.roots[t] = n_nodes
-        n_nodes = _grow_tree(table, sample, drawn, n_tried, columns, random, trees, n_nodes, stack)
+        n_nodes = grow_tree(table, sample, drawn, n_tried, columns, random, trees, n_nodes, stack)
     return n_nodes
 
 

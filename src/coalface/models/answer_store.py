@@ -1,0 +1,155 @@
+"""The answers that forests are grown from: a dense table of rows, their costs with what they imply, and due labels.
+
+Counts, implied costs and due labels follow from the rows and their answers, so only these are saved: see ``replay``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError
+from coalface.kernels.fill_in import Implications, no_implications, store_until_due
+from coalface.kernels.forest import Sample
+from coalface.kernels.state import MOST_IMPLIED
+from coalface.models.contract import Costs, copy_saved
+
+_GROWTH = (6, 5)  # of a label's known costs between two forests, as a fraction
+_SPARE = 8  # a table that becomes wider gets this share of its columns at least, lest each new column copies it
+
+
+class AnswerStore:
+    """Rows with their costs. A label is due when its known costs have grown by a fifth since it was last due.
+
+    >>> from coalface.data.rows import check_rows
+    >>> store, ones = AnswerStore(n_labels=1), np.ones((7, 1), np.float32)
+    >>> store.make_room(n_columns=1, n_more=7)
+    >>> store.add(check_rows(ones), 0.5 * ones, ones), store.take_due().tolist()  # the first answer makes it due
+    (slice(0, 1, None), [0])
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self.table = np.zeros((0, 0), np.float32)  # (columns, room for rows)
+        self.costs = np.zeros((0, n_labels), np.float32)  # (room for rows, K) with implied costs, NaN where unknown
+        self.importance = np.zeros(
+            (0, n_labels), np.float32
+        )  # (room for rows, K) weights; 0 where nothing was answered
+        self._forget()
+
+    def _forget(self) -> None:
+        n_labels = self.costs.shape[1]
+        self.n_rows = 0
+        self.counts = np.zeros(n_labels, np.int64)  # (K,) known costs
+        self.due_from = np.zeros(n_labels, np.int64)  # (K,) known costs when the label was last due
+        self.implications: Implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
+
+    # -- adding answers --------------------------------------------------------------------------
+
+    def make_room(self, n_columns: int, n_more: int) -> None:
+        """Make room for more rows and columns; a new column is 0 in earlier rows, because it was absent there."""
+        before, needed = len(self.table), self.n_rows + n_more
+        if n_columns > before or needed > len(self.costs):
+            n_columns = max(n_columns, before + before // _SPARE) if n_columns > before else before
+            room = max(needed, 2 * self.n_rows)
+            table = np.zeros((n_columns, room), np.float32)
+            table[:before, : self.n_rows] = self.table[:, : self.n_rows]
+            costs, importance = (np.full((room, self.costs.shape[1]), np.nan, np.float32) for _ in range(2))
+            costs[: self.n_rows], importance[: self.n_rows] = self.costs[: self.n_rows], self.importance[: self.n_rows]
+            self.table, self.costs, self.importance = table, costs, importance
+
+    def add(self, rows: Rows, costs: Costs, weights: Costs, first: int = 0) -> slice:
+        """Store rows from ``first``, for which there is room, up to one that makes a label due; returns which.
+
+        Weights are 0 where the cost is NaN.
+        """
+        place = self.n_rows
+        added = slice(first, first + self._store(costs[first:], weights[first:]))
+        self.table[:, place : self.n_rows] = dense(rows, added, len(self.table)).T
+        return added
+
+    def _store(self, costs: Costs, weights: Costs) -> int:
+        filled = self.costs[self.n_rows : self.n_rows + len(costs)]
+        stored = store_until_due(self.implications, costs, filled, self.counts, self._due_at())
+        self.importance[self.n_rows : self.n_rows + stored] = weights[:stored]
+        self.n_rows += stored
+        return stored
+
+    def _due_at(self) -> NDArray[np.int64]:
+        grown, of = _GROWTH
+        due_at: NDArray[np.int64] = -(-grown * self.due_from // of)  # rounded up
+        return np.maximum(due_at, 1)
+
+    def take_due(self) -> NDArray[np.int64]:
+        """The labels that are due; they are not due again before their known costs have grown."""
+        due = np.flatnonzero(self.counts >= self._due_at())
+        self.due_from[due] = self.counts[due]
+        return due
+
+    def sample(self, label: int) -> Sample:
+        """The known costs of a label when it was last due; an implied cost has the weight 1."""
+        known = np.flatnonzero(~np.isnan(self.costs[: self.n_rows, label]))[: self.due_from[label]]
+        weights = self.importance[known, label]
+        return Sample(known, self.costs[known, label], np.where(weights > 0, weights, np.float32(1.0)))
+
+    def replay(self, n_rows: int) -> None:
+        """Forget all but the first rows, and derive again what follows from their answers."""
+        weights = self.importance[:n_rows].copy()
+        answers = np.where(weights > 0, self.costs[:n_rows], np.float32(np.nan))
+        self._forget()
+        while self.n_rows < n_rows:
+            self._store(answers[self.n_rows :], weights[self.n_rows :])
+            self.take_due()
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The answers, as named arrays; trailing columns without a value other than 0 are left out."""
+        weights = self.importance[: self.n_rows]
+        used = np.flatnonzero(self.table[:, : self.n_rows].any(axis=1)).max(initial=-1) + 1
+        return {
+            "table": self.table[:used, : self.n_rows].copy(),
+            "costs": np.where(weights > 0, self.costs[: self.n_rows], np.float32(np.nan)),
+            "importance": weights.copy(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore what ``arrays`` returned, into an empty store; a FileFormatError if it is damaged."""
+        table = arrays.get("table", np.zeros(0))
+        n_columns, n_rows = table.shape if table.ndim == 2 else (0, 0)
+        found = {"table": np.zeros((n_columns, n_rows), np.float32)}
+        found |= {name: np.zeros((n_rows, self.costs.shape[1]), np.float32) for name in ("costs", "importance")}
+        copy_saved(arrays, found)
+        _refuse_damaged(**found)
+        self.table, self.costs, self.importance = found.values()
+        self.replay(n_rows)
+
+
+def _refuse_damaged(table: NDArray[np.float32], costs: Costs, importance: Costs) -> None:
+    """Raise a FileFormatError unless the arrays can be answers; kernels would read beyond the end of an array."""
+    answered = ~np.isnan(costs)
+    if not np.isfinite(table).all():
+        raise FileFormatError("The table of the model has values that are not finite; it is damaged.")
+    if (costs[answered] < 0).any() or (costs[answered] > 1).any():
+        raise FileFormatError("The costs of the model do not lie in [0, 1]; it is damaged.")
+    if not np.isfinite(importance).all() or (importance < 0).any() or ((importance > 0) != answered).any():
+        raise FileFormatError("The weights of the model do not fit its costs; it is damaged.")
+
+
+def dense(rows: Rows, span: slice, n_columns: int) -> NDArray[np.float32]:
+    """Some rows as a dense table; columns from ``n_columns`` on are left out.
+
+    >>> from coalface.data.rows import check_rows
+    >>> dense(check_rows([[0.0, 2.0, 7.0], [1.0, 0.0, 7.0]]), slice(0, 2), 2)
+    array([[0., 2.],
+           [1., 0.]], dtype=float32)
+    """
+    part = rows.indptr[span.start : span.stop + 1]
+    places = slice(part[0], part[-1])
+    of_row = np.repeat(np.arange(len(part) - 1), np.diff(part))
+    columns, values = rows.columns[places], rows.values[places]
+    seen = columns < n_columns
+    table = np.zeros((len(part) - 1, n_columns), np.float32)
+    table[of_row[seen], columns[seen]] = values[seen]
+    return table
