@@ -29,7 +29,7 @@ from coalface.kernels.state import (
     Until,
     new_scratch,
 )
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Mask, Ranged, RunArrays, copy_saved
+from coalface.models.contract import NO_IMPLICATIONS, NO_WEIGHTS, CostModel, Costs, Mask, Ranged, RunArrays, copy_saved
 from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
@@ -113,10 +113,10 @@ class CommitteeModel(CostModel):
         return self._online.state
 
     @property
-    def implications(self) -> Implications:  # type: ignore[override]
+    def implications(self) -> Implications:
         """The costs that answers imply, as the forest has learned them."""
         found = [model.implications for model in self.models if isinstance(model, ForestModel)]
-        return found[0] if found else CostModel.implications
+        return found[0] if found else NO_IMPLICATIONS
 
     # -- predictions and ranges ------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ Groups = NDArray[np.int64]
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
 _COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
 NO_GROUPS = np.zeros(0, np.int64)
+NO_IMPLICATIONS = no_implications(0)
 
 
 class Ranged(NamedTuple):
@@ -77,7 +78,6 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     state: Counted
     lock: RLock
     scratch: Scratch
-    implications: Implications = no_implications(0)  # costs that answers imply, which need not be asked for
 
     # -- what a model of your own implements ------------------------------------------------------
 
@@ -109,6 +109,11 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned; a FileFormatError if an array is missing or does not fit."""
+
+    @property
+    def implications(self) -> Implications:
+        """The costs that answers imply, which need not be asked for; by default none."""
+        return NO_IMPLICATIONS
 
     # -- life of a model --------------------------------------------------------------------------
 

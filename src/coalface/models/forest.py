@@ -16,6 +16,7 @@ from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
+from coalface.kernels.fill_in import Implications
 from coalface.kernels.forest import Trees, grow, read, varying_columns
 from coalface.kernels.state import Settings
 from coalface.models.answer_store import AnswerStore, dense
@@ -60,6 +61,11 @@ class ForestModel(CostModel):
             raise InputError(f"n_trees must be at most {_MOST_TREES:,}, got {begun.n_trees:,}.")
         begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), [None] * n_labels
         return begun
+
+    @property
+    def implications(self) -> Implications:
+        """The costs that answers imply, which count as answers and need not be asked for."""
+        return self.answers.implications
 
     # -- predictions and ranges ------------------------------------------------------------------
 
