@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from coalface.learner.budget import Budget
     from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
     from coalface.learner.stopping import Saving
+    from coalface.models.committee import CommitteeModel
+    from coalface.models.contract import CostModel
+    from coalface.models.exact.model import ExactModel
+    from coalface.models.forest import ForestModel
+    from coalface.models.online import OnlineModel
+    from coalface.models.ridge import RidgeModel
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
+    from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
     from coalface.studies.curve import Curve
     from coalface.studies.simulation import simulate
@@ -31,14 +38,21 @@ if TYPE_CHECKING:
 _HOMES = {
     "Budget": "learner.budget",
     "CoalClassifier": "learner.classifiers",
+    "CommitteeModel": "models.committee",
     "CostDataset": "data.dataset",
+    "CostModel": "models.contract",
     "CostRanges": "rounds.queries",
     "Curve": "studies.curve",
+    "ExactModel": "models.exact.model",
+    "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
     "MemoryLedger": "rounds.ledger",
+    "OnlineModel": "models.online",
     "OracleCoalClassifier": "learner.classifiers",
     "Queries": "rounds.queries",
     "RidgeCoalClassifier": "learner.classifiers",
+    "RidgeModel": "models.ridge",
+    "Round": "rounds.round",
     "Saving": "learner.stopping",
     "SqlLedger": "rounds.sql",
     "read_dataset": "data.formats.readers",
@@ -49,14 +63,21 @@ _HOMES = {
 __all__ = [
     "Budget",
     "CoalClassifier",
+    "CommitteeModel",
     "CostDataset",
+    "CostModel",
     "CostRanges",
     "Curve",
+    "ExactModel",
+    "ForestModel",
     "JsonLinesLedger",
     "MemoryLedger",
+    "OnlineModel",
     "OracleCoalClassifier",
     "Queries",
     "RidgeCoalClassifier",
+    "RidgeModel",
+    "Round",
     "Saving",
     "SqlLedger",
     "__version__",
