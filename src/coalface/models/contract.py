@@ -134,7 +134,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def restore_saved(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Restore what ``saved`` returned."""
-        if "counters" in saved and isinstance(self.state, Counts):
+        if not _COUNTERS & self.arrays().keys():
             self.state = restored_counts(self.n_labels, saved)
         self.restore(saved)
 
