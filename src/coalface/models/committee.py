@@ -75,7 +75,7 @@ class CommitteeModel(CostModel):
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained committee of one."""
         unknown = [name for name in self.joining if name not in _JOINING]
-        if unknown or len(set(self.joining)) < len(self.joining) or isinstance(self.joining, str):
+        if unknown or len(set(self.joining)) < len(self.joining):
             raise InputError(
                 f"joining must list some of {', '.join(map(repr, _JOINING))}, each once, got {self.joining!r}."
             )
