@@ -1,5 +1,7 @@
 """The hash table of features against a dictionary, and its memory per feature."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +18,8 @@ features = st.one_of(
     st.integers(0, 10**6).map(lambda n: n * 1024),  # a regular pattern
 )
 
+online = partial(CoalClassifier, model="online")
+
 
 def table_of(learner):
     model = learner.model_.state
@@ -24,7 +28,7 @@ def table_of(learner):
 
 @given(st.lists(st.lists(features, min_size=1, max_size=40, unique=True), max_size=20))
 def test_every_learned_feature_is_found_and_no_other(rows):
-    learner, seen = CoalClassifier(classes=["a", "b"]), {INTERCEPT}
+    learner, seen = online(classes=["a", "b"]), {INTERCEPT}
     for number, columns in enumerate(rows):
         if number % 3 == 2:  # asked about, but not learned
             learner.ask_row(columns, np.ones(len(columns)))
@@ -67,7 +71,7 @@ def rows_with(n_features, per_row, random):
 @pytest.mark.parametrize("n_features", [5_000, 20_000])
 def test_memory_follows_the_features_seen_and_not_their_numbers(n_labels, n_features):
     X = rows_with(n_features, 50, np.random.default_rng(0))
-    learner = CoalClassifier(classes=range(n_labels)).tell(X, np.full((X.shape[0], n_labels), 0.5))
+    learner = online(classes=range(n_labels)).tell(X, np.full((X.shape[0], n_labels), 0.5))
     lanes = -(-n_labels // 8) * 8
     assert table_of(learner)[2] == n_features + 2
     assert learner.model_.nbytes <= 1.2 * 12 * n_features * lanes
@@ -75,7 +79,7 @@ def test_memory_follows_the_features_seen_and_not_their_numbers(n_labels, n_feat
 
 def test_asking_about_new_features_takes_no_memory():
     X = rows_with(5_000, 50, np.random.default_rng(1))
-    learner = CoalClassifier(classes=["a", "b"], rule="passive").tell(X[:1], [[0.0, 1.0]])
+    learner = online(classes=["a", "b"], rule="passive").tell(X[:1], [[0.0, 1.0]])
     before = learner.model_.nbytes
     learner.ask(X)
     learner.predict(X)
@@ -87,7 +91,7 @@ def test_a_model_survives_growing_while_it_is_in_use():
     random = np.random.default_rng(2)
     X = rows_with(6_000, 30, random)
     cost = random.random((X.shape[0], 5)).astype(np.float32)
-    growing, roomy = CoalClassifier(classes=range(5)), CoalClassifier(classes=range(5))
+    growing, roomy = online(classes=range(5)), online(classes=range(5))
     roomy.ask(X[:1])
     roomy.model_.make_room(10_000)
     for i in range(X.shape[0]):

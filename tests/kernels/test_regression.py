@@ -1,5 +1,7 @@
 """All labels are updated in one pass, but each learns as if it were alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,8 @@ from coalface import CoalClassifier
 
 from ..problems import dense_problem
 
+online = partial(CoalClassifier, model="online")
+
 
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
 def test_few_labels_among_many_learn_what_they_would_among_few(accumulator):
@@ -16,8 +20,8 @@ def test_few_labels_among_many_learn_what_they_would_among_few(accumulator):
     X, cost = dense_problem(1, 3)
     among_many = np.full((len(X), 40), np.nan)
     among_many[:, [0, 17, 39]] = cost
-    many = CoalClassifier(classes=range(40), accumulator=accumulator).tell(X, among_many)
-    few = CoalClassifier(classes=range(3), accumulator=accumulator).tell(X, cost)
+    many = online(classes=range(40), accumulator=accumulator).tell(X, among_many)
+    few = online(classes=range(3), accumulator=accumulator).tell(X, cost)
     np.testing.assert_array_equal(many.predict_cost(X)[:, [0, 17, 39]], few.predict_cost(X))
     others = np.setdiff1d(np.arange(40), [0, 17, 39])
     assert np.all(many.predict_cost(X)[:, others] == 0)
@@ -28,18 +32,18 @@ def test_few_labels_among_many_learn_what_they_would_among_few(accumulator):
 def test_labels_do_not_affect_each_other(accumulator, sensitivity):
     X, cost = dense_problem(2, 9)
     settings = {"accumulator": accumulator, "sensitivity": sensitivity, "slack": "noise-scaled"}
-    together = CoalClassifier(classes=range(9), **settings).tell(X, cost)
+    together = online(classes=range(9), **settings).tell(X, cost)
     for label in (0, 8):
         column = np.full_like(cost, np.nan)
         column[:, label] = cost[:, label]
-        alone = CoalClassifier(classes=range(9), **settings).tell(X, column)
+        alone = online(classes=range(9), **settings).tell(X, column)
         one, other = together.ask(X), alone.ask(X)
         np.testing.assert_array_equal(one.predicted[:, label], other.predicted[:, label])
         np.testing.assert_array_equal(one.ranges.lowest[:, label], other.ranges.lowest[:, label])
 
 
 def test_a_prediction_that_is_exactly_right_changes_nothing():
-    learner = CoalClassifier(classes=["a"])
+    learner = online(classes=["a"])
     learner.tell([[1.0, 2.0]], [[0.0]])  # the prediction of a new learner is 0
     assert learner.model_.arrays()["updates"][0] == 0
     assert learner.model_.arrays()["cells"].shape[0] == 1
@@ -74,7 +78,7 @@ def test_the_first_two_updates_are_the_formula(first, second):
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only", "derivative"])
 @given(st.lists(st.sampled_from([1e-38, 1e-30, 1e-45, 1.0, 1e30, 3e38, -1e-30, -3e38, 0.0]), min_size=3, max_size=12))
 def test_no_value_however_large_or_small_gives_nan_or_infinity(accumulator, sensitivity, values):
-    learner = CoalClassifier(classes=["a", "b"], accumulator=accumulator, sensitivity=sensitivity, warm_up=0)
+    learner = online(classes=["a", "b"], accumulator=accumulator, sensitivity=sensitivity, warm_up=0)
     for i, value in enumerate(values):
         row = np.array([[value, values[-1 - i]]], np.float32)
         queries = learner.ask(row)

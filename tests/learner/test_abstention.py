@@ -117,7 +117,9 @@ def test_the_test_cost_of_a_simulated_run_charges_for_abstaining():
     ids=str,
 )
 def test_the_abstain_label_has_the_type_of_the_other_labels(classes, abstain_label, answer, kind):
-    learner = CoalClassifier(classes, abstain_cost=0.1, abstain_label=abstain_label, fit_intercept=False)
+    learner = CoalClassifier(
+        classes, abstain_cost=0.1, abstain_label=abstain_label, fit_intercept=False, model="online"
+    )
     X = np.eye(2)
     learner.tell(X, np.vstack([np.zeros(len(classes)), np.ones(len(classes))]))
     answers = learner.predict(X)

@@ -23,7 +23,8 @@ def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
 
 
 def test_half_of_the_audits_are_about_the_predicted_label_and_the_others_about_the_seldom_asked():
-    learner = CoalClassifier(classes=["often", "seldom", "best"], warm_up=0, mellowness=0.0, audit_rate=0.8)
+    params = {"warm_up": 0, "mellowness": 0.0, "audit_rate": 0.8, "model": "online"}  # which fills in no costs here
+    learner = CoalClassifier(classes=["often", "seldom", "best"], **params)
     learner.tell(np.ones((50, 1)), np.tile([0.5, np.nan, 0.1], (50, 1)))
     learner.tell(np.ones((1, 1)), [[0.5, 0.5, 0.1]])
     assert learner.predict([[1.0]])[0] == "best"

@@ -222,7 +222,7 @@ BAD_PARAMETERS = [
     ("rule", ["best", None, 3, ["coal"]], "rule must be one of 'coal', 'all-or-none', 'no-domination', 'passive'"),
     ("accumulator", ["adam", None, 1], "accumulator must be one of 'adax', 'adagrad'"),
     ("sensitivity", ["high", None, 0], "sensitivity must be one of 'shadow', 'seen-only', 'derivative'"),
-    ("model", ["linear", None, 3], "model must be one of 'online', 'ridge', 'exact' or a CostModel"),
+    ("model", ["linear", None, 3], "model must be one of 'auto', 'online', 'ridge', 'forest', 'exact' or a CostModel"),
     ("slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
     ("mellowness", [-0.1, NAN, INF, "much", None, [0.1]], "mellowness must be a finite number at least 0"),
     ("width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),
@@ -270,10 +270,10 @@ def test_bad_parameters(parameter, value, words):
 
 @pytest.mark.parametrize("model", ["ridge", "exact"])
 def test_a_budget_that_the_model_would_ignore_is_refused(model):
-    with pytest.raises(InputError, match=f"budget needs the online model, got model='{model}'"):
+    with pytest.raises(InputError, match=f"budget needs model='auto' or 'online', got model='{model}'"):
         CoalClassifier(classes=["a", "b"], model=model, budget={"costs": 10, "over": 5}).ask(ROW)
     learner = CoalClassifier(classes=["a", "b", "c"], model=model).tell(ROW, COST)
-    with pytest.raises(InputError, match="budget needs the online model"):
+    with pytest.raises(InputError, match="budget needs model='auto' or 'online'"):
         learner.start_budget({"costs": 10, "over": 5}).ask(ROW)
 
 

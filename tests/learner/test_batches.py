@@ -178,7 +178,7 @@ def test_a_dropped_question_about_a_near_duplicate_resets_the_estimated_saving()
 
 def test_the_answers_to_a_batch_may_come_late_and_in_any_order():
     X, cost = dense_problem(5, 4, 60)
-    in_time, late = (CoalClassifier(classes=range(4), warm_up=5, in_turn=False) for _ in range(2))
+    in_time, late = (CoalClassifier(classes=range(4), warm_up=5, in_turn=False, model="online") for _ in range(2))
     ledger = MemoryLedger()
     late.record_to(ledger)
     random = np.random.default_rng(5)

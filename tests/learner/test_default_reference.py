@@ -1,4 +1,4 @@
-"""The default learner does what its plain NumPy reference does, which was written from the documentation.
+"""The learner with the online model does what its plain NumPy reference does, which was written from the documentation.
 
 Each goes its own way for hundreds of rounds: one cost asked for by one and not by the other would set them apart for
 good. A decision that depends on rounding (a tie) could do that, too; none of these problems has one.
@@ -23,7 +23,7 @@ def assert_same_life(X, cost, *, candidates=None, **params):
     seed = params.get("random_state", 0)
     others = {name: value for name, value in params.items() if name != "random_state"}
     reference = ReferenceDefault(n_labels, X.shape[1], seed=seed, **others)
-    learner = CoalClassifier(range(n_labels), **params)
+    learner = CoalClassifier(range(n_labels), model="online", **params)
     rounds = []
     for i in range(n):
         row, allowed = X[i : i + 1], None if candidates is None else candidates[i : i + 1]

@@ -181,7 +181,7 @@ def test_permuting_the_labels_permutes_the_answer(seed, params, order):
 def test_measuring_features_in_other_units_changes_no_decision(seed, params, exponents):
     X, cost = dense_problem(seed, 3, 60)
     units = np.float32(2.0) ** np.array(exponents, np.float32)
-    one, other = (CoalClassifier(classes=range(3), warm_up=2, **params) for _ in range(2))
+    one, other = (CoalClassifier(classes=range(3), warm_up=2, model="online", **params) for _ in range(2))
     simulate(one, X, cost)
     simulate(other, X * units, cost)
     asked, scaled = one.ask(X), other.ask(X * units)
@@ -261,7 +261,7 @@ def test_the_cost_of_a_label_that_is_not_a_candidate_is_not_learned():
 @given(seeds, st.floats(0.01, 5.0), st.sampled_from(["adax", "adagrad"]))
 def test_a_prediction_moves_towards_its_cost_and_not_past_it(seed, learning_rate, accumulator):
     X, cost = dense_problem(seed, 4, 30)
-    learner = CoalClassifier(classes=range(4), learning_rate=learning_rate, accumulator=accumulator)
+    learner = CoalClassifier(classes=range(4), learning_rate=learning_rate, accumulator=accumulator, model="online")
     learner.tell(np.abs(X).max(axis=0, keepdims=True), cost[:1])  # no larger value comes, so nothing is rescaled
     for row, answer in zip(X, cost, strict=True):
         before = np.clip(learner.predict_cost(row[None])[0], 0, 1)

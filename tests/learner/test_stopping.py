@@ -24,7 +24,8 @@ def noisy(seed, n, n_labels=3, n_features=4):
 
 
 def auditing(n_labels=3, **params):
-    return CoalClassifier(classes=range(n_labels), **{"warm_up": 2, "mellowness": 0.001, "audit_rate": 0.2, **params})
+    own = {"warm_up": 2, "mellowness": 0.001, "audit_rate": 0.2, "model": "online"}  # any model: this one is fast
+    return CoalClassifier(classes=range(n_labels), **{**own, **params})
 
 
 def decided(learner, queries, costs, candidates):
@@ -244,7 +245,7 @@ def test_a_learner_with_narrow_ranges_in_the_wrong_place_does_not_stop():
     # With this learning rate the predictions for the true digit stay near 0.5 long after answers are mostly right.
     X, y = load_digits(return_X_y=True)
     learner = CoalClassifier(
-        classes=range(10), audit_rate=0.3, learning_rate=0.1, mellowness=0.03, slack="noise-scaled"
+        classes=range(10), audit_rate=0.3, learning_rate=0.1, mellowness=0.03, slack="noise-scaled", model="online"
     )
     curve = simulate(learner, X / 16, (1.0 - np.eye(10))[y], stop_saving=0.03)
     assert not curve.stopped
@@ -255,7 +256,9 @@ def test_a_learner_with_narrow_ranges_in_the_wrong_place_does_not_stop():
 
 def test_a_learner_that_has_collapsed_does_not_stop():
     X, y = load_digits(return_X_y=True)
-    learner = CoalClassifier(classes=range(10), audit_rate=0.02, warm_up=1, mellowness=1e-6, learning_rate=1e-3)
+    learner = CoalClassifier(
+        classes=range(10), audit_rate=0.02, warm_up=1, mellowness=1e-6, learning_rate=1e-3, model="online"
+    )
     learner.tell([X[0] / 16] * 300, [[0.0] + [1.0] * 9] * 300)  # it has seen one example, and believes in it
     simulate(learner, X / 16, (1.0 - np.eye(10))[y])
     assert learner.costs_queried_ < 3100

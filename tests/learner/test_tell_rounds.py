@@ -5,7 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
-from coalface.models.online import OnlineModel
+from coalface.models.committee import CommitteeModel
 from coalface.models.ridge import RidgeModel
 from coalface.rounds.round import Round
 
@@ -83,7 +83,7 @@ def test_the_model_of_a_learner_that_has_begun_is_not_replaced(model, tmp_path):
         with pytest.raises(InputError, match="model must stay as it was when the learner began"):
             call()
     assert state_of(learner) == before
-    for same in ("online", OnlineModel()):
+    for same in ("auto", CommitteeModel()):
         learner.set_params(model=same).tell(X, COST)
 
 

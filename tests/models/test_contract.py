@@ -260,7 +260,8 @@ def test_the_same_ranges_give_the_same_questions_as_the_compiled_loop(rule, in_t
     random = np.random.default_rng(seed)
     X, cost = random.normal(size=(80, 4)), random.random((80, 5))
     X[told:][::3] = X[-1]  # near-duplicates
-    learner = CoalClassifier(range(5), rule=rule, in_turn=in_turn, audit_rate=0.3, warm_up=3, random_state=seed).begin()
+    params = {"rule": rule, "in_turn": in_turn, "audit_rate": 0.3, "warm_up": 3, "random_state": seed}
+    learner = CoalClassifier(range(5), model="online", **params).begin()
     if told:
         simulate(learner, X[:told], cost[:told])
     rows, own = check_rows(X[told:]), learner.settings_for()

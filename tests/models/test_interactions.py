@@ -47,7 +47,7 @@ def test_every_bit_is_that_of_the_expanded_table(seed, ranges, rule, accumulator
     X, cost = dense_problem(seed, 3, 60, decades=decades)
     table = expanded(X, ranges)  # its constant is where the intercept would be
     ours = learner_with(ranges, rule=rule, accumulator=accumulator)
-    plain = CoalClassifier(range(3), rule=rule, accumulator=accumulator, fit_intercept=False)
+    plain = CoalClassifier(range(3), rule=rule, accumulator=accumulator, fit_intercept=False, model="online")
     simulate(ours, X, cost)
     simulate(plain, table, cost)
     assert_same_bits(ours, plain)
@@ -60,7 +60,10 @@ def test_every_bit_is_that_of_the_expanded_table(seed, ranges, rule, accumulator
 @pytest.mark.parametrize("ranges", RANGES)
 def test_without_an_intercept_every_bit_is_that_of_the_expanded_table(ranges):
     X, cost = dense_problem(4, 3)
-    ours, plain = learner_with(ranges, fit_intercept=False), CoalClassifier(range(3), fit_intercept=False)
+    ours, plain = (
+        learner_with(ranges, fit_intercept=False),
+        CoalClassifier(range(3), fit_intercept=False, model="online"),
+    )
     simulate(ours, X, cost)
     simulate(plain, expanded(X, ranges, constant=False), cost)
     assert_same_bits(ours, plain)
@@ -122,7 +125,7 @@ def exclusive_or(X):
 @pytest.mark.parametrize("interactions", [2, [((0, 1), (1, 5))]])
 def test_exclusive_or_is_learned_with_products_and_only_with_them(interactions):
     X = np.random.default_rng(0).choice([-1.0, 1.0], (300, 5))
-    learner, linear = learner_with(interactions, 2), CoalClassifier(range(2))
+    learner, linear = learner_with(interactions, 2), CoalClassifier(range(2), model="online")
     for one in (learner, linear):
         simulate(one, X, exclusive_or(X))
     assert learner.score(CORNERS, cost=exclusive_or(CORNERS)) == 0.0

@@ -14,7 +14,6 @@ from coalface.kernels.rules import in_warm_up
 from coalface.kernels.state import (
     ANSWERED,
     ASKED_BEFORE,
-    AUDIT,
     COAL,
     F32,
     SETTLED,
@@ -43,9 +42,10 @@ def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool
 def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
     """Answer the marked questions from known costs, one after another; returns how many were asked.
 
-    An audit is asked together with the first question. Costs that were not asked for are NaN in scratch afterwards.
+    Questions that are not about uncertain labels, such as audits, are asked together with the first one. Costs that were
+    not asked for are NaN in scratch afterwards.
     """
-    n_asked = _answer_audits(settings, scratch, costs)
+    n_asked = _answer_first(settings, scratch, costs)
     question = _most_promising(settings, scratch)
     while question >= 0:
         n_asked += _answer(scratch, question, costs)
@@ -55,14 +55,14 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
 
 
 @inlined
-def _answer_audits(settings: Settings, scratch: Scratch, costs: F32) -> int:
-    """Answer the audits; all other costs become unknown. Returns how many were answered."""
+def _answer_first(settings: Settings, scratch: Scratch, costs: F32) -> int:
+    """Answer the questions that do not wait for their turn; all other costs become unknown. Returns how many."""
     mask, reasons, known = scratch.mask, scratch.reasons, scratch.costs
     n_asked = 0
     for k in range(settings.n_labels):
-        audited = mask[k] and reasons[k] == AUDIT
-        known[k] = costs[k] if audited else np.float32(np.nan)
-        n_asked += audited
+        at_once = mask[k] and reasons[k] != UNCERTAIN  # an audit, or the rest of an example that is paid for
+        known[k] = costs[k] if at_once else np.float32(np.nan)
+        n_asked += at_once
     return n_asked
 
 
@@ -98,7 +98,7 @@ def answer_rows(
                 scratch.reasons[k] = rounds.reasons[row, k]
                 scratch.lowest[k] = rounds.lowest[row, k]
                 scratch.predicted[k] = rounds.predicted[row, k]
-            _answer_audits(settings, scratch, costs[row])
+            _answer_first(settings, scratch, costs[row])
             question = _most_promising(settings, scratch)
             while question >= 0:
                 _answer(scratch, question, costs[row])

@@ -72,7 +72,7 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
         return settings
     if not model_of(params["model"]).paces_budgets:
         raise InputError(
-            f"budget needs the online model, got model={params['model']!r}. Pass max_costs to ask instead."
+            f"budget needs model='auto' or 'online', got model={params['model']!r}. Pass max_costs to ask instead."
         )
     return _with_budget(settings, Budget.of(params["budget"]))
 

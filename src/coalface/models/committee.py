@@ -1,11 +1,11 @@
 """The committee: several models learn every answer, and the one whose answers cost least predicts and asks.
 
 Its first member is the online model, which also keeps the counts. As long as it is alone, the committee passes every
-call on to it. The first row learned decides: if it is dense and has up to some 2,000 columns, the others join, and the
-first of them leads until there is evidence against it.
+call on to it. The first row learned decides: if it is dense and has up to 2,000 columns, the others join, and the first
+of them leads until there is evidence against it. They leave for good when an answered row does not suit them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple, Self
@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError
-from coalface.kernels import precomputed_ranges
+from coalface.errors import FileFormatError, InputError
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.state import (
     AUDIT,
     COSTS_QUERIED,
+    LARGEST_VALUE,
+    MOST_IMPLIED,
     NO_ROUNDS,
     ROUND,
     Model,
     RoundArrays,
     Settings,
-    Told,
     Until,
     new_scratch,
 )
@@ -41,6 +41,7 @@ _JOINING: dict[str, Callable[[], CostModel]] = {
     "rbf": partial(RidgeModel, kernel="rbf"),
 }
 _MOST_COLUMNS = 2000
+_MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
 _LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
 
 
@@ -73,6 +74,11 @@ class CommitteeModel(CostModel):
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained committee of one."""
+        unknown = [name for name in self.joining if name not in _JOINING]
+        if unknown or len(set(self.joining)) < len(self.joining):
+            raise InputError(
+                f"joining must list some of {', '.join(map(repr, _JOINING))}, each once, got {self.joining!r}."
+            )
         begun = type(self)(**self.get_params(deep=False))
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.scratch = new_scratch(n_labels, 0)
@@ -86,9 +92,10 @@ class CommitteeModel(CostModel):
     @property
     def members(self) -> list[Member]:
         """The members, with what their answers have cost recently."""
-        standing, leader = self.standing, int(self.standing.leader[0])
-        names = ["online", *self.joining][: len(self.models)]
-        facts = zip(names, standing.mean_costs.tolist(), standing.alive.tolist(), strict=True)
+        with self.lock:  # a row learned in another thread could let members join or leave
+            standing, leader = self.standing, int(self.standing.leader[0])
+            names = ["online", *self.joining][: len(self.models)]
+            facts = list(zip(names, standing.mean_costs.tolist(), standing.alive.tolist(), strict=True))
         return [Member(name, cost, i == leader, not alive) for i, (name, cost, alive) in enumerate(facts)]
 
     @property
@@ -112,11 +119,10 @@ class CommitteeModel(CostModel):
         """The counts, which the online model keeps, together with its weights."""
         return self._online.state
 
-    @property
-    def implications(self) -> Implications:
-        """The costs that answers imply, as the forest has learned them."""
-        found = [model.implications for model in self.models if isinstance(model, ForestModel)]
-        return found[0] if found else NO_IMPLICATIONS
+    def implications_for(self, settings: Settings) -> Implications:
+        """The costs that answers imply, as the forest has learned them; none if the online model asks for a budget."""
+        found = [model.implications_for(settings) for model in self.models if isinstance(model, ForestModel)]
+        return found[0] if found and settings.budget == np.inf else NO_IMPLICATIONS
 
     # -- predictions and ranges ------------------------------------------------------------------
 
@@ -130,17 +136,19 @@ class CommitteeModel(CostModel):
 
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining."""
-        return (
-            self.alone.answer(rows, settings, candidates) if self.alone else super().answer(rows, settings, candidates)
-        )
+        with self.lock:
+            if self.alone:
+                return self.alone.answer(rows, settings, candidates)
+            return super().answer(rows, settings, candidates)
 
     def ask(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
     ) -> RoundArrays:
         """Decide which costs to ask for; with a budget the online model decides, because it can keep to one."""
-        if self.alone or settings.budget < np.inf:
-            return self._online.ask(rows, settings, rounds, first_round, outlook)
-        return super().ask(rows, settings, rounds, first_round, outlook)
+        with self.lock:
+            if self.alone or settings.budget < np.inf:
+                return self._online.ask(rows, settings, rounds, first_round, outlook)
+            return super().ask(rows, settings, rounds, first_round, outlook)
 
     # -- learning --------------------------------------------------------------------------------
 
@@ -150,38 +158,32 @@ class CommitteeModel(CostModel):
         """Every member learns the known costs, (n, K), row by row, after its answer was judged."""
         if len(weights):
             costs = np.where(weights > 0, costs, np.float32(np.nan))
-        self._welcome(rows, costs)
+        self._choose_members(rows, costs)
         if self.alone:
             self.alone.learn(rows, costs, settings, first_round, weights)
             return
         everything = np.ones(costs.shape, np.bool_)
-        for one in _each(len(rows)):
+        for one in _answered(costs)[:, None]:
             self._judge(rows.take(one), everything[one], costs[one], np.ones(self.n_labels))
-            self._teach(
-                rows.take(one),
-                costs[one],
-                settings,
-                first_round + int(one[0]),
-                weights[one] if len(weights) else weights,
-            )
+            number, own = first_round + int(one[0]), weights[one] if len(weights) else weights
+            self._teach_others(rows.take(one), costs[one], settings, number, own)
+            self._online.learn(rows.take(one), costs[one], settings, number, own)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, judge the members and close a round per row."""
         with self.lock:
-            self._welcome(rows, rounds.costs)
+            candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
+            known, chances = np.where(candidates, rounds.costs, np.float32(np.nan)), _chances(rounds)
+            self._choose_members(rows, known)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
-            candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
-            known, chances = np.where(candidates, rounds.costs, np.float32(np.nan)), _chances(rounds)
-            first_round = int(self.state.counters[ROUND])
-            for one in _each(len(rows)):
-                row, number = rows.take(one), first_round + (0 if late else int(one[0]))
-                if not late:
+            for one in np.arange(len(rows))[:, None]:
+                row = rows.take(one)
+                if not (late or np.isnan(known[one]).all()):
                     self._judge(row, candidates[one], known[one], chances[int(one[0])])
-                self._teach(row, known[one], settings, number, NO_WEIGHTS)
-            told = Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook)
-            precomputed_ranges.close_rows(self.state, settings, self.scratch, told, late)
+                self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
+                self._online.tell(row, settings, _one_round(rounds, one), late=late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
         """Ask, answer and tell; returns the first position of the order not done."""
@@ -195,18 +197,30 @@ class CommitteeModel(CostModel):
                 return self.alone.simulate(rows, settings, run, start, until, batch)
             return super().simulate(rows, settings, run, start, until, batch)
 
-    def _welcome(self, rows: Rows, costs: Costs) -> None:
-        """Let the other members join if the first answered row is dense; they leave when a row is too wide for them."""
-        if rows.width > _MOST_COLUMNS and len(self.models) > 1:
-            del self.models[1:]
-            self.standing = Standing.of(1, 0)
-        answered = np.flatnonzero(~np.isnan(costs).all(axis=1))
-        if not self.undecided or not len(answered):
+    def _choose_members(self, rows: Rows, known: Costs) -> None:
+        """Let the other members join if the first answered row is dense; they leave when one does not suit them."""
+        if self.alone and not self.undecided:
             return
-        self.undecided = False
-        first = rows.take(answered[:1])
-        if first.width <= _MOST_COLUMNS and len(first.values) >= _LEAST_DENSITY * first.width:
-            self._join()
+        answered = _answered(known)
+        if not len(answered):
+            return
+        if self.undecided:
+            self.undecided = False
+            first = rows.take(answered[:1])
+            if np.count_nonzero(first.values) >= _LEAST_DENSITY * first.width:
+                self._join()
+        if not self._suits_all(rows.take(answered)):
+            self._dismiss()
+
+    def _suits_all(self, rows: Rows) -> bool:
+        """Whether every kind of member can learn these rows."""
+        small = rows.width <= _MOST_COLUMNS and self.n_labels <= _MOST_LABELS
+        return small and bool(np.abs(rows.values).max(initial=0.0) <= LARGEST_VALUE)
+
+    def _dismiss(self) -> None:
+        """Leave the online model alone."""
+        del self.models[1:]
+        self.standing = Standing.of(1, 0)
 
     def _join(self) -> None:
         self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joining]
@@ -217,9 +231,12 @@ class CommitteeModel(CostModel):
         predicted = np.concatenate([model.predict(row) for model in self.models])
         self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances))
 
-    def _teach(self, row: Rows, known: Costs, settings: Settings, round_number: int, weights: Costs) -> None:
-        for model, alive in zip(self.models, self.standing.alive, strict=True):
-            if alive or model is self._online:  # which keeps the counts
+    def _teach_others(
+        self, row: Rows, known: Costs, settings: Settings, round_number: int, weights: Costs = NO_WEIGHTS
+    ) -> None:
+        """Teach all members but the online model, which also counts and so learns all, even if it was dropped."""
+        for model, alive in zip(self.models[1:], self.standing.alive[1:], strict=True):
+            if alive:
                 model.learn(row, known, settings, round_number, weights)
 
     def check(self, rows: Rows) -> None:
@@ -227,6 +244,10 @@ class CommitteeModel(CostModel):
         self._online.check(rows)
 
     # -- files -----------------------------------------------------------------------------------
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        return {"joining": list(self.joining)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays of the online model and, with their names before them, of the others."""
@@ -240,15 +261,19 @@ class CommitteeModel(CostModel):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
-        decided = np.zeros(1, np.bool_)
-        copy_saved(arrays, {"undecided": decided})
-        self.undecided = bool(decided[0])
+        undecided = np.zeros(1, np.bool_)
+        copy_saved(arrays, {"undecided": undecided})
+        self.undecided = bool(undecided[0])
         self._online.restore(arrays)
-        if "standing_alive" not in arrays:
-            return
+        self._dismiss()
+        if any(name.startswith("standing_") for name in arrays):
+            self._restore_members(arrays)
+
+    def _restore_members(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._join()
         copy_saved(arrays, {f"standing_{name}": array for name, array in self.standing._asdict().items()})
-        if not 0 <= self.standing.leader[0] < len(self.models):
+        leader = int(self.standing.leader[0])
+        if self.undecided or not (0 <= leader < len(self.models) and self.standing.alive[leader]):
             raise FileFormatError("The committee has no such leader; the model is damaged.")
         for name, model in zip(self.joining, self.models[1:], strict=True):
             of_member = f"{name}_"
@@ -257,9 +282,19 @@ class CommitteeModel(CostModel):
             )
 
 
-def _each(n_rows: int) -> Iterator[NDArray[np.int64]]:
-    """The numbers of the rows, each as an array of one."""
-    return (np.array([row]) for row in range(n_rows))
+def _answered(known: Costs) -> NDArray[np.int64]:
+    """The numbers of the rows with a known cost; the others teach nothing, and a ledger does not keep them."""
+    return np.flatnonzero(~np.isnan(known).all(axis=1))
+
+
+def _one_round(rounds: RoundArrays, one: NDArray[np.int64]) -> RoundArrays:
+    """The answers about one row."""
+    return rounds._replace(
+        costs=rounds.costs[one],
+        asked=rounds.asked[one],
+        candidates=rounds.candidates[one] if len(rounds.candidates) else rounds.candidates,
+        outlook=rounds.outlook[one] if len(rounds.outlook) else rounds.outlook,
+    )
 
 
 def _chances(rounds: RoundArrays) -> NDArray[np.float64]:

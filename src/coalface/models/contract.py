@@ -110,11 +110,6 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned; a FileFormatError if an array is missing or does not fit."""
 
-    @property
-    def implications(self) -> Implications:
-        """The costs that answers imply, which need not be asked for; by default none."""
-        return NO_IMPLICATIONS
-
     # -- life of a model --------------------------------------------------------------------------
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
@@ -139,7 +134,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def restore_saved(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Restore what ``saved`` returned."""
-        if "counters" in saved and isinstance(self.state, Counts):
+        if not _COUNTERS & self.arrays().keys():
             self.state = restored_counts(self.n_labels, saved)
         self.restore(saved)
 
@@ -176,6 +171,10 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
                 "Give one row per example and one column per label."
             )
         return array
+
+    def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
+        """The costs that answers imply, which need not be asked for with these settings."""
+        return NO_IMPLICATIONS
 
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining."""
@@ -229,8 +228,9 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         buffers = (rounds.predicted, rounds.lowest, rounds.highest)
         for name, costs, buffer in zip(found._fields, found, buffers, strict=True):
             buffer[:] = self._checked("ranges", name, costs, buffer.shape)
+        implied = self.implications_for(settings)
         precomputed_ranges.decide_rows(
-            self.state, settings, self.scratch, first_round, rounds, groups, already_asked, self.implications
+            self.state, settings, self.scratch, first_round, rounds, groups, already_asked, implied
         )
 
     def _simulate_batch(self, rows: Rows, settings: Settings, run: RunArrays, span: slice) -> None:
@@ -240,8 +240,8 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         candidates = given.candidates[picked] if len(given.candidates) else None
         first_round = int(self.state.counters[ROUND])
         rounds = self.ask(batch, settings, new_rounds(len(batch), settings.n_labels, candidates), first_round)
-        asked = np.empty(costs.shape, np.bool_)
-        answer_rows(self.state, settings, self.scratch, first_round, rounds, costs, asked, self.implications)
+        asked, implied = np.empty(costs.shape, np.bool_), self.implications_for(settings)
+        answer_rows(self.state, settings, self.scratch, first_round, rounds, costs, asked, implied)
         known = np.where(asked, costs, np.float32(np.nan))
         self.tell(batch, settings, rounds._replace(costs=known, asked=asked))
         if len(record.mask):

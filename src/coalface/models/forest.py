@@ -62,8 +62,7 @@ class ForestModel(CostModel):
         begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), [None] * n_labels
         return begun
 
-    @property
-    def implications(self) -> Implications:
+    def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
         """The costs that answers imply, which count as answers and need not be asked for."""
         return self.answers.implications
 
