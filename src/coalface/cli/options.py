@@ -75,8 +75,8 @@ Interactions = Annotated[
     str | None,
     typer.Option(
         metavar="2|RANGExRANGE,...",
-        help="Learn products of features too, with the online model: 2 for those of any two columns; 0:40x40:90 for those of columns 0 to 39 "
-        "with columns 40 to 89.",
+        help="Learn products of features too, with the online model: 2 for those of any two columns; 0:40x40:90 for "
+        "those of columns 0 to 39 with columns 40 to 89.",
     ),
 ]
 Batch = Annotated[int, typer.Option(help="Ask about this many examples before learning from any of them.")]

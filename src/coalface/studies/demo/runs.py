@@ -30,9 +30,9 @@ SHOWN_RULE = "no tuning"  # the line of the headline numbers and of the cost ran
 RULES = ("passive", SHOWN_RULE, *(name for name in PUBLISHED if name != "passive"))
 CHOICE_OF_SETTINGS = (
     'The line "no tuning" is CoalClassifier() without any setting. On these rows it learns with a committee of models, '
-    "which also learn what a linear model cannot. The others are the published rules with the linear model of the paper, "
-    'so a gap between them and "no tuning" is due to the model as well as to the questions. They have one learning '
-    "rate, 0.3. Of 0.1, 0.3, 0.5 and 1, that rate gives passive its best median area under the curve on both "
+    "which also learn what a linear model cannot. The others are the published rules with the paper's linear model, so "
+    'a gap between them and "no tuning" is due to the model as well as to the questions. They have one learning rate, '
+    "0.3. Of 0.1, 0.3, 0.5 and 1, that rate gives passive its best median area under the curve on both "
     "kinds of costs, so the choice does not favour COAL. They ask for all costs of their first 50 examples. Of 10, "
     "30, 50 and 100, that is best for COAL at mellowness 0.01 with |i-j|/9 costs, and slightly worse than 10 with 0/1 "
     "costs. The number after a rule is its mellowness; the two ablations use the paper's values, all-or-none 0.01 and "
