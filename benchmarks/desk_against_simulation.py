@@ -22,7 +22,7 @@ RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 
 
 def simulated(train, test, order):
-    learner = CoalClassifier(classes=train.classes)
+    learner = CoalClassifier(classes=train.classes, model="online")  # the model of a desk
     curve = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order)
     return float(curve.test_cost[-1]), learner.examples_queried_, learner.costs_queried_
 

@@ -9,7 +9,7 @@ from coalface.studies.report.panels import draw_curves, rules_panel
 
 def main() -> None:
     """Draw the figure as a file of its own, for light and dark pages."""
-    demo = run_demo()
+    demo = run_demo(n_permutations=20)
     start = WARM_UP * N_LABELS
     panels = [rules_panel(f"{kind} costs", runs, start=start) for kind, runs in demo.runs.items()]
     svg = draw_curves(panels, "Test cost against costs asked for").replace(

@@ -7,6 +7,14 @@ import pytest
 
 from coalface import read_dataset, simulate
 from tests.cli.commands import LABELS, run
+from tests.studies.few_digits import N_TRAIN, use_few_digits
+
+
+@pytest.fixture
+def few_digits(calls, monkeypatch):
+    """A folder to run a short demo in."""
+    use_few_digits(monkeypatch)
+    return calls
 
 
 def test_data_info_counts_what_is_there(calls, capsys):
@@ -24,23 +32,23 @@ def test_converted_data_is_the_same_data(calls, capsys, target):
     assert read_dataset(target).fingerprint == read_dataset("calls.csv", label="kind").fingerprint
 
 
-def test_the_demo_prints_two_tables_and_where_its_report_is(calls, capsys):
+def test_the_demo_prints_two_tables_and_where_its_report_is(few_digits, capsys):
     code, out, err = run(capsys, "demo --permutations 1 --report demo.html")
     assert (code, err) == (0, "")
     assert out.count("\n  passive  ") == 2
-    assert out.splitlines()[-1] == f"Report: {calls / 'demo.html'}"
-    assert (calls / "demo.html").read_text().startswith("<!DOCTYPE html>")
+    assert out.splitlines()[-1] == f"Report: {few_digits / 'demo.html'}"
+    assert (few_digits / "demo.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_the_demo_as_json_holds_the_same_table(calls, capsys):
+def test_the_demo_as_json_holds_the_same_table(few_digits, capsys):
     code, out, _ = run(capsys, "demo --permutations 1 --report demo.html --json")
     found = json.loads(out)
     assert code == 0
     assert set(found["tables"]) == {"0/1", "|i-j|/9"}
-    assert found["tables"]["0/1"][0]["costs_asked"] == 12970
+    assert found["tables"]["0/1"][0]["costs_asked"] == N_TRAIN * 10
 
 
-def test_the_tables_of_the_demo_fit_a_small_terminal(calls, capsys, monkeypatch):
+def test_the_tables_of_the_demo_fit_a_small_terminal(few_digits, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("FORCE_COLOR", "1")  # as if a person looked at it
     code, out, _ = run(capsys, "demo --permutations 1 --report demo.html")
@@ -49,11 +57,11 @@ def test_the_tables_of_the_demo_fit_a_small_terminal(calls, capsys, monkeypatch)
     assert "…" not in out
 
 
-def test_a_demo_that_is_interrupted_reports_nothing(calls, capsys, monkeypatch):
+def test_a_demo_that_is_interrupted_reports_nothing(few_digits, capsys, monkeypatch):
     def interrupted(*args, **options):
         return replace(simulate(*args, **options), interrupted=True)
 
     monkeypatch.setattr("coalface.studies.demo.runs.simulate", interrupted)
     code, out, err = run(capsys, "demo --permutations 1 --report demo.html")
     assert (code, out, err) == (130, "", "coalface: Interrupted.\n")
-    assert not (calls / "demo.html").exists()
+    assert not (few_digits / "demo.html").exists()

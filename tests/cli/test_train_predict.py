@@ -8,6 +8,7 @@ import pytest
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
 from coalface.learner.named_learner import NamedLearner
+from coalface.models.choice import MODELS
 from coalface.models.online import OnlineModel
 from tests.cli.commands import LABELS, json_lines, run
 
@@ -107,6 +108,7 @@ def test_a_text_column_names_the_options_that_help(calls, capsys):
         ("--learning-rate 0.2 --width-scale 0", {"learning_rate": 0.2, "width_scale": 0.0}),
         ("--slack noise-scaled --audit-rate 0", {"slack": "noise-scaled", "audit_rate": 0.0}),
         ("--accumulator adagrad --sensitivity derivative", {"accumulator": "adagrad", "sensitivity": "derivative"}),
+        ("--cost-model online", {"model": "online"}),
         ("--cost-bounds -1 3 --seed 5", {"cost_bounds": (-1.0, 3.0), "random_state": 5}),
     ],
 )
@@ -116,6 +118,16 @@ def test_settings_that_are_given_count_and_all_others_are_those_of_the_library(c
     found = CoalClassifier.load(calls / "m.coal").get_params()
     found |= {"classes": None, "cost_bounds": tuple(found["cost_bounds"])}
     assert found == CoalClassifier(**given).get_params()
+
+
+@pytest.mark.parametrize("verb", ["train", "simulate"])
+def test_the_help_lists_every_cost_model_and_the_default(verb, capsys):
+    code, out, _ = run(capsys, f"{verb} --help")
+    text = " ".join(out.replace("│", " ").split())
+    listed = text.split("What predicts the costs: ")[1].split(".")[0]
+    assert code == 0
+    assert listed.replace(" or ", ", ").replace(" (default)", "").split(", ") == list(MODELS)
+    assert f"{CoalClassifier().model} (default)" in listed
 
 
 def test_spaces_between_the_labels_do_not_belong_to_them(calls):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from coalface.kernels import draws, forest
-from coalface.kernels.forest import LEAF, Sample, Trees, best_split, grow, read, varying_columns
+from coalface.kernels.forest import LEAF, Sample, Scratch, Trees, best_split, grow, read, varying_columns
 
 from ..reference import forest as reference
 
@@ -35,12 +35,15 @@ def grown(X, costs, weights=None, *, n_trees=10, n_drawn=None, n_tried=None, see
     return Trees(trees.roots, *(array[:n_nodes].copy() for array in trees[1:]))
 
 
+def new_scratch(columns, n):
+    return Scratch(columns, np.empty(n, np.float32), np.empty(n), np.empty((n + 1, 3), np.int64))
+
+
 def one_tree(X, costs, weights=None, seed=0, n_tried=2):
     """A single tree over all rows, without a bootstrap."""
     table, sample, trees = np.ascontiguousarray(X.T, np.float32), sample_of(costs, weights), new_trees(1, len(costs))
-    stack, random = np.empty((len(costs) + 1, 3), np.int64), np.array([seed], np.uint64)
-    columns = varying_columns(table, sample.rows)
-    n_nodes = forest.grow_tree(table, sample, len(costs), n_tried, columns, random, trees, 0, stack)
+    scratch, random = new_scratch(varying_columns(table, sample.rows), len(costs)), np.array([seed], np.uint64)
+    n_nodes = forest.grow_tree(table, sample, len(costs), n_tried, scratch, random, trees, 0)
     trees.roots[0] = 0
     return Trees(trees.roots, *(array[:n_nodes].copy() for array in trees[1:]))
 
@@ -223,9 +226,12 @@ def test_with_enough_draws_a_split_is_the_best_there_is(seed):
         for j in range(2)
         for value in np.unique(X[:, j])[:-1]
     }
+    scratch, total = new_scratch(np.arange(2), 12), reference.weighted_sums(items)
+    scratch.products[:] = weights.astype(np.float64) * costs
     found = []
     for start in range(50):
-        column, threshold, _ = best_split(table, sample, 0, 12, 2, np.arange(2), np.array([start], np.uint64))
+        scratch.columns[:] = np.arange(2)
+        column, threshold, _ = best_split(table, sample, 0, 12, total, 2, scratch, np.array([start], np.uint64))
         found.append(fits[column, threshold])
     assert max(found) == max(fits.values())
     assert np.mean(found) > np.mean(list(fits.values())) or len(set(fits.values())) == 1

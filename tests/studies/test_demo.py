@@ -11,11 +11,12 @@ from coalface.studies.demo import demo_page, run_demo
 from coalface.studies.demo.page import HEADINGS, most_telling_row, table_rows
 from coalface.studies.demo.runs import RULES, SHOWN_RULE, WARM_UP, Digits, cost_matrices
 from tests.pages import assert_needs_nothing_else
+from tests.studies.few_digits import use_few_digits
 
 
 @pytest.fixture(scope="module")
 def demo():
-    return run_demo(n_permutations=3, seed=1)
+    return run_demo(n_permutations=1, seed=1)
 
 
 def test_passive_asks_for_everything_and_coal_for_less(demo):
@@ -28,10 +29,10 @@ def test_passive_asks_for_everything_and_coal_for_less(demo):
         assert by_name[SHOWN_RULE].costs_asked < 0.7 * by_name["passive"].costs_asked
 
 
-def test_coal_stays_close_to_passive_with_far_fewer_zero_one_costs(demo):
+def test_the_default_is_better_than_passive_with_far_fewer_zero_one_costs(demo):
     rows = {row.name: row for row in demo.summaries["0/1"]}
     assert rows[SHOWN_RULE].fewer_costs > 8
-    assert rows[SHOWN_RULE].test_cost < rows["passive"].test_cost + 0.03
+    assert rows[SHOWN_RULE].test_cost < rows["passive"].test_cost
 
 
 def test_more_mellowness_asks_for_more_costs(demo):
@@ -48,9 +49,10 @@ def test_every_rule_sees_the_same_permutations_and_begins_with_the_warm_up(demo)
         assert all(curve.examples_queried[-1] >= WARM_UP for curves in published.values() for curve in curves)
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(demo):
-    again, other = run_demo(1, seed=1), run_demo(1, seed=2)
-    for kind, runs in demo.runs.items():
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(monkeypatch):
+    use_few_digits(monkeypatch)
+    first, again, other = run_demo(2, seed=1), run_demo(1, seed=1), run_demo(1, seed=2)
+    for kind, runs in first.runs.items():
         for name, curves in runs.items():
             assert np.array_equal(curves[0].test_cost, again.runs[kind][name][0].test_cost)
     assert not np.array_equal(again.queries.predicted, other.queries.predicted)
@@ -70,7 +72,8 @@ def test_costs_are_the_distance_of_the_digits():
     assert np.array_equal(matrix, matrix.T)
 
 
-def test_progress_reaches_its_end():
+def test_progress_reaches_its_end(monkeypatch):
+    use_few_digits(monkeypatch)
     seen = []
     run_demo(1, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (len(RULES) * 2, len(RULES) * 2)

@@ -11,6 +11,8 @@ from ..problems import ask_and_tell_in_batches, dense_problem, sparse_problem, s
 
 SETTINGS = [
     {},
+    {"model": "auto"},
+    {"model": "auto", "alike": 0.5, "audit_rate": 0.5, "random_state": 7},
     {"warm_up": "auto", "audit_rate": 0.0},
     {"in_turn": False},
     {"alike": 0.5, "audit_rate": 0.5, "random_state": 7},
@@ -25,7 +27,7 @@ SETTINGS = [
 
 
 def learner_with(n_labels, **params):
-    return CoalClassifier(classes=range(n_labels), **{"warm_up": 3, **params})
+    return CoalClassifier(classes=range(n_labels), **{"warm_up": 3, "model": "online", **params})
 
 
 def with_copies(seed, n_labels):

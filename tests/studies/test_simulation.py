@@ -212,7 +212,7 @@ import numpy as np, sys
 from coalface import CoalClassifier, Curve, MemoryLedger, simulate
 random = np.random.default_rng(0)
 X, cost = random.normal(size=(2000, 50)), random.random((2000, 40))
-learner = CoalClassifier(classes=range(40), rule="passive")
+learner = CoalClassifier(classes=range(40), rule="passive", model="online")
 learner.record_to(MemoryLedger())
 warm = simulate(learner, X, cost, order=np.arange(5))
 def say(done, total):
@@ -240,7 +240,7 @@ def test_a_real_ctrl_c_ends_the_run_and_not_the_program_and_the_ledger_misses_no
 
 def test_other_threads_run_while_the_kernel_does():
     X, cost = dense_problem(14, 40, 2000)
-    learner = CoalClassifier(classes=range(40), rule="passive")
+    learner = CoalClassifier(classes=range(40), rule="passive", model="online")
     simulate(learner, X[:1], cost[:1])  # compiled from here on
     ticks, over = [], threading.Event()
 

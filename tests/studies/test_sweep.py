@@ -62,7 +62,7 @@ def test_a_cell_is_the_run_that_simulate_makes(undisturbed):
     record = next(record for record in undisturbed.values() if record["line"] == "coal 0.01")
     train, test = load_known("iris")
     expected = simulate(
-        CoalClassifier(classes=train.classes, random_state=record["permutation"], **record["settings"]),
+        CoalClassifier(train.classes, random_state=record["permutation"], model="online", **record["settings"]),
         train.X,
         train.cost,
         X_test=test.X,

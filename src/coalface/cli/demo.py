@@ -23,7 +23,9 @@ _NOTE = (
 
 
 def demo(
-    permutations: Annotated[int, typer.Option(help="The number of orders of the training rows to average over.")] = 20,
+    permutations: Annotated[
+        int, typer.Option(help="The number of orders of the training rows to average over; each takes some 10 seconds.")
+    ] = 3,
     report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
     seed: options.Seed = 0,
     as_json: options.Json = False,

@@ -63,13 +63,20 @@ AbstainLabel = Annotated[str | None, typer.Option(help='What predict prints then
 StopSaving = Annotated[
     float | None, typer.Option(help="Stop when more asking would save less than this per example; needs --audit-rate.")
 ]
-CostModel = Annotated[str | None, typer.Option(metavar="NAME", help="What predicts the costs: online, ridge or exact.")]
+CostModel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What predicts the costs: auto (default), online, ridge, forest or exact.",
+        autocompletion=lambda: ["auto", "online", "ridge", "forest", "exact"],
+    ),
+]
 Interactions = Annotated[
     str | None,
     typer.Option(
         metavar="2|RANGExRANGE,...",
-        help="Learn products of features too: 2 for those of any two columns; 0:40x40:90 for those of columns 0 to 39 "
-        "with columns 40 to 89.",
+        help="Learn products of features too, with the online model: 2 for those of any two columns; 0:40x40:90 for "
+        "those of columns 0 to 39 with columns 40 to 89.",
     ),
 ]
 Batch = Annotated[int, typer.Option(help="Ask about this many examples before learning from any of them.")]

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import GOLDEN_64, fraction, mix
-from coalface.kernels.state import F32, I32, I64
+from coalface.kernels.state import F32, F64, I32, I64
 
 U64 = NDArray[np.uint64]
 LEAF = -1  # in place of a column
-_THRESHOLDS = 3  # tried per column
 _REDRAWS = 4  # of a threshold that would leave one side empty
 _HALF = np.float32(0.5)
 
@@ -38,6 +37,15 @@ class Sample(NamedTuple):
     weights: F32
 
 
+class Scratch(NamedTuple):
+    """Working memory of growing a tree."""
+
+    columns: I64  # (columns,) in a random order
+    values: F32  # (answers,) of the column being tried, side by side
+    products: F64  # (answers,) weight x cost
+    stack: I64  # (nodes, 3) first answer, end of the answers and place of a node to be split
+
+
 @inlined
 def _below(random: U64, n: int) -> int:
     """A random whole number from 0 to n - 1."""
@@ -46,16 +54,16 @@ def _below(random: U64, n: int) -> int:
 
 
 @inlined
-def _threshold(values: F32, rows: I64, start: int, stop: int, highest: np.float32, random: U64) -> np.float32:
+def _threshold(values: F32, start: int, stop: int, highest: np.float32, random: U64) -> np.float32:
     """The value of a random answer of the node, below its highest value."""
     for _ in range(_REDRAWS):
-        value: np.float32 = values[rows[start + _below(random, stop - start)]]
+        value: np.float32 = values[start + _below(random, stop - start)]
         if value < highest:
             return value
     lowest = highest
     for i in range(start, stop):
-        if values[rows[i]] < lowest:
-            lowest = values[rows[i]]
+        if values[i] < lowest:
+            lowest = values[i]
     return lowest
 
 
@@ -68,30 +76,59 @@ def _fit(left_sum: float, left_weight: float, total_sum: float, total_weight: fl
     return left_sum * left_sum / left_weight + right_sum * right_sum / right_weight
 
 
+@inlined
+def _left_of(
+    thresholds: tuple[np.float32, ...], scratch: Scratch, weights: F32, start: int, stop: int
+) -> tuple[tuple[float, float], ...]:
+    """For each of three thresholds, the summed costs and weights of the answers up to it, all in one pass."""
+    values, products = scratch.values, scratch.products
+    first, second, third = thresholds
+    first_sum = second_sum = third_sum = 0.0
+    first_weight = second_weight = third_weight = 0.0
+    for i in range(start, stop):
+        value, product, weight = values[i], products[i], np.float64(weights[i])
+        first_sum += product if value <= first else 0.0
+        first_weight += weight if value <= first else 0.0
+        second_sum += product if value <= second else 0.0
+        second_weight += weight if value <= second else 0.0
+        third_sum += product if value <= third else 0.0
+        third_weight += weight if value <= third else 0.0
+    return (first_sum, first_weight), (second_sum, second_weight), (third_sum, third_weight)
+
+
 @called
 def best_split(
-    table: F32, sample: Sample, start: int, stop: int, n_tried: int, columns: I64, random: U64
+    table: F32,
+    sample: Sample,
+    start: int,
+    stop: int,
+    total: tuple[float, float],
+    n_tried: int,
+    scratch: Scratch,
+    random: U64,
 ) -> tuple[int, np.float32, bool]:
-    """The best split tried: its column (``LEAF`` if there is none), threshold, and whether missing values go left."""
-    rows, costs, weights = sample
+    """The best split tried: its column (``LEAF`` if there is none), threshold, and whether missing values go left.
+
+    ``total`` is the node's summed costs and weights; the scratch has its products.
+    """
+    rows, weights = sample.rows, sample.weights
+    columns, values, products = scratch.columns, scratch.values, scratch.products
     best_fit, best_column, best_threshold, best_missing_left = -np.inf, LEAF, np.float32(0.0), False
-    total_sum, total_weight = 0.0, 0.0
-    for i in range(start, stop):
-        total_sum += np.float64(weights[i]) * np.float64(costs[i])
-        total_weight += np.float64(weights[i])
+    total_sum, total_weight = total
     left_to_try = n_tried
     for j in range(columns.shape[0]):
         if left_to_try == 0:
             break
         pick = j + _below(random, columns.shape[0] - j)
         columns[j], columns[pick] = columns[pick], columns[j]
-        values = table[columns[j]]
+        column = table[columns[j]]
         lowest, highest = np.float32(np.inf), np.float32(-np.inf)
         missing_sum, missing_weight = 0.0, 0.0
         for i in range(start, stop):
-            value = values[rows[i]]
+            value = column[rows[i]]
+            values[i] = value
             if np.isnan(value):
-                missing_sum += np.float64(weights[i]) * np.float64(costs[i])
+                missing_sum += products[i]
                 missing_weight += np.float64(weights[i])
             else:
                 lowest, highest = min(lowest, value), max(highest, value)
@@ -99,20 +136,23 @@ def best_split(
         if not varies and (missing_weight == 0.0 or lowest > highest):
             continue  # constant in this node: it does not count as tried
         left_to_try -= 1
-        for _ in range(_THRESHOLDS if varies else 1):
-            threshold = _threshold(values, rows, start, stop, highest, random) if varies else highest
-            left_sum, left_weight = 0.0, 0.0
-            for i in range(start, stop):
-                if values[rows[i]] <= threshold:
-                    left_sum += np.float64(weights[i]) * np.float64(costs[i])
-                    left_weight += np.float64(weights[i])
+        thresholds = (highest, highest, highest)
+        if varies:
+            thresholds = (
+                _threshold(values, start, stop, highest, random),
+                _threshold(values, start, stop, highest, random),
+                _threshold(values, start, stop, highest, random),
+            )
+        left = _left_of(thresholds, scratch, weights, start, stop)
+        for t in range(len(thresholds)):
+            left_sum, left_weight = left[t]
             fit = _fit(left_sum, left_weight, total_sum, total_weight)
             if fit > best_fit:
-                best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], threshold, False
+                best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], thresholds[t], False
             if varies and missing_weight > 0.0:  # else nothing would go right
                 fit = _fit(left_sum + missing_sum, left_weight + missing_weight, total_sum, total_weight)
                 if fit > best_fit:
-                    best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], threshold, True
+                    best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], thresholds[t], True
     return best_column, best_threshold, best_missing_left
 
 
@@ -137,10 +177,11 @@ def _partition(
 
 @called
 def grow_tree(
-    table: F32, sample: Sample, n: int, n_tried: int, columns: I64, random: U64, trees: Trees, root: int, stack: I64
+    table: F32, sample: Sample, n: int, n_tried: int, scratch: Scratch, random: U64, trees: Trees, root: int
 ) -> int:
     """Grow one tree over the first n answers, with its nodes from ``root``; returns where the next tree starts."""
     _, costs, weights = sample
+    products, stack = scratch.products, scratch.stack
     n_nodes, depth = root + 1, 1
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
     while depth > 0:
@@ -148,13 +189,16 @@ def grow_tree(
         start, stop, node = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         total, weight, lowest, highest = 0.0, 0.0, costs[start], costs[start]
         for i in range(start, stop):
-            total += np.float64(weights[i]) * np.float64(costs[i])
+            products[i] = np.float64(weights[i]) * np.float64(costs[i])
+            total += products[i]
             weight += np.float64(weights[i])
             lowest, highest = min(lowest, costs[i]), max(highest, costs[i])
         trees.columns[node], trees.numbers[node], trees.left[node] = LEAF, np.float32(total / weight), 0
         if lowest == highest:
             continue
-        column, threshold, missing_left = best_split(table, sample, start, stop, n_tried, columns, random)
+        column, threshold, missing_left = best_split(
+            table, sample, start, stop, (total, weight), n_tried, scratch, random
+        )
         if column == LEAF:
             continue
         middle, above = _partition(table[column], sample, start, stop, threshold, missing_left)
@@ -198,7 +242,12 @@ def grow(
     times = np.empty(n, np.int64)
     room = min(n, n_drawn)
     sample = Sample(np.empty(room, np.int64), np.empty(room, np.float32), np.empty(room, np.float32))
-    columns, stack = varying.copy(), np.empty((room + 1, 3), np.int64)
+    scratch = Scratch(
+        varying.copy(),
+        np.empty(room, np.float32),
+        np.empty(room, np.float64),
+        np.empty((room + 1, 3), np.int64),
+    )
     random = np.zeros(1, np.uint64)
     random[0] = mix(mix(np.uint64(seed) * GOLDEN_64 + np.uint64(label)) + np.uint64(n))
     n_nodes = 0
@@ -213,7 +262,7 @@ def grow(
                 sample.weights[drawn] = np.float32(times[i]) * answers.weights[i]
                 drawn += 1
         trees.roots[t] = n_nodes
-        n_nodes = grow_tree(table, sample, drawn, n_tried, columns, random, trees, n_nodes, stack)
+        n_nodes = grow_tree(table, sample, drawn, n_tried, scratch, random, trees, n_nodes)
     return n_nodes
 
 

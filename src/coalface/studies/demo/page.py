@@ -90,7 +90,9 @@ def _facts(demo: Demo) -> dict[str, str]:
         coal, passive = rows[RULES.index(SHOWN_RULE)], rows[0]
         instead = f"{coal.costs_asked:,.0f} instead of {passive.costs_asked:,.0f}"
         facts[f"fewer costs than passive asks, with {kind} costs: {instead}"] = f"{coal.fewer_costs:.1f}x"
-        facts[f"test cost with {kind} costs, against {passive.test_cost:.3f} for passive"] = f"{coal.test_cost:.3f}"
+        facts[f"test cost with {kind} costs, against {passive.test_cost:.3f} for passive, a linear model"] = (
+            f"{coal.test_cost:.3f}"
+        )
     return facts
 
 
@@ -106,6 +108,6 @@ def _settings(demo: Demo) -> dict[str, str]:
         "data": f"scikit-learn's digits, 64 brightness values from 0 to 1; {n_train:,} training and {N_TEST} test rows",
         "permutations": f"{demo.n_permutations} of the training rows, seed {demo.seed}, one pass each",
         "rules": ", ".join(RULES),
-        SHOWN_RULE: "CoalClassifier(), nothing set",
-        "the others": f"as published, with learning rate {LEARNING_RATE:g} and a warm-up of {WARM_UP} examples",
+        SHOWN_RULE: "CoalClassifier(), nothing set: a committee of models",
+        "the others": f"as published: a linear model, learning rate {LEARNING_RATE:g}, a warm-up of {WARM_UP} examples",
     }

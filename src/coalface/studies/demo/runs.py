@@ -29,8 +29,10 @@ PUBLISHED = {  # rule and mellowness of the lines with published settings
 SHOWN_RULE = "no tuning"  # the line of the headline numbers and of the cost ranges
 RULES = ("passive", SHOWN_RULE, *(name for name in PUBLISHED if name != "passive"))
 CHOICE_OF_SETTINGS = (
-    'The line "no tuning" is CoalClassifier() without any setting. The others are the published rules with one '
-    "learning rate, 0.3. Of 0.1, 0.3, 0.5 and 1, that rate gives passive its best median area under the curve on both "
+    'The line "no tuning" is CoalClassifier() without any setting. On these rows it learns with a committee of models, '
+    "which also learn what a linear model cannot. The others are the published rules with the paper's linear model, so "
+    'a gap between them and "no tuning" is due to the model as well as to the questions. They have one learning rate, '
+    "0.3. Of 0.1, 0.3, 0.5 and 1, that rate gives passive its best median area under the curve on both "
     "kinds of costs, so the choice does not favour COAL. They ask for all costs of their first 50 examples. Of 10, "
     "30, 50 and 100, that is best for COAL at mellowness 0.01 with |i-j|/9 costs, and slightly worse than 10 with 0/1 "
     "costs. The number after a rule is its mellowness; the two ablations use the paper's values, all-or-none 0.01 and "
@@ -87,7 +89,7 @@ def cost_matrices() -> dict[str, NDArray[np.float64]]:
     return {"0/1": 1.0 - np.eye(N_LABELS), "|i-j|/9": np.abs(np.subtract.outer(digit, digit)) / (N_LABELS - 1)}
 
 
-def run_demo(n_permutations: int = 20, seed: int = 0, progress: Progress | None = None) -> Demo:
+def run_demo(n_permutations: int = 3, seed: int = 0, progress: Progress | None = None) -> Demo:
     """Every rule on every permutation of the training rows; ``progress(done, total)`` after each run.
 
     >>> demo = run_demo(n_permutations=1)
@@ -140,9 +142,10 @@ def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], o
 
 
 def _compile(digits: Digits) -> float:
-    """Compile everything with a short run; return the time at its end."""
+    """Compile everything with short runs; return the time at their end."""
     few = Digits(digits.X[:20], digits.digit[:20], digits.X_test[:20], digits.digit_test[:20])
-    _run(_learner(SHOWN_RULE), few, cost_matrices()["0/1"], np.arange(20))
+    for name in (SHOWN_RULE, "passive"):
+        _run(_learner(name), few, cost_matrices()["0/1"], np.arange(20))
     return time.perf_counter()
 
 
