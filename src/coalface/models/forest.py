@@ -132,7 +132,8 @@ class ForestModel(CostModel):
         return stored
 
     def _due_at(self) -> NDArray[np.int64]:
-        return np.maximum(np.ceil(_GROWTH * self.grown_from).astype(np.int64), self.grown_from + 1)
+        grown: NDArray[np.int64] = np.ceil(_GROWTH * self.grown_from).astype(np.int64)
+        return np.asarray(np.maximum(grown, self.grown_from + 1), np.int64)
 
     def _make_room(self, n_columns: int, n_more: int) -> None:
         """Make room for more rows and columns; a new column is 0 in earlier rows, because it was absent there."""
