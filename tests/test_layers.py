@@ -10,7 +10,7 @@ import coalface
 ROOT = Path(coalface.__file__).parent
 BELOW = ("errors.py", "files", "kernels", "data", "rounds", "models")
 OF_A_LEARNER = {"ask", "ask_row", "interview", "partial_fit", "tell", "tell_row", "tell_rounds"}
-OWN = ("self", "super()")  # a model asks and tells itself
+OWN = ("self", "super()", "self._online", "self.alone")  # a model asks and tells itself, a committee its members
 
 
 def uses_of_learners(source):

@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from coalface import CoalClassifier
@@ -107,3 +108,27 @@ def test_a_project_whose_model_has_interactions_is_replayed_and_exported(tmp_pat
         assert same_bits(CoalClassifier.load(tmp_path / "model.coalface"), folded(desk))
     finally:
         desk.close()
+
+
+def test_a_project_may_have_a_committee(tmp_path):
+    vectors = np.random.default_rng(0).normal(size=(120, 6))
+    small_project(tmp_path / "mail", features=vectors, learner={"model": "auto"})
+    desk = Desk(Project.open(tmp_path / "mail"))
+    try:
+        work(desk, n=60)
+        desk.undo("ada", learned(desk)[0])  # rebuilds the model
+        desk.settle()
+        assert [member.name for member in desk.state.model.learner.committee_] == ["online", "forest", "rbf"]
+        pieces, wanted = desk.export("model"), folded(desk)
+        assert same_bits(desk.state.model.learner, wanted)
+        work(desk, who="bob", n=20)  # while the pieces are on their way
+        (tmp_path / "model.coalface").write_bytes(b"".join(pieces))
+        assert same_bits(CoalClassifier.load(tmp_path / "model.coalface"), wanted)
+    finally:
+        desk.close()
+    again = Desk(Project.open(tmp_path / "mail"))  # from its snapshot
+    try:
+        assert again.state.model.kept[0] > 0
+        assert same_bits(again.state.model.learner, desk.state.model.learner)
+    finally:
+        again.close()
