@@ -44,7 +44,7 @@ def zero_one(y: NDArray[np.int64]) -> NDArray[np.float64]:
     return 1.0 - np.eye(int(y.max()) + 1)[y]
 
 
-def sparse_text(n_rows: int = 2_000, n_labels: int = 16, n_words: int = 2_000, length: int = 40) -> Problem:
+def sparse_text(n_rows: int = 1_500, n_labels: int = 8, n_words: int = 1_200, length: int = 30) -> Problem:
     """Unit rows of words with Zipf-like popularity, and words that belong to a label; labels form a binary tree.
 
     As in ``benchmarks.problems``, but with so few words that every model can learn them.
