@@ -48,6 +48,7 @@ figure: $(READY)  ## redraw the figures of the README and the documentation
 	$(BIN)/python docs/figure.py
 	$(BIN)/python docs/figures/theory.py
 	$(BIN)/python docs/figures/search.py
+	$(BIN)/python docs/figures/which_model.py
 
 wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
 	rm -rf build/wheel-demo
