@@ -6,6 +6,7 @@ import pytest
 from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.models.committee import CommitteeModel
+from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.rounds.round import Round
 
