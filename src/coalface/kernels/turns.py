@@ -42,8 +42,8 @@ def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool
 def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
     """Answer the marked questions from known costs, one after another; returns how many were asked.
 
-    Questions that are not about uncertain labels, such as audits, are asked together with the first one. Costs that were
-    not asked for are NaN in scratch afterwards.
+    Questions that are not about uncertain labels, such as audits, are asked together with the first one. Costs that
+    were not asked for are NaN in scratch afterwards.
     """
     n_asked = _answer_first(settings, scratch, costs)
     question = _most_promising(settings, scratch)
