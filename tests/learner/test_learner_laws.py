@@ -194,8 +194,8 @@ def test_measuring_features_in_other_units_changes_no_decision(seed, params, exp
 def test_costs_in_another_currency_change_no_decision(seed, params):
     X, cost = dense_problem(seed, 3, 60)
     cost = cost.astype(np.float64)
-    one = CoalClassifier(classes=range(3), warm_up=2, **params)
-    other = CoalClassifier(classes=range(3), warm_up=2, cost_bounds=(0, 100), **params)
+    one = CoalClassifier(classes=range(3), warm_up=2, model="online", **params)
+    other = CoalClassifier(classes=range(3), warm_up=2, model="online", cost_bounds=(0, 100), **params)
     simulate(one, X, cost)
     simulate(other, X, 100 * cost)
     np.testing.assert_array_equal(one.ask(X).mask, other.ask(X).mask)
