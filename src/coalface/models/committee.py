@@ -42,6 +42,7 @@ _JOINING: dict[str, Callable[[], CostModel]] = {
 }
 _MOST_COLUMNS = 2000
 _MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
+_LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 _LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
 
 
@@ -63,7 +64,7 @@ class CommitteeModel(CostModel):
     ['online', 'forest', 'rbf']
     """
 
-    learned_with = ("learning_rate", "accumulator", "fit_intercept", "random_state")
+    learned_with = ("learning_rate", "accumulator", "fit_intercept", "random_state", "audit_rate")
     paces_budgets = True
     models: list[CostModel]
     standing: Standing
@@ -173,7 +174,8 @@ class CommitteeModel(CostModel):
         """Learn the known costs and, unless they are late, judge the members and close a round per row."""
         with self.lock:
             candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
-            known, chances = np.where(candidates, rounds.costs, np.float32(np.nan)), _chances(rounds)
+            known = np.where(candidates, rounds.costs, np.float32(np.nan))
+            chances, times = _chances(rounds, settings)
             self._choose_members(rows, known)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
@@ -181,7 +183,7 @@ class CommitteeModel(CostModel):
             for one in np.arange(len(rows))[:, None]:
                 row = rows.take(one)
                 if not (late or np.isnan(known[one]).all()):
-                    self._judge(row, candidates[one], known[one], chances[int(one[0])])
+                    self._judge(row, candidates[one], known[one], chances[int(one[0])], float(times[one[0]]))
                 self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
                 self._online.tell(row, settings, _one_round(rounds, one), late=late)
 
@@ -226,10 +228,12 @@ class CommitteeModel(CostModel):
         self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joining]
         self.standing = Standing.of(len(self.models), leader=min(1, len(self.joining)))
 
-    def _judge(self, row: Rows, candidates: Mask, known: Costs, chances: NDArray[np.float64]) -> None:
+    def _judge(
+        self, row: Rows, candidates: Mask, known: Costs, chances: NDArray[np.float64], times: float = 1.0
+    ) -> None:
         """Add what the members' answers for a row cost to their standing."""
         predicted = np.concatenate([model.predict(row) for model in self.models])
-        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances))
+        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances), times)
 
     def _teach_others(
         self, row: Rows, known: Costs, settings: Settings, round_number: int, weights: Costs = NO_WEIGHTS
@@ -297,8 +301,15 @@ def _one_round(rounds: RoundArrays, one: NDArray[np.int64]) -> RoundArrays:
     )
 
 
-def _chances(rounds: RoundArrays) -> NDArray[np.float64]:
-    """The probability with which each answered cost was asked for: that of its audit, or 1."""
+def _chances(rounds: RoundArrays, settings: Settings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The probability (n, K) with which each answered cost was asked for, and how many rounds (n,) each one stands for.
+
+    A round with nothing but an audit stands for all rounds of its kind, most of which have no answer and are unknown.
+    """
     if not len(rounds.reasons):
-        return np.ones(rounds.costs.shape)
-    return np.where((rounds.reasons == AUDIT) & (rounds.propensity > 0.0), rounds.propensity, 1.0)
+        return np.ones(rounds.costs.shape), np.ones(len(rounds.costs))
+    audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
+    chances = np.where(audited, rounds.propensity, 1.0)
+    only_audits = (audited | np.isnan(rounds.costs)).all(axis=1) & (settings.audit_rate > 0.0)
+    chances[only_audits] = np.minimum(chances[only_audits] / max(settings.audit_rate, 1e-9), 1.0)
+    return chances, np.where(only_audits, 1.0 / max(settings.audit_rate, _LEAST_AUDIT_RATE), 1.0)

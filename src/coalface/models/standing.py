@@ -39,16 +39,19 @@ class Standing(NamedTuple):
             np.zeros(pairs),
         )
 
-    def add(self, costs: F64) -> None:
-        """Add the estimated costs of the members' answers in one round, then choose the leader and drop losers."""
+    def add(self, costs: F64, times: float = 1.0) -> None:
+        """Add the estimated costs of the members' answers in one round, then choose the leader and drop losers.
+
+        The round counts ``times``: those that are only known because of an audit stand for others that are not known.
+        """
         keep = 1.0 - 1.0 / max(_SHORTEST_MEMORY, _MEMORY_SHARE * self.rounds[0])
         gap = costs[:, None] - costs[None, :]
         for total, more, kept in (
             (self.rounds, 1.0, 1.0),
-            (self.weight, 1.0, keep),
-            (self.costs, costs, keep),
-            (self.differences, gap, keep),
-            (self.squares, gap * gap, keep * keep),
+            (self.weight, times, keep),
+            (self.costs, times * costs, keep),
+            (self.differences, times * gap, keep),
+            (self.squares, times * times * gap * gap, keep * keep),
         ):
             total *= kept
             total += more
