@@ -149,6 +149,13 @@ def test_train_learns_interactions_and_keeps_them_in_the_model(option, interacti
     assert len(json_lines(run(capsys, "predict m.coal new.csv")[1])) == 50
 
 
+def test_the_name_of_a_kind_of_model_is_not_a_file(calls, capsys):
+    code, _, err = run(capsys, "train calls.csv --label kind --model forest")
+    assert code == 2
+    assert "pass --cost-model forest" in err
+    assert not (calls / "forest").exists()
+
+
 def test_interactions_cannot_change_and_must_be_ranges(calls, capsys):
     run(capsys, "train calls.csv --label kind --model m.coal")
     code, _, err = run(capsys, "train calls.csv --label kind --model m.coal --continue --interactions 2")

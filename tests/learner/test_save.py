@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface import Budget, CoalClassifier
-from coalface.errors import FileFormatError
+from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
 
 from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
@@ -277,3 +277,11 @@ def test_a_loaded_learner_predicts_the_same_on_rows_it_has_not_seen(tmp_path):
     more, _ = dense_problem(99, 4)
     np.testing.assert_array_equal(again.predict_cost(more), learner.predict_cost(more))
     np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)
+
+
+def test_a_name_or_a_path_in_place_of_a_model_or_a_ledger_is_refused_in_one_line(tmp_path):
+    CoalClassifier(["a", "b"]).begin().save(tmp_path / "model")
+    with pytest.raises(CoalfaceError, match="model must be a CostModel"):
+        CoalClassifier.load(tmp_path / "model", model="forest")
+    with pytest.raises(CoalfaceError, match="ledger must be a ledger"):
+        CoalClassifier.from_ledger("answers.jsonl")

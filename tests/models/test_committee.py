@@ -345,7 +345,6 @@ def test_any_missing_or_misshapen_array_is_refused():
         {"standing_leader": np.array([-1])},
         {"standing_alive": np.array([True, False, True])},  # the leader was dropped
         {"undecided": np.array([True])},
-        {"forest_known": np.full(K, 1)},
         {"rbf_used": np.array([501])},
     ],
     ids=str,
@@ -423,7 +422,7 @@ def test_threads_that_tell_ask_predict_and_save_do_not_disturb_each_other(tmp_pa
         rounds = list(pool.map(work, range(4)))
     assert learner.round_ == 41 == max(rounds)
     assert learner.costs_queried_ == cost.size
-    assert learner.model_.models[1].n_rows == 40
+    assert learner.model_.models[1].answers.n_rows == 40
     assert learner.committee_[1].leads
 
 

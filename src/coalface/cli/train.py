@@ -41,8 +41,13 @@ def train(
     from coalface.files.atomic import exclusive
     from coalface.learner.classifiers import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
+    from coalface.models.choice import MODELS
 
     check_output(model, "--model")
+    if str(model) in MODELS:
+        raise InputError(
+            f"--model is the file to write, got {model}. For the kind of model, pass --cost-model {model}."
+        )
     if data is None and classes is None:
         raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
     labels = None if classes is None else labels_from_text(names_in("--classes", classes))

@@ -263,8 +263,9 @@ class AskingLearner(LearnerState):
         if isinstance(now, CostModel):
             same = type(now) is type(self.model_) and now.plain() == self.model_.plain()
         if not same:
+            began = self._begun_model if isinstance(self._begun_model, str) else self.model_
             raise InputError(
-                f"model must stay as it was when the learner began, {self.model_!r}, got {now!r}. Start a new learner."
+                f"model must stay as it was when the learner began, {began!r}, got {now!r}. Start a new learner."
             )
 
     def _checked_answers(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:

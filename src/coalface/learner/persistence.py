@@ -83,6 +83,8 @@ class PersistentLearner(AskingLearner):
         >>> (CoalClassifier.from_ledger(ledger).predict_cost([[1.0]]) == learner.predict_cost([[1.0]])).all()
         np.True_
         """
+        if isinstance(ledger, str | os.PathLike):
+            raise InputError(f"ledger must be a ledger such as JsonLinesLedger(path), got {ledger!r}.")
         if ledger.header is None:
             raise InputError("This ledger is empty. Attach it to a new learner with learner.record_to(ledger).")
         try:
@@ -123,6 +125,8 @@ class PersistentLearner(AskingLearner):
         if "model" in cls().get_params(deep=False):
             params = {"model": "online", **params}  # the only model when files did not name it
         described = dict(params).get("model")
+        if not (model is None or isinstance(model, CostModel)):
+            raise InputError(f"model must be a CostModel of your own or left out, got {model!r}")
         if model is None:
             kind = described.get("kind") if isinstance(described, dict) else None
             if kind is not None and kind not in MODEL_KINDS:
