@@ -63,7 +63,8 @@ def test_state_and_costs_are_those_of_the_plain_reference(seed, n_labels, kind):
         assert implications.pairs[level, source, label] == pytest.approx([len(costs), np.mean(costs or 0)], abs=1e-5)
     for tests, of_plain in ((implications.pair_tests, plain.pair_tests), (implications.level_tests, plain.level_tests)):
         for level, found in of_plain.items():
-            sums = [sum(error for error, _ in found), len(found), sum(other for _, other in found)]
+            errors, others, own_errors = np.array(found).reshape(-1, 3).T
+            sums = [errors.sum(), len(found), others.sum(), own_errors.sum()]
             assert tests[level] == pytest.approx(sums, abs=1e-4)
 
 
@@ -164,3 +165,17 @@ def test_without_room_for_implications_nothing_is_implied():
     answers = some_of(cost, np.random.default_rng(1), 2)
     np.testing.assert_array_equal(stored(answers, no_implications(0)), answers)
     assert not np.array_equal(stored(answers), answers, equal_nan=True)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 10])
+@pytest.mark.parametrize("kind", ["narrow", "seldom right", "seldom wrong"])
+def test_costs_that_hardly_vary_are_not_implied(kind, n_labels):
+    random = np.random.default_rng(n_labels)
+    shape = (600, n_labels)
+    cost = {
+        "narrow": random.normal(0.5, 0.05, shape).clip(0, 1),
+        "seldom right": (random.random(shape) > 0.01).astype(float),
+        "seldom wrong": (random.random(shape) < 0.01).astype(float),
+    }[kind].astype(np.float32)
+    answers = some_of(cost, random, 2)
+    assert (np.isnan(stored(answers, no_implications(n_labels))) == np.isnan(answers)).all()

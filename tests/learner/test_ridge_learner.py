@@ -1,5 +1,6 @@
 """The ridge learner passes the checks of every learner."""
 
+import signal
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
+from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, RidgeModel, simulate
 from coalface.data.known.catalogue import load_known
 from coalface.errors import FileFormatError, InputError
 from coalface.models import ridge
@@ -147,3 +148,21 @@ def test_features_that_were_never_learned_take_no_memory():
 def test_a_budget_is_refused_rather_than_overlooked():
     with pytest.raises(InputError, match="RidgeCoalClassifier has no budget"):
         RidgeCoalClassifier(["a", "b"]).start_budget({"costs": 10, "over": 100})
+
+
+def test_an_interrupt_waits_until_a_row_is_learned_in_full(monkeypatch):
+    X, cost = np.random.default_rng(0).normal(size=(60, 3)), np.random.default_rng(1).random((60, 2))
+    learner = CoalClassifier(classes=range(2), model=RidgeModel(kernel="rbf")).tell(X[:40], cost[:40])
+    make_room = RidgeModel._make_room
+
+    def interrupted(self, n_features):
+        signal.raise_signal(signal.SIGINT)
+        make_room(self, n_features)
+
+    monkeypatch.setattr(RidgeModel, "_make_room", interrupted)
+    for i in range(40, 60):
+        with pytest.raises(KeyboardInterrupt):
+            learner.tell(X[i : i + 1], cost[i : i + 1])
+    monkeypatch.undo()
+    assert learner.model_.state.answered[:2].tolist() == [60, 60]
+    assert np.isfinite(learner.predict_cost(X)).all()

@@ -493,3 +493,24 @@ def test_models_that_learn_no_implications_ask_as_their_ranges_say(model):
     np.testing.assert_array_equal(then.mask, first.mask & ~first.next & ~beaten)
     assert then.mask.any()  # a cost of 1 tells these models nothing about the other label
     assert learner.model_.implications_for(learner.model_.settings).pairs.size == 0
+
+
+def test_costs_of_other_labels_than_the_candidates_do_not_change_a_replay():
+    random = np.random.default_rng(0)
+    X, cost = random.normal(size=(100, 4)), random.random((100, 3))
+    ledger, allowed = MemoryLedger(), np.array([[True, True, False]])
+    learner = CoalClassifier(classes=range(3), audit_rate=0.5, mellowness=0.0).record_to(ledger)
+    for row, costs in zip(X, cost, strict=True):
+        queries = learner.ask([row], candidates=allowed)
+        known = np.where(queries.mask | ~allowed, costs, np.nan)
+        learner.tell([row], known, asked=queries, candidates=allowed)
+    assert CoalClassifier.from_ledger(ledger).committee_ == learner.committee_
+
+
+def test_the_implied_cost_of_a_label_that_is_not_a_candidate_rules_out_nothing():
+    matrix, truth = np.array([[0, 0.5, 1], [0.5, 0, 1], [1, 1, 0]]), np.arange(400) % 3
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    learner = CoalClassifier(classes=range(4), model="forest", warm_up=0, audit_rate=0.0, mellowness=1e6)
+    learner.tell(X, np.c_[matrix[truth], np.full(400, np.nan)])
+    known = [[np.nan, 0.5, np.nan, np.nan]]
+    assert learner.ask(X[:1], candidates=[[False, True, True, True]], known=known).mask[0, 3]

@@ -1,7 +1,8 @@
 """Implied costs once more, in plain NumPy: from lists of all the costs so far, with no running averages.
 
 An average is tested by every answer before it joins. Averages of a level are used if the mean squared error of their
-tests is below 0.02 and a tenth of 1 / K, with half an error in advance, and a cost of another level was among them.
+tests is below 0.02 and a tenth of 1 / K, with half an error in advance, and a cost of another level was among them. The
+summed error, plus 0.02, must also be at most a tenth of that of the labels' own means.
 """
 
 from collections import defaultdict
@@ -19,7 +20,8 @@ class ReferenceFillIn:
     def __init__(self, n_labels):
         self.n_labels = n_labels
         self.pairs, self.levels = defaultdict(list), defaultdict(list)
-        self.pair_tests, self.level_tests = defaultdict(list), defaultdict(list)  # (squared error, another level)
+        self.answers = defaultdict(list)
+        self.pair_tests, self.level_tests = defaultdict(list), defaultdict(list)  # (error, another level, own error)
 
     def learn(self, costs):
         answered = np.flatnonzero(~np.isnan(costs))
@@ -27,16 +29,20 @@ class ReferenceFillIn:
             level = level_of(costs[source])
             for label in answered[answered != source]:
                 pair, cost, other = (level, source, label), float(costs[label]), level_of(costs[label]) != level
+                own = (np.mean(self.answers[label]) - cost) ** 2 if self.answers[label] else 0.0
                 if self.pairs[pair]:
-                    self.pair_tests[level].append(((np.mean(self.pairs[pair]) - cost) ** 2, other))
+                    self.pair_tests[level].append(((np.mean(self.pairs[pair]) - cost) ** 2, other, own))
                 if self.levels[level]:
-                    self.level_tests[level].append(((np.mean(self.levels[level]) - cost) ** 2, other))
+                    self.level_tests[level].append(((np.mean(self.levels[level]) - cost) ** 2, other, own))
                 self.pairs[pair].append(cost)
                 self.levels[level].append(cost)
+        for label in answered:
+            self.answers[label].append(float(costs[label]))
 
     def trusts(self, tests):
-        error = (sum(error for error, _ in tests) + 0.5) / (len(tests) + 1)
-        return error < min(0.02, 0.1 / self.n_labels) and any(other for _, other in tests)
+        total, own = sum(error for error, _, _ in tests), sum(own for _, _, own in tests)
+        is_small = (total + 0.5) / (len(tests) + 1) < min(0.02, 0.1 / self.n_labels)
+        return is_small and any(other for _, other, _ in tests) and total + 0.02 <= 0.1 * own
 
     def filled(self, costs):
         found = costs.astype(np.float64)

@@ -6,7 +6,8 @@ together takes the average of its level over all pairs.
 
 Before an answer joins an average it tests it. The averages of a level are used once their tests show hardly any error.
 Where one of K labels is right, a wrong label seems to imply that all others are wrong, with an error of 1 / K. So the
-error must be far below 1 / K, and costs of the level itself alone show nothing.
+error must be far below 1 / K, and costs of the level itself alone show nothing. It must also be far below the error of
+the label's own mean: costs that hardly vary are easy to guess, but not implied.
 """
 
 from typing import NamedTuple
@@ -17,9 +18,10 @@ from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.implied import level_of
 from coalface.kernels.state import AVERAGE, COUNT, F32, F64, I64, LEVELS
 
-SQUARED_ERROR, TESTS, CONTRASTS = range(3)
+SQUARED_ERROR, TESTS, CONTRASTS, OWN_ERROR = range(4)
 _MOST_ERROR = 0.02  # mean squared error of the averages of a level, with half an error added in advance
 _MOST_SHARE = 0.1  # of 1 / K, for the same error
+_MOST_RATIO, _PRIOR_ERROR = 0.1, 0.02  # of the summed error, plus a little, to that of the means of the labels
 
 
 class Implications(NamedTuple):
@@ -27,28 +29,34 @@ class Implications(NamedTuple):
 
     pairs: F32  # (LEVELS, K, K, 2) count and average of the second label's cost; no labels: nothing is learned
     levels: F64  # (LEVELS, 2) the same over all pairs
-    pair_tests: F64  # (LEVELS, 3) of the averages of pairs: squared error, tests, tests by a cost of another level
-    level_tests: F64  # (LEVELS, 3) the same for the averages of levels
+    pair_tests: F64  # (LEVELS, 4) of the averages of pairs: squared error, tests, tests by a cost of another level, and
+    # the squared error of the label's mean
+    level_tests: F64  # (LEVELS, 4) the same for the averages of levels
+    labels: F64  # (K, 2) count and mean of each label's answers
 
 
 def no_implications(n_labels: int) -> Implications:
     """Implications before the first answer."""
     pairs = np.zeros((LEVELS, n_labels, n_labels, 2), np.float32)
-    return Implications(pairs, np.zeros((LEVELS, 2)), np.zeros((LEVELS, 3)), np.zeros((LEVELS, 3)))
+    pair_tests, level_tests = (np.zeros((LEVELS, 4)) for _ in range(2))
+    return Implications(pairs, np.zeros((LEVELS, 2)), pair_tests, level_tests, np.zeros((n_labels, 2)))
 
 
 @inlined
 def _trusted(tests: F64, n_labels: int) -> bool:
     """Whether averages with these tests are good enough to be used."""
     error = (tests[SQUARED_ERROR] + 0.5) / (tests[TESTS] + 1.0)
-    return bool(tests[CONTRASTS] > 0.0 and error < min(_MOST_ERROR, _MOST_SHARE / n_labels))
+    is_small = error < min(_MOST_ERROR, _MOST_SHARE / n_labels)
+    beats_means = tests[SQUARED_ERROR] + _PRIOR_ERROR <= _MOST_RATIO * tests[OWN_ERROR]
+    return bool(is_small and beats_means and tests[CONTRASTS] > 0.0)
 
 
 @inlined
-def _test(tests: F64, average: float, cost: float, is_contrast: bool) -> None:
+def _test(tests: F64, average: float, cost: float, is_contrast: bool, own_error: float) -> None:
     tests[SQUARED_ERROR] += (average - cost) ** 2
     tests[TESTS] += 1.0
     tests[CONTRASTS] += 1.0 if is_contrast else 0.0
+    tests[OWN_ERROR] += own_error
 
 
 @called
@@ -64,14 +72,21 @@ def _learn_pairs(known: Implications, costs: F32) -> None:
             if label == source or np.isnan(cost):
                 continue
             pair, is_contrast = known.pairs[level, source, label], level_of(costs[label]) != level
+            own = known.labels[label]
+            own_error = (own[AVERAGE] - cost) ** 2 if own[COUNT] > 0.0 else 0.0
             if pair[COUNT] > 0.0:
-                _test(known.pair_tests[level], np.float64(pair[AVERAGE]), cost, is_contrast)
+                _test(known.pair_tests[level], np.float64(pair[AVERAGE]), cost, is_contrast, own_error)
             if of_level[COUNT] > 0.0:
-                _test(known.level_tests[level], of_level[AVERAGE], cost, is_contrast)
+                _test(known.level_tests[level], of_level[AVERAGE], cost, is_contrast, own_error)
             pair[COUNT] += np.float32(1.0)
             pair[AVERAGE] += (costs[label] - pair[AVERAGE]) / pair[COUNT]
             of_level[COUNT] += 1.0
             of_level[AVERAGE] += (cost - of_level[AVERAGE]) / of_level[COUNT]
+    for label in range(costs.shape[0]):
+        if not np.isnan(costs[label]):
+            own = known.labels[label]
+            own[COUNT] += 1.0
+            own[AVERAGE] += (np.float64(costs[label]) - own[AVERAGE]) / own[COUNT]
 
 
 @called

@@ -144,7 +144,7 @@ def drop_implied(settings: Settings, scratch: Scratch, implications: Implication
     fill_in(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
     least = _NOTHING_KNOWN
     for k in range(settings.n_labels):
-        if filled[k] < least:
+        if scratch.candidates[k] and filled[k] < least:
             least = filled[k]
     for k in range(settings.n_labels):
         if mask[k] and reasons[k] == UNCERTAIN and (lowest[k] >= least or not np.isnan(filled[k])):

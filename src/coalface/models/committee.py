@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
+from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.state import (
     AUDIT,
@@ -175,17 +176,18 @@ class CommitteeModel(CostModel):
         with self.lock:
             candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
             known = np.where(candidates, rounds.costs, np.float32(np.nan))
-            chances, times = _chances(rounds, settings)
+            chances, times = _chances(rounds._replace(costs=known), settings)
             self._choose_members(rows, known)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
             for one in np.arange(len(rows))[:, None]:
                 row = rows.take(one)
-                if not (late or np.isnan(known[one]).all()):
-                    self._judge(row, candidates[one], known[one], chances[int(one[0])], float(times[one[0]]))
-                self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
-                self._online.tell(row, settings, _one_round(rounds, one), late=late)
+                with interrupts_put_off():  # so that all members learn the row or none does
+                    if not (late or np.isnan(known[one]).all()):
+                        self._judge(row, candidates[one], known[one], chances[int(one[0])], float(times[one[0]]))
+                    self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
+                    self._online.tell(row, settings, _one_round(rounds, one), late=late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
         """Ask, answer and tell; returns the first position of the order not done."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coalface.data.numbers import AUTO, choice, finite_number, whole_number
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
+from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.models.available_memory import available_bytes
@@ -150,11 +151,12 @@ class RidgeModel(CostModel):
         taught = np.flatnonzero(counted.any(axis=1))
         rows, costs, weights = rows.take(taught), costs[taught], weights[taught] if len(weights) else weights
         n_early = min(self.features.first.n_missing, len(rows))
-        for row in range(n_early):
-            self._learn_early(rows.take(np.array([row])), costs[row : row + 1], weights[row : row + 1])
-        later = rows.take(np.arange(n_early, len(rows))) if n_early else rows
-        self._learn_taught(later, costs[n_early:], weights[n_early:], self.state.squared_residuals)
-        self.state.answered[: self.n_labels] += counted.sum(axis=0)
+        with interrupts_put_off():  # features, their columns and the counts must agree
+            for row in range(n_early):
+                self._learn_early(rows.take(np.array([row])), costs[row : row + 1], weights[row : row + 1])
+            later = rows.take(np.arange(n_early, len(rows))) if n_early else rows
+            self._learn_taught(later, costs[n_early:], weights[n_early:], self.state.squared_residuals)
+            self.state.answered[: self.n_labels] += counted.sum(axis=0)
 
     def _learn_taught(self, rows: Rows, costs: Costs, weights: Costs, squared_residuals: NDArray[np.float64]) -> None:
         for span, part in _parts(rows):
