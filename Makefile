@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench studies figure wheel-demo clean
+.PHONY: help install demo test test-all check format bench studies figure wheel-demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,8 +21,11 @@ $(READY): pyproject.toml
 demo: $(READY)  ## run the main job on bundled data: a table and an HTML report
 	$(BIN)/coalface demo
 
-test: $(READY)  ## run the whole test suite, including doctests
-	$(BIN)/python -m pytest -n auto
+test: $(READY)  ## run the test suite, including doctests
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-all: $(READY)  ## run the slow tests: kills, browsers, clusters and fuzzing
+	$(BIN)/python -m pytest -n auto -m slow
 
 check: $(READY)  ## run ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check .
@@ -39,6 +42,7 @@ bench: $(READY)  ## measure speed and memory against Vowpal Wabbit (COALFACE_DAT
 	$(BIN)/python -m benchmarks.sweep_scaling
 	$(BIN)/python -m benchmarks.embeddings
 	$(BIN)/python -m benchmarks.tagging
+	$(BIN)/python -m benchmarks.streaming
 
 studies: $(READY)  ## run every unfinished study into build/studies (COALFACE_DATA=... for real data)
 	for study in studies/*.toml; do \

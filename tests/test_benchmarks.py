@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from benchmarks import embeddings, tagging
+from benchmarks import embeddings, streaming, tagging
 from benchmarks.__main__ import PARTS, measure
 from benchmarks.problems import dense_images, sparse_text
 from benchmarks.report import save, show
@@ -94,3 +94,15 @@ def test_the_tagger_is_compared_with_a_crf():
     for spans in (True, False):
         found = tagging.against_crf("made", sentences, sentences, spans=spans, iterations=20)
         assert min(found.ours, found.theirs) > 0.9
+
+
+def test_streamed_training_is_compared_on_the_same_file(tmp_path):
+    found = {(one.format, one.way): one for one in streaming.measure(600, tmp_path, rows=100)}
+    assert list(found) == [("vw", "streamed"), ("vw", "in memory"), ("vw", "Vowpal Wabbit"), *list(found)[3:]]
+    assert {one.rows for one in found.values()} == {600}
+    for format in ("vw", "csv"):
+        streamed, whole = found[format, "streamed"], found[format, "in memory"]
+        assert streamed.residuals == whole.residuals
+        assert streamed.per_second > 0
+        assert streamed.peak_bytes > 0
+    assert list(tmp_path.glob("600.*")) == []

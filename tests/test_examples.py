@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
+EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_from_top_to_bottom(path, capsys):
+def test_an_example_runs_from_top_to_bottom(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()
 

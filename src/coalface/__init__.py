@@ -15,7 +15,9 @@ from coalface.version import __version__
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
+    from coalface.data.encoding.encoder import Encoder
     from coalface.data.formats.readers import read_dataset
+    from coalface.data.streams.blocks import read_blocks
     from coalface.data.trees import tree_cost_matrix, tree_costs
     from coalface.learner.budget import Budget
     from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
     from coalface.studies.curve import Curve
+    from coalface.studies.evaluation.report import EvaluationReport, evaluation_report
     from coalface.studies.simulation import simulate
 
 
@@ -43,6 +46,8 @@ _HOMES = {
     "CostModel": "models.contract",
     "CostRanges": "rounds.queries",
     "Curve": "studies.curve",
+    "Encoder": "data.encoding.encoder",
+    "EvaluationReport": "studies.evaluation.report",
     "ExactModel": "models.exact.model",
     "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
@@ -55,6 +60,8 @@ _HOMES = {
     "Round": "rounds.round",
     "Saving": "learner.stopping",
     "SqlLedger": "rounds.sql",
+    "evaluation_report": "studies.evaluation.report",
+    "read_blocks": "data.streams.blocks",
     "read_dataset": "data.formats.readers",
     "simulate": "studies.simulation",
     "tree_cost_matrix": "data.trees",
@@ -68,6 +75,8 @@ __all__ = [
     "CostModel",
     "CostRanges",
     "Curve",
+    "Encoder",
+    "EvaluationReport",
     "ExactModel",
     "ForestModel",
     "JsonLinesLedger",
@@ -81,6 +90,8 @@ __all__ = [
     "Saving",
     "SqlLedger",
     "__version__",
+    "evaluation_report",
+    "read_blocks",
     "read_dataset",
     "simulate",
     "tree_cost_matrix",

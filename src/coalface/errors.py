@@ -15,6 +15,7 @@
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors
+    UnansweredWarning (UserWarning)    predictions of a learner that has no answer about some label
     EmptyVersionSpaceWarning (UserWarning)    no regressor was within the slack at every round
 
 Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
@@ -53,6 +54,26 @@ def in_one_line(problem: Exception) -> str:
     return " ".join(str(problem).split()).rstrip(".")
 
 
+def shortened(value: object, most: int = 120) -> str:
+    """The value as Python writes it, on one line of at most ``most`` characters.
+
+    >>> shortened([1.5, 2]), shortened(list(range(1000)), most=20)
+    ('[1.5, 2]', '[0, 1, 2, 3, 4, 5...')
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "cost"), counted(1200, "cost"), counted(2, "pass")
+    ('1 cost', '1,200 costs', '2 passes')
+    """
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
 class UnknownLabelError(InputError):
     """A label that is not among the known labels; the message lists the known ones.
 
@@ -88,6 +109,10 @@ class FileBusyError(CoalfaceError, TimeoutError):
 
 class CollapseWarning(UserWarning):
     """The learner has stopped asking although the answered costs show that its predictions are wrong."""
+
+
+class UnansweredWarning(UserWarning):
+    """No cost of some label was ever answered, so its predictions say nothing."""
 
 
 class EmptyVersionSpaceWarning(UserWarning):

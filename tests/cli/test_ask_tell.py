@@ -174,6 +174,7 @@ def test_answers_to_open_rounds_are_not_late(empty_model, capsys):
     assert "rounds before 1" in err
 
 
+@pytest.mark.filterwarnings("ignore:m.coal has learned no cost yet")
 def test_cannot_tell_counts_as_asked_and_teaches_nothing(empty_model, capsys):
     lines = answered(asked(empty_model, capsys), cost_of={}.get)
     (empty_model.parent / "answers.jsonl").write_text("".join(lines))

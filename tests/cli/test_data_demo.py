@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from coalface import read_dataset, simulate
-from tests.cli.commands import LABELS, run
+from tests.cli.commands import LABELS, refused, run
 from tests.studies.few_digits import N_TRAIN, use_few_digits
 
 
@@ -65,3 +65,17 @@ def test_a_demo_that_is_interrupted_reports_nothing(few_digits, capsys, monkeypa
     code, out, err = run(capsys, "demo --permutations 1 --report demo.html")
     assert (code, out, err) == (130, "", "coalface: Interrupted.\n")
     assert not (few_digits / "demo.html").exists()
+
+
+def test_converting_does_not_overwrite_unasked(calls, capsys):
+    for target in ("calls.vw", "folder"):
+        command = f"data convert calls.csv {target} --label kind"
+        assert run(capsys, command)[0] == 0
+        kept = {path: path.read_bytes() for path in calls.rglob("*") if path.is_file()}
+        message = refused(capsys, command.replace("calls.csv", "test.csv"))
+        assert (
+            f"{target} exists already. Choose another name, or overwrite it. On the command line: --force." in message
+        )
+        assert {path: path.read_bytes() for path in calls.rglob("*") if path.is_file()} == kept
+        assert run(capsys, f"{command.replace('calls.csv', 'test.csv')} --force")[0] == 0
+        assert len(read_dataset(target)) == 50

@@ -78,7 +78,10 @@ def test_the_shell_completes_verbs():
         ("simulate calls.csv --label kind --alike 2", "--alike must be a finite number greater than 0"),
         ("simulate calls.csv --label kind --test-fraction 7", "--test-fraction must"),
         ("simulate calls.csv --label kind --checkpoints 10,many", "--checkpoints must be"),
-        ("simulate calls.csv --label kind --checkpoints tripling", "must be one of 'doubling'"),
+        (
+            "simulate calls.csv --label kind --checkpoints tripling",
+            "must be doubling, quarter-doubling or whole numbers",
+        ),
         ("simulate calls.csv --label kind --budgets doubling", "--budgets is now called --checkpoints"),
         ("simulate calls.csv --label kind --budget costs", "--budget must be NAME=NUMBER"),
         ("simulate calls.csv --label kind --budget costs=9,cost=1", "--budget has no 'cost'. Use some of over, costs"),
@@ -113,3 +116,28 @@ def test_debugging_shows_where_an_error_came_from(monkeypatch):
     monkeypatch.setenv("COALFACE_DEBUG", "1")
     with pytest.raises(coalface.errors.FileFormatError):
         main(["data", "info", "missing.csv"])
+
+
+def test_hints_name_options_that_readers_have():
+    from inspect import signature
+
+    from coalface.cli.option_values import READER_OPTIONS
+    from coalface.data.formats import readers
+
+    found = {name for read in vars(readers)["_READERS"].values() for name in list(signature(read).parameters)[1:]}
+    assert found == READER_OPTIONS
+
+
+def test_a_hint_never_names_an_option_that_the_verb_lacks():
+    from coalface.cli.entry import _with_options
+    from coalface.errors import InputError
+
+    problem = InputError("Too large.", remedy={"cost_bounds": None})
+    assert _with_options(problem, {"label": "--label", "reader": "--reader"}) == "Too large."
+
+
+def test_checkpoints_that_do_not_exist(calls, capsys):
+    message = refused(capsys, "simulate calls.csv --label kind --checkpoints foo")
+    assert (
+        "--checkpoints must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got 'foo'" in message
+    )

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from coalface.cli import screen
 from coalface.rounds import sql_engines as engines
 from coalface.service.desk.desk import Desk
 from coalface.service.project.project import Project
@@ -33,12 +34,12 @@ def files(tmp_path, monkeypatch):
 
 
 def test_a_program_labels_and_the_project_travels(files, capsys):
-    code, out, _ = run(capsys, "init mail --examples mail.jsonl --labels labels.txt --budget costs=30")
+    code, out, _ = run(capsys, "init mail --examples mail.jsonl --labels labels.txt --budget costs=20")
     assert (code, out.splitlines()[0]) == (0, "mail: 40 examples (text), 2 labels; annotators give costs")
     code, out, _ = run(capsys, "label mail --annotator desk_judge:severity --workers 2 --json")
     done = json.loads(out)
     assert code == 0
-    assert (done["stopped"], done["costs"]) == ("budget-spent", 30)
+    assert (done["stopped"], done["costs"]) == ("budget-spent", 20)
     assert done["price"] == 0.5 * done["answers"]
     for end in ("jsonl", "csv", "vw", "coalface", "zip"):
         assert run(capsys, f"export mail out.{end}")[0] == 0
@@ -46,6 +47,12 @@ def test_a_program_labels_and_the_project_travels(files, capsys):
     assert run(capsys, "export copy again.coalface")[0] == 0
     assert (files / "again.coalface").read_bytes() == (files / "out.coalface").read_bytes()
     assert run(capsys, "export copy again.jsonl")[0] == 0
+    kept = (files / "again.jsonl").read_bytes()
+    message = refused(capsys, "export mail again.jsonl")
+    assert "again.jsonl exists already. Choose another name, or overwrite it. On the command line: --force." in message
+    assert (files / "again.jsonl").read_bytes() == kept
+    assert run(capsys, "export mail again.jsonl --force")[0] == 0
+    assert run(capsys, "export copy again.jsonl --force")[0] == 0
     assert (files / "again.jsonl").read_text() == (files / "out.jsonl").read_text()
     assert len(json_lines((files / "out.jsonl").read_text())) == done["examples"]
 
@@ -98,3 +105,12 @@ def test_what_was_gathered_is_exported_while_a_service_runs(files, capsys):
 )
 def test_mistakes_are_one_line(files, capsys, command, words):
     assert words in refused(capsys, command)
+
+
+def test_labelling_shows_progress_in_a_log_now_and_then(files, capsys, monkeypatch):
+    monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
+    run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
+    code, out, err = run(capsys, "label mail --annotator desk_judge:severity --limit 4 --json")
+    assert code == 0
+    assert err.splitlines() == [f"Answers: {n} of 4" for n in (1, 2, 3, 4)]
+    assert json.loads(out)["answers"] == 4  # standard output has nothing else

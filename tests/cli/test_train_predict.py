@@ -7,10 +7,11 @@ import pytest
 
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
+from coalface.data.streams.line_source import LineSource
 from coalface.learner.named_learner import NamedLearner
 from coalface.models.choice import MODELS
 from coalface.models.online import OnlineModel
-from tests.cli.commands import LABELS, json_lines, run
+from tests.cli.commands import LABELS, json_lines, refused, run
 
 
 def predicted(capsys, train, data):
@@ -31,7 +32,7 @@ def test_train_and_predict_equal_the_library(calls, capsys):
     assert [line["row"] for line in lines] == list(range(50))
     assert [line["label"] for line in lines] == learner.predict(test.X).tolist()
     found = [[line["costs"][name] for name in LABELS] for line in lines]
-    np.testing.assert_allclose(found, learner.predict_cost(test.X), atol=1e-6)
+    np.testing.assert_allclose(found, learner.predict_cost(test.X).clip(0, 1), atol=1e-6)
 
 
 def test_columns_of_a_csv_are_found_by_name(calls, capsys):
@@ -78,25 +79,25 @@ def test_an_existing_model_is_not_overwritten_and_can_go_on(calls, capsys):
 
 
 def test_training_reads_the_data_once(calls, capsys, monkeypatch):
-    read = []
+    opened = []
 
-    def counted(path, *args, **options):
-        read.append(path.name)
-        return read_dataset(path, *args, **options)
+    class Counted(LineSource):
+        def __init__(self, path, **options):
+            opened.append(path.name)
+            super().__init__(path, **options)
 
-    for module in ("coalface.data.alignment", "coalface.learner.named_learner"):
-        monkeypatch.setattr(f"{module}.read_dataset", counted)
+    monkeypatch.setattr("coalface.data.streams.blocks.LineSource", Counted)
     for more in ("", " --continue"):
         assert run(capsys, f"train calls.csv --label kind --model m.coal{more}")[0] == 0
-    assert read == ["calls.csv"] * 2
+    assert opened == ["calls.csv"] * 2
 
 
 def test_a_text_column_names_the_options_that_help(calls, capsys):
     run(capsys, "train calls.csv --label kind --model m.coal")
     code, _, err = run(capsys, "predict m.coal test.csv")
     assert code == 2
-    assert "On the command line: --label kind or --reader ignore=kind." in err
-    for remedy in ("--label kind", "--reader ignore=kind"):
+    assert "On the command line: --label kind or --ignore kind." in err
+    for remedy in ("--label kind", "--ignore kind", "--reader ignore=kind"):
         assert run(capsys, f"predict m.coal test.csv {remedy}")[1] == run(capsys, "predict m.coal new.csv")[1]
 
 
@@ -170,3 +171,119 @@ def test_interactions_cannot_change_and_must_be_ranges(calls, capsys):
         assert (code, out) == (2, "")
         assert said in err
         assert not (calls / "other.coal").exists()
+
+
+@pytest.mark.filterwarnings("always")  # the command line prints warnings
+def test_a_multiclass_file_of_vw_is_learned_as_class_labels(calls, capsys):
+    (calls / "train.vw").write_text("cat | purrs\ndog | barks\n" * 20)
+    code, _, err = run(capsys, "train train.vw --model m.coal")
+    assert code == 0
+    assert "coalface: warning: train.vw has one label per line and no costs" in err
+    (calls / "test.vw").write_text("| purrs\n| barks\n")
+    assert [line["label"] for line in json_lines(run(capsys, "predict m.coal test.vw")[1])] == ["cat", "dog"]
+
+
+@pytest.mark.filterwarnings("always")  # the command line prints warnings
+@pytest.mark.parametrize("true_label", ["dog", "dog:0"])
+def test_the_true_label_of_a_line_is_not_its_only_candidate(calls, capsys, true_label):
+    (calls / "train.vw").write_text("cat:0 dog:1 | purrs\ncat:1 dog:0 | barks\n" * 20)
+    (calls / "test.vw").write_text(f"{true_label} | purrs\n| barks\n")
+    run(capsys, "train train.vw --model m.coal")
+    code, out, err = run(capsys, "predict m.coal test.vw")
+    assert (code, [line["label"] for line in json_lines(out)]) == (0, ["cat", "dog"])
+    assert err.count("\n") == 1
+    assert "lists one label per line, which is taken for the true label and ignored. Pass --candidates" in err
+    _, out, err = run(capsys, "predict m.coal test.vw --candidates")
+    assert ([line["label"] for line in json_lines(out)], err) == (["dog", "dog"], "")
+    assert "taken for the true label" in run(capsys, "ask m.coal test.vw")[2]
+    asked = json_lines(run(capsys, "ask m.coal test.vw --candidates")[1])
+    assert "cat" not in asked[0]["ask"]
+
+
+def test_several_labels_of_a_line_are_candidates(calls, capsys):
+    (calls / "train.vw").write_text("cat:0 dog:1 cow:1 | purrs\ncat:1 dog:0 cow:1 | barks\n" * 20)
+    (calls / "test.vw").write_text("dog cow | purrs\ncow | barks\n")
+    run(capsys, "train train.vw --model m.coal")
+    code, out, err = run(capsys, "predict m.coal test.vw")
+    assert (code, json_lines(out)[1]["label"], err) == (0, "cow", "")
+    assert json_lines(out)[0]["label"] != "cat"
+
+
+def test_data_without_a_known_cost_teach_nothing_and_are_refused(calls, capsys):
+    (calls / "none.vw").write_text("| purrs\n| barks\n")
+    message = refused(capsys, "train none.vw --model m.coal --reader classes=cat,dog")
+    assert "cost must have a known cost to learn from, got only NaN" in message
+    assert not (calls / "m.coal").exists()
+
+
+def test_continuing_keeps_the_cost_matrix_and_refuses_another(calls, capsys):
+    (calls / "costs.csv").write_text(",billing,other,refund\nbilling,0,0.1,0.2\nother,0.3,0,0.4\nrefund,0.5,0.6,0\n")
+    (calls / "others.csv").write_text(",billing,other,refund\nbilling,0,1,0.2\nother,0.3,0,0.4\nrefund,0.5,0.6,0\n")
+    train = "train calls.csv --label kind --model"
+    assert run(capsys, f"{train} twice.coal --cost-matrix costs.csv")[0] == 0
+    assert run(capsys, f"{train} twice.coal --continue")[0] == 0
+    assert run(capsys, f"{train} given.coal --cost-matrix costs.csv")[0] == 0
+    assert run(capsys, f"{train} given.coal --continue --cost-matrix costs.csv")[0] == 0
+    assert (calls / "twice.coal").read_bytes() == (calls / "given.coal").read_bytes()
+    dataset = read_dataset("calls.csv", label="kind", cost_matrix="costs.csv")
+    both = CoalClassifier(classes=dataset.classes).partial_fit(dataset.X, cost=dataset.cost)
+    both.partial_fit(dataset.X, cost=dataset.cost)
+    np.testing.assert_array_equal(
+        NamedLearner.load(Path("twice.coal")).learner.predict_cost(dataset.X), both.predict_cost(dataset.X)
+    )
+    message = refused(capsys, f"{train} twice.coal --continue --cost-matrix others.csv")
+    assert "--cost-matrix cannot change: the model was trained with another one" in message
+    run(capsys, f"{train} plain.coal")
+    assert "trained without one" in refused(capsys, f"{train} plain.coal --continue --cost-matrix costs.csv")
+
+
+@pytest.mark.filterwarnings("always")
+def test_class_labels_of_vw_text_do_not_replace_the_cost_matrix_of_a_model(calls, capsys):
+    (calls / "costs.csv").write_text("0,5\n1,0\n")
+    (calls / "a.svm").write_text("1 1:1\n2 2:1\n")
+    (calls / "b.vw").write_text("1 | 1\n2 | 2\n")
+    assert run(capsys, "train a.svm --model m.coal --cost-matrix costs.csv --cost-bounds 0 5")[0] == 0
+    assert run(capsys, "train a.svm --model m.coal --continue")[0] == 0
+    assert "cost must have a known cost" in refused(capsys, "train b.vw --model m.coal --continue")
+
+
+def test_a_simulated_learner_keeps_the_cost_matrix(calls, capsys):
+    np.save(calls / "costs.npy", [[0, 0.1, 0.2], [0.3, 0, 0.4], [0.5, 0.6, 0]])
+    assert run(capsys, "simulate calls.csv --label kind --cost-matrix costs.npy --save s.coal")[0] == 0
+    assert CoalClassifier.load("s.coal").cost_matrix == [[0, 0.1, 0.2], [0.3, 0, 0.4], [0.5, 0.6, 0]]
+
+
+def test_a_cost_matrix_without_a_label_column_is_refused(calls, capsys):
+    (calls / "costs.csv").write_text("0,5\n1,0\n")
+    (calls / "full.csv").write_text("a,cost:x,cost:y\n1,0,1\n")
+    message = refused(capsys, "train full.csv --model m.coal --cost-matrix costs.csv")
+    assert "--cost-matrix needs label, the column of the true label" in message
+
+
+def test_predicted_costs_are_shown_within_the_bounds(calls, capsys):
+    (calls / "train.svm").write_text("1 1:1\n2 1:-1\n" * 30)
+    (calls / "far.vw").write_text("| 0:9\n| 0:-9\n")
+    run(capsys, "train train.svm --model m.coal --cost-model online")
+    raw = NamedLearner.load(Path("m.coal")).learner.predict_cost([[9.0]])
+    assert raw.min() < 0
+    for command in ("predict m.coal far.vw --costs", "ask m.coal far.vw --explain"):
+        for line in json_lines(run(capsys, command)[1]):
+            shown = line.get("costs") or line["predicted"]
+            assert all(0 <= cost <= 1 for cost in shown.values())
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_model_that_learned_nothing_says_so_when_it_predicts(empty_model, capsys):
+    code, out, err = run(capsys, "predict m.coal new.csv")
+    assert (code, {line["label"] for line in json_lines(out)}) == (0, {"billing"})
+    assert err == "coalface: warning: m.coal has learned no cost yet, so it predicts its first label. Tell it some.\n"
+
+
+def test_train_names_labels_that_were_hardly_ever_best(calls, capsys):
+    lines = ["cat:0 dog:1 eel:1 | purrs"] * 40 + ["cat:1 dog:0 eel:1 | barks"] * 3
+    (calls / "rare.vw").write_text("\n".join(lines) + "\n")
+    _, out, err = run(capsys, "train rare.vw --model m.coal")
+    assert out.count("\n") == 1
+    assert "predictions of it are guesses: eel (0), dog (3)" in err
+    (calls / "few.vw").write_text("\n".join(lines[-5:]) + "\n")
+    assert run(capsys, "train few.vw --model n.coal")[2] == ""

@@ -109,16 +109,26 @@ def of_project(desk, annotators):
     desk.settle()
     events = [event for event in desk.events(limit=10_000) if event.kind != "snapshot"]
     pool = [{"id": desk.project.pool.example_id(place)} for place in range(8)]
+    raw = desk.state.model.learner.predict_cost(desk.project.pool.rows(np.arange(8))).tolist()
+    predicted = [
+        {**shown, "costs": dict(zip(desk.project.labels, costs, strict=True))}  # before they are clipped to be shown
+        for shown, costs in zip(desk.predict(pool), raw, strict=True)
+    ]
     return bits(
         {
             "labels": [desk.project.labels, list(desk.project.cost_bounds), desk.project.true_label],
             "events": events,
             "overview": desk.overview(),
             "progress": [desk.progress(name) for name in annotators],
-            "held": [desk.held(name) for name in annotators],
-            "predictions": desk.predict(pool),
+            "held": [[_as_in_0_1(question) for question in desk.held(name)] for name in annotators],
+            "predictions": predicted,
         }
     )
+
+
+def _as_in_0_1(question):
+    """The parts of a question; since then it also says whether it asks for the true label."""
+    return [value for name, value in vars(question).items() if name != "true_label"]
 
 
 def of_dataset(dataset):

@@ -123,7 +123,9 @@ def test_unreadable_and_unwritable_paths_are_named(tmp_path):
     with pytest.raises(FileFormatError, match="There is no file or folder"):
         read_dataset(tmp_path / "nothing.vw")
     (tmp_path / "a.xls").write_text("?")
-    with pytest.raises(InputError, match=r"a.xls must be one of vw, svmlight, csv, conll, npz, folder .* got '.xls'"):
+    with pytest.raises(
+        InputError, match=r"a.xls must be one of vw, svmlight, csv, jsonl, parquet, conll, npz, folder .* got '.xls'"
+    ):
         read_dataset(tmp_path / "a.xls")
     with pytest.raises(InputError, match=r"must be one of vw, csv, npz, folder .* got 'svmlight'"):
         write_dataset(dataset, tmp_path / "a.svm")
@@ -138,7 +140,7 @@ def test_an_unknown_option_gets_the_possible_ones_and_a_suggestion(tmp_path):
         read_dataset(tmp_path / "a.csv", lable="kind")
     assert str(caught.value) == (
         "The csv format has no option 'lable'. Did you mean 'label'? "
-        "The options are label, cost_matrix, classes, ignore, name."
+        "The options are label, cost_matrix, classes, ignore, text, id, encoder, embed, name."
     )
     with pytest.raises(InputError, match=r"no option 'test_fracton'. The options are label"):
         read_dataset(tmp_path / "a.csv", test_fracton=0.2)
@@ -148,6 +150,7 @@ def test_an_unknown_option_gets_the_possible_ones_and_a_suggestion(tmp_path):
     ("file", "option"),
     [
         ("a.csv", "ignore"),
+        ("a.csv", "text"),
         ("a.csv", "classes"),
         ("a.vw", "classes"),
         ("a.vw", "feature_names"),

@@ -56,11 +56,9 @@ def test_windows_line_ends_quotes_and_empty_lines_change_nothing(read):
 
 BAD_TABLES = {
     "a cell missing": ("x,cost:a\n1,0\n1\n", {}, "line 3: every line must have 2 cells .* got 1"),
-    "a word": ("x,cost:a\n1,0\nred,0\n", {}, "line 3, column 'x': a cell must be a finite number, got 'red'"),
-    "a text": ("x,cost:a\nmy parcel,0\n", {}, "write words as VW text or turn them into numbers in Python, or pass"),
+    "a word among numbers": ("x,cost:a\n" + "1,0\n" * 20 + "red,0\n", {}, "numbers only, .* got 'red' in row 20"),
     "infinity": ("x,cost:a\ninf,0\n", {}, "got 'inf'. Correct it, or pass ignore="),
-    "an empty cell": ("x,cost:a\n,0\n", {}, "line 2, column 'x': .* got ''. Correct it"),
-    "a word that may be left out": ("x,cost:a\nred,0\n", {}, r"or pass ignore=\['x'\] to leave the column out"),
+    "nothing but empty cells": ("x,cost:a\n,0\n", {}, "must have a column to learn from, got 'x', all left out"),
     "a word that may be the label": ("x,kind\n1,red\n", {"classes": ["red"]}, r"label='kind' .* ignore=\['kind'\]"),
     "a cost that is nan": ("x,cost:a\n1,nan\n", {}, "line 2, column 'cost:a': .* got 'nan'. Leave it empty"),
     "too large": ("x,cost:a\n1e39,0\n", {}, "line 2, column 'x': .* got '1e39'"),
@@ -76,7 +74,7 @@ BAD_TABLES = {
     "no example": ("x,cost:a\n", {}, "must hold at least one example"),
     "nothing": ("", {}, "must begin with a line of column names, got an empty file"),
     "other labels": ("x,cost:a\n1,0\n", {"classes": ["b"]}, r"one cost column for each of \['b'\], got \['a'\]"),
-    "not UTF-8": (b"x,cost:a\n\xff,0\n", {}, "not CSV in UTF-8"),
+    "not UTF-8": (b"x,cost:a\n\xff,0\n", {}, "line 2: text must be UTF-8"),
     "truncated": (gzip.compress(b"x,cost:a\n" + b"1,0\n" * 99, mtime=0)[:-9], {}, "truncated"),
 }
 
@@ -99,7 +97,7 @@ def test_an_unknown_label_lists_the_known_ones(read):
         ("m.csv", b"0,1\n", r"must have shape \(2, 2\), .* got \(1, 2\)"),
         ("m.csv", b"0,1\n1\n", "line 2: every line must have 2 cells"),
         ("m.csv", b"", "must hold a cost matrix, got an empty file"),
-        ("m.csv", b"\xff,1\n1,0\n", "must be CSV in UTF-8"),
+        ("m.csv", b"\xff,1\n1,0\n", "line 1: text must be UTF-8"),
         ("m.csv", b"0,x\n1,0\n", "line 1: a cost must be a number, got '0,x'"),
         ("m.csv", b"a,b\n0,1\n1,0\n", "line 1: .* names in its first line, .* and in its first column"),
         ("m.csv", b"a,0,1\nb,1,0\n", "line 1: .* names in its first line, .* and in its first column"),
@@ -140,3 +138,9 @@ def test_what_a_table_cannot_hold_is_not_written(tmp_path):
         write_csv(CostDataset([[1]], [[0, 1]], candidates=[[True, True]]), tmp_path / "a.csv")
     with pytest.raises(InputError, match="got 'cost:x'"):
         write_csv(CostDataset([[1]], [[0, 1]], feature_names=["cost:x"]), tmp_path / "a.csv")
+
+
+def test_an_empty_true_label_is_an_error_with_its_line(tmp_path):
+    (tmp_path / "pets.csv").write_text("weight,kind\n4,cat\n\n20, \n")
+    with pytest.raises(FileFormatError, match=r"pets.csv, line 4, column 'kind': a true label must not be empty"):
+        read_csv(tmp_path / "pets.csv", label="kind")

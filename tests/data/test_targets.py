@@ -10,19 +10,19 @@ from coalface.errors import InputError
 UNIT = CostScale(0.0, 1.0)
 
 
-def test_labels_come_from_y_unless_classes_or_costs_define_them():
+def test_labels_come_from_y_unless_classes_define_them():
     assert labels_of(["b", "a", "b"], None, None, None).tolist() == ["a", "b"]
     assert labels_of(["b"], None, ["a", "b"], None) is None
-    assert labels_of(["b"], [[0.0]], None, None) is None
+    assert labels_of(["b"], [[0.0]], None, None).tolist() == ["b"]
     assert labels_of(None, None, None, None) is None
 
 
 def test_a_cost_matrix_counts_the_labels():
     assert labels_of([2, 0], None, None, np.ones((4, 4))).tolist() == [0, 1, 2, 3]
     assert labels_of(["x", "y"], None, None, np.ones((2, 2))).tolist() == ["x", "y"]
-    with pytest.raises(InputError, match=r"4 rows but y has 2 labels.*classes="):
+    with pytest.raises(InputError, match=r"4 columns but y has 2 labels.*classes="):
         labels_of(["x", "y"], None, None, np.ones((4, 4)))
-    with pytest.raises(InputError, match="pass classes="):
+    with pytest.raises(InputError, match="Pass classes="):
         labels_of([-1, 0], None, None, np.ones((4, 4)))
 
 

@@ -27,7 +27,8 @@ def test_named_datasets_survive_writing_and_reading(dataset):
     with TemporaryDirectory() as folder:
         write_vw_text(dataset, f"{folder}/a.vw.gz")
         names = dataset.feature_names
-        back = read_vw_text(f"{folder}/a.vw.gz", features="named", feature_names=names, classes=dataset.classes)
+        how = {"features": "named", "feature_names": names, "classes": dataset.classes, "targets": "costs"}
+        back = read_vw_text(f"{folder}/a.vw.gz", **how)
     may = np.ones(back.cost.shape, bool) if back.candidates is None else back.candidates
     np.testing.assert_array_equal(may, dataset.candidates)
     assert_same(*(CostDataset(kept.X, kept.cost, kept.classes, feature_names=names) for kept in (back, dataset)))
@@ -248,3 +249,34 @@ def test_names_that_vw_text_cannot_hold_are_not_written(tmp_path, dataset, words
     with pytest.raises(InputError, match=words):
         write_vw_text(dataset, tmp_path / "a.vw")
     assert list(tmp_path.iterdir()) == []
+
+
+MULTICLASS = "3 | a b\n1 'tag| b\n2 | c\n"
+
+
+def test_an_ordinary_multiclass_file_has_class_labels_and_says_so(read):
+    with pytest.warns(UserWarning, match="has one label per line and no costs, so these are read as true labels"):
+        dataset = read(MULTICLASS)
+    assert dataset.cost.tolist() == [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
+    assert dataset.candidates is None
+    assert read(MULTICLASS, targets="classes").cost.tolist() == dataset.cost.tolist()  # nothing to say
+    named = read("cat | a\ndog | b\n| c\n", targets="classes")
+    np.testing.assert_array_equal(named.cost, [[0, 1], [1, 0], [np.nan, np.nan]])
+
+
+def test_the_classes_of_a_multiclass_file_are_those_of_vw(read):
+    dataset = read(MULTICLASS, targets="classes")
+    vw = Workspace("--oaa 3 --quiet")
+    theirs = [vw.parse(line, LabelType.MULTICLASS) for line in MULTICLASS.splitlines()]
+    assert dataset.classes[dataset.cost.argmin(axis=1)].tolist() == [one.get_label().label for one in theirs]
+
+
+def test_labels_without_costs_are_candidates_on_request_or_if_a_line_has_a_cost(read):
+    dataset = read(MULTICLASS, targets="costs")
+    assert np.isnan(dataset.cost).all()
+    assert dataset.candidates.tolist() == [[False, False, True], [True, False, False], [False, True, False]]
+    assert read("1:0 | a\n2 | b\n").candidates.tolist() == [[True, False], [False, True]]
+    with pytest.raises(FileFormatError, match="every line must have one label without a cost"):
+        read("1:0 | a\n2 | b\n", targets="classes")
+    with pytest.raises(InputError, match="targets must be one of 'auto', 'costs', 'classes', got 'class'"):
+        read(MULTICLASS, targets="class")

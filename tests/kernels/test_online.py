@@ -32,11 +32,15 @@ settings = [
     {**DEFAULTS, "alike": 0.3, "warm_up": 2},
     {**DEFAULTS, "model": OnlineModel(interactions=2)},
     {"model": OnlineModel(interactions=[((0, 50), (50, 400)), ((0, 50), (0, 50))]), "fit_intercept": False},
+    {**DEFAULTS, "price_of_truth": 2, "alike": 0.3, "audit_rate": 0.3, "mellowness": 0.01},
+    {"price_of_truth": 1, "audit_rate": 0.4, "mellowness": 0.001, "budget": {"costs": 100, "over": 80}},
 ]
 out = {}
 for number, params in enumerate(settings):
     n_labels = params.pop("n_labels", 5)
     X, cost = sparse_problem(number, n_labels, 60)
+    if "price_of_truth" in params:
+        cost = (1.0 - np.eye(n_labels, dtype=np.float32))[cost.argmin(axis=1)]
     cost[3::7, 0] = np.nan
     learner = CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 2, **params})
     simulate(learner, X[:40], cost[:40])
@@ -45,6 +49,7 @@ for number, params in enumerate(settings):
     simulate(learner, X[:40], cost[:40], batch=9)
     arrays = dict(learner.model_.arrays(), mask=queries.mask, next=queries.next, lowest=queries.ranges.lowest,
                   highest=queries.ranges.highest, predicted=queries.predicted, reasons=queries.reason_codes,
+                  truth=queries.truth,
                   propensity=queries.propensity, best=learner.predict(X))
     out |= {f"{number} {name}": array for name, array in arrays.items()}
 np.savez(sys.argv[1], **out)
@@ -79,3 +84,4 @@ def test_the_runs_compared_had_something_to_decide(runs):
     shares = [compiled[f"{number} mask"].mean() for number in (0, 1, 2, 3, 4, 6, 8, 10, 12, 13, 14)]
     assert all(0 < share < 1 for share in shares)
     assert 0 < np.mean(compiled["11 best"] == -1) < 1
+    assert all(0 < compiled[f"{number} truth"].mean() < 1 for number in (15, 16))

@@ -9,7 +9,7 @@ from ..problems import dense_problem, trained
 
 def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
     X, cost = dense_problem(6, 5, 40)
-    learner = CoalClassifier(classes=range(5), warm_up=2, mellowness=0.001, audit_rate=0.3, alike=None)
+    learner = CoalClassifier(classes=range(5), warm_up=2, mellowness=0.001, audit_rate=0.3, alike=None, miss_rate=None)
     simulate(learner, X, cost)
     X, _ = dense_problem(7, 5, 20000)
     queries = learner.ask(X)

@@ -340,3 +340,13 @@ def test_in_words():
         "at most 0.0312 per example (95 % interval 0.011 to 0.0514, from 2000 rounds): answers cost 0.12 and could "
         "cost 0.0888"
     )
+
+
+@pytest.mark.parametrize("model", ["online", "forest", "classes"])
+def test_labels_that_were_hardly_ever_best_are_named_the_rarest_first(model):
+    learner = CoalClassifier(["a", "b", "c", "d"], model=model)
+    assert learner.rare_labels_ == {}
+    truth = np.array([0] * 30 + [1] * 3 + [2] * 12)
+    cost = (np.arange(4) != truth[:, None]).astype(float)
+    learner.tell(np.arange(45.0)[:, None], cost)
+    assert list(learner.rare_labels_.items()) == [("d", 0), ("b", 3)]

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
+from coalface import (
+    CoalClassifier,
+    JsonLinesLedger,
+    MemoryLedger,
+    OracleCoalClassifier,
+    RidgeCoalClassifier,
+    simulate,
+)
 from coalface.errors import InputError
 from coalface.models.committee import CommitteeModel
 from coalface.models.online import OnlineModel
@@ -80,6 +87,13 @@ def test_the_model_of_a_learner_that_has_begun_is_not_replaced(model, tmp_path):
         lambda: learner.ask(X),
         lambda: simulate(learner, X, COST),
         lambda: learner.save(tmp_path / "model"),
+        lambda: learner.predict(X),
+        lambda: learner.predict_cost(X),
+        lambda: learner.score(X, cost=COST),
+        lambda: learner.cost_range(X),
+        lambda: learner.interview(X, lambda _i, _label: 0.5),
+        lambda: learner.ask_row([0], [1.0]),
+        lambda: learner.tell_row([0], [1.0], [learner.classes_[0]], [0.5]),
     ):
         with pytest.raises(InputError, match="model must stay as it was when the learner began"):
             call()
@@ -96,4 +110,40 @@ def test_nor_are_its_parameters(tmp_path):
         each.set_params(model__regularization=3.0)
         with pytest.raises(InputError, match=r"model must stay .* RidgeModel\(regularization=2.0\), got"):
             each.tell(X, COST)
+        each.set_params(model__regularization=2.0)
     np.testing.assert_array_equal(loaded.predict_cost(X), learner.predict_cost(X))
+
+
+CHANGES = {
+    "cost_bounds": ((0, 10), (0.0, 1.0)),
+    "fit_intercept": (False, True),
+    "classes": (["x", "y"], None),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_parameters_that_shaped_what_was_learned_stay_or_the_learner_is_fitted_again(name):
+    new, same = CHANGES[name]
+    learner = new_learner(model="online").tell(X, COST)
+    before = state_of(learner)
+    learner.set_params(**{name: new})
+    for call in (learner.ask, learner.predict, learner.predict_cost, lambda X: learner.tell(X, COST)):
+        with pytest.raises(InputError, match=f"{name} must stay as it was when the learner began"):
+            call(X)
+    with pytest.raises(InputError, match="must stay"):
+        learner.ask_row([0], [1.0])
+    assert state_of(learner) == before
+    assert learner.set_params(**{name: same}).ask(X).mask.shape == (3, 2)  # as it was, so nothing is refused
+    learner.set_params(**{name: new}).fit(X, cost=COST)
+    fresh = new_learner(model="online").set_params(**{name: new}).fit(X, cost=COST)
+    assert state_of(learner) == state_of(fresh)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "new"),
+    [(RidgeCoalClassifier, "regularization", 9.0), (OracleCoalClassifier, "ranges", "bisection")],
+)
+def test_so_do_those_of_other_learners(kind, name, new):
+    learner = kind(classes=["a", "b"]).tell(X, COST).set_params(**{name: new})
+    with pytest.raises(InputError, match=f"{name} must stay as it was"):
+        learner.predict(X)

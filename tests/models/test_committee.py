@@ -119,7 +119,7 @@ def test_an_unsuitable_row_of_a_batch_counts_as_if_told_alone():
 @pytest.mark.parametrize("joining", [["forest", "frost"], ["forest", "forest"], "forest"])
 def test_members_that_do_not_exist_are_refused(joining):
     learner = auto(model=CommitteeModel(joining=joining))
-    with pytest.raises(InputError, match="joining must list some of 'forest', 'ridge', 'rbf', each once, got"):
+    with pytest.raises(InputError, match="joining must list some of 'forest', 'ridge', 'rbf', 'classes', each once"):
         learner.tell([[1.0]], [[0.5] * K])
 
 
@@ -329,7 +329,7 @@ def test_any_missing_or_misshapen_array_is_refused():
     begun().restore_saved(saved)
     assert {"undecided", "standing_alive", "forest_table", "rbf_weights", "cells"} <= saved.keys()
     accepted = []
-    for name in sorted(saved.keys() - {"saving"}):  # which files of version 0.1 lack
+    for name in sorted(saved.keys() - {"saving"} - {name for name in saved if name.endswith("calibration")}):  # new
         without = {other: array for other, array in saved.items() if other != name}
         for damaged in (without, {**saved, name: saved[name].astype(np.complex128)}):
             with contextlib.suppress(FileFormatError):
@@ -514,3 +514,52 @@ def test_the_implied_cost_of_a_label_that_is_not_a_candidate_rules_out_nothing()
     learner.tell(X, np.c_[matrix[truth], np.full(400, np.nan)])
     known = [[np.nan, 0.5, np.nan, np.nan]]
     assert learner.ask(X[:1], candidates=[[False, True, True, True]], known=known).mask[0, 3]
+
+
+# -- true labels
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_class_model_joins_on_sparse_rows_where_true_labels_can_be_asked_for(kind):
+    X, cost = dense_problem(1, K, 60) if kind == "dense" else sparse_problem(1, K, 60, n_features=3000)
+    without, learner = auto(), auto(price_of_truth=1.5)
+    for each in (without, learner):
+        simulate(each, X, 1.0 * (cost > cost.min(axis=1, keepdims=True)))
+    assert names_of(without) == (NAMES if kind == "dense" else ["online"])
+    assert names_of(learner) == (NAMES if kind == "dense" else ["online", "classes"])
+    assert learner.truths_queried_ > 0
+
+
+def test_the_class_model_learns_every_true_label_and_leads_first():
+    X, cost = sparse_problem(1, K, 20, n_features=3000)
+    learner = auto(price_of_truth=1.5).tell(X, truth=cost.argmin(axis=1).tolist())
+    assert [member.leads for member in learner.committee_] == [False, True]
+    assert len(learner.model_.models[1].examples) == learner.truths_queried_ == 20
+    wider = sparse.csr_array(([1.0], ([0], [5000])), shape=(1, 9000))
+    assert names_of(learner.tell(wider, truth=[0])) == ["online", "classes"]
+
+
+def test_with_too_many_labels_the_class_model_does_not_join():
+    learner = CoalClassifier(range(513), price_of_truth=2.0).tell(sparse.csr_array(np.eye(1, 3000)), truth=[3])
+    assert names_of(learner) == ["online"]
+
+
+@pytest.mark.parametrize("way", ["file", "pickle", "ledger"])
+def test_a_committee_with_the_class_model_is_kept_and_replayed(way, tmp_path):
+    X, cost = sparse_problem(2, K, 80, n_features=3000)
+    truth = cost.argmin(axis=1)
+    learner = auto(price_of_truth=1.5)
+    learner.record_to(ledger := MemoryLedger())
+    simulate(learner, X[:50], (np.arange(K) != truth[:50, None]).astype(float))
+    learner.save(tmp_path / "model")
+    again = {
+        "file": lambda: CoalClassifier.load(tmp_path / "model"),
+        "pickle": lambda: pickle.loads(pickle.dumps(learner)),
+        "ledger": lambda: CoalClassifier.from_ledger(ledger),
+    }[way]()
+    assert names_of(again) == ["online", "classes"]
+    assert state_of(again) == state_of(learner)
+    for each in (learner, again):
+        each.tell(X[50:], truth=truth[50:].tolist())
+    assert state_of(again) == state_of(learner)
+    np.testing.assert_array_equal(again.predict_cost(X), learner.predict_cost(X))

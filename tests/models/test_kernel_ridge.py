@@ -193,6 +193,7 @@ def test_damaged_arrays_are_refused():
     arrays = model.arrays()
     for name, array in arrays.items():
         shorter = array[:-1] if name == "first_rows" else array[..., :-1]  # a narrower one is another model's
+        shorter = array[:3] if name == "tally_counters" else shorter  # earlier versions had one counter less
         for damaged in (shorter, np.zeros(array.shape, np.int16)):
             with pytest.raises(FileFormatError, match="no usable array"):
                 begun(n_components=20).restore({**arrays, name: damaged})

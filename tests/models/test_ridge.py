@@ -239,7 +239,7 @@ def test_arrays_restore_the_same_model_and_damaged_ones_are_refused():
     np.testing.assert_array_equal(again.predict(check_rows(np.eye(5))), model.predict(check_rows(np.eye(5))))
     for name, array in model.arrays().items():
         for damaged in (
-            {name: array[..., :-1] if array.size else array[..., None]},
+            {name: array[..., : 3 if name == "tally_counters" else -1] if array.size else array[..., None]},
             {name: np.zeros(array.shape, np.int16)},
         ):
             with pytest.raises(FileFormatError, match="no usable array"):

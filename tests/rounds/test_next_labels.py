@@ -53,3 +53,14 @@ def test_it_ends_and_asks_nothing_twice(lowest, answers):
         assert not set(labels) & set(found.costs)
         found = found.with_answers({label: next(given_answers, None) for label in labels})
     assert set(found.costs) <= set(found.ask)
+
+
+def test_predicted_costs_are_shown_within_the_bounds_of_costs():
+    learner = CoalClassifier(classes=["a", "b"], cost_bounds=(-3.0, 7.0), model="online")
+    learner.tell([[1.0], [-1.0]] * 30, [[-3.0, 7.0], [7.0, -3.0]] * 30)
+    queries = learner.ask([[5.0], [-5.0]])
+    assert queries.predicted.min() < -3.0
+    assert queries.predicted.max() > 7.0
+    np.testing.assert_array_equal(queries.shown_costs, queries.predicted.clip(-3.0, 7.0))
+    shown = [float(line.split("predicted")[1].split()[0]) for line in queries.reason(0).splitlines()[1:]]
+    assert shown == [-3.0, 7.0]

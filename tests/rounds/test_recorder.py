@@ -139,13 +139,14 @@ def test_a_rebuilt_learner_knows_the_names_of_its_columns(way, tmp_path):
         simulate(learner, frame, cost)
     rebuilt = CoalClassifier.from_ledger(JsonLinesLedger(path))
     np.testing.assert_array_equal(rebuilt.predict(frame), learner.predict(frame))
+    np.testing.assert_array_equal(rebuilt.predict(frame[list("zyxw")]), learner.predict(frame))
     with pytest.raises(ValueError, match="feature names"):
-        rebuilt.predict(frame[list("zyxw")])
+        rebuilt.predict(frame[list("zyx")])
 
 
 @pytest.mark.parametrize("way", ["tell", "simulate"])
 def test_an_audit_that_was_certain_is_still_an_audit(way):
-    learner = CoalClassifier(["only"], warm_up=0, audit_rate=1.0).record_to(ledger := MemoryLedger())
+    learner = CoalClassifier(["only"], warm_up=0, audit_rate=1.0, miss_rate=None).record_to(ledger := MemoryLedger())
     X, cost = some_rows(5)
     if way == "simulate":
         simulate(learner, X, cost[:, :1])

@@ -44,6 +44,8 @@ def rounds(draw):
         reasons={label: draw(st.text()) for label in ask},
         propensity={label: draw(chances) for label in ask[:1]},
         outlook=draw(st.none() | outlooks),
+        ask_truth=draw(st.booleans()),
+        truth=draw(st.none() | st.sampled_from(LABELS)),
         costs=costs,
         unasked=unasked,
         by=dict.fromkeys(costs, "ada"),

@@ -299,6 +299,7 @@ def test_no_examples_are_refused(examples):
         ({"random_state": -1}, "random_state must be a"),
         ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must have the default cost_bounds"),
         ({"policy": CoalClassifier(abstain_cost=0.5)}, "default .* abstain_cost"),
+        ({"policy": CoalClassifier(price_of_truth=2)}, "policy must have price_of_truth=None, got 2"),
         ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
     ],
 )

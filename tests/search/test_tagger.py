@@ -71,7 +71,7 @@ class Loop:
                 self.rollouts += 1
                 return min(max(self.finish([*taken, tag], truth) - own, 0.0), 1.0)
 
-            chosen = str(self.policy.predict(row, candidates=candidates)[0])
+            chosen = str(self.policy.model_labels(row, candidates=candidates)[0])
             self.policy.interview(row, roll_out, candidates=candidates)
             taken = [*taken, chosen]
 

@@ -8,7 +8,10 @@ from tests.service.serving import served
 from tests.service.visitor import Visitor
 from tests.studies.browser import find_browser
 
-pytestmark = pytest.mark.skipif(find_browser() is None, reason="no chromium here: no browser to label in")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_browser() is None, reason="no chromium here: no browser to label in"),
+]
 QUESTION = "document.querySelector('input[name=question_id]')?.value"
 CHOSEN = "[...document.querySelectorAll('fieldset.row input:checked')].map(one => one.value)"
 

@@ -57,13 +57,14 @@ def test_a_desk_opened_again_has_the_same_model_and_counts(open_desk, clock, sna
     desk = open_desk()
     work(desk, n=30)
     work(desk, "bob", n=10)
-    overview = asdict(desk.overview())
+    overview, progress = asdict(desk.overview()), desk.progress("ada")
     other = again(desk, clock, snapshot)
     try:
         assert same_bits(desk.state.model.learner, other.state.model.learner)
         assert other.state.model.learner.round_ > 20
-        assert other.progress("ada") == desk.progress("ada")
+        assert other.progress("ada") == progress
         assert asdict(other.overview()) == overview
+        clock.now += 10**6  # the leases of questions that nobody answered expire
         receipts, reason = work(other)
         assert reason == "nothing-worth-asking"
         assert receipts
@@ -253,17 +254,20 @@ def test_undo_gives_the_question_back_and_the_model_forgets(open_desk, clock):
     assert desk.state.model.learner.examples_queried_ == known - 1
     receipt = desk.answer("ada", question.id, question.lease_id, {}, "instead")
     assert receipt.learned
+    forgotten = set(question.labels)
     while receipt.follow_up:
         question = receipt.follow_up
+        forgotten |= set(question.labels)
         receipt = desk.answer("ada", question.id, question.lease_id, {}, question.id)
     work(desk, n=5)
     line = next(line for line in map(json.loads, desk.export("jsonl")) if line["id"] == question.example_id)
-    assert set(line["costs"].values()) == {None}
+    assert {line["costs"][label] for label in forgotten} == {None}
     assert [answered.undone for answered in desk.recent("ada", 100)].count(True) >= 1
+    progress = desk.progress("ada")
     other = again(desk, clock, snapshot=False)
     try:
         assert same_bits(desk.state.model.learner, other.state.model.learner)
-        assert other.progress("ada") == desk.progress("ada")
+        assert other.progress("ada") == progress
     finally:
         other.close()
 
@@ -369,3 +373,29 @@ def test_a_project_has_one_desk_at_a_time(open_desk, clock):
     desk = open_desk()
     with pytest.raises(FileBusyError):
         Desk(Project.open(desk.project.folder), clock=clock)
+
+
+def test_a_closed_desk_refuses_every_call(tmp_path):
+    desk = Desk(small_project(tmp_path / "mail"))
+    question = desk.lease("ada")
+    desk.close()
+    calls = [
+        lambda: desk.lease("ada"),
+        lambda: desk.held("ada"),
+        lambda: desk.renew(question.lease_id, "ada"),
+        lambda: desk.release(question.lease_id, "ada"),
+        lambda: desk.answer("ada", question.id, question.lease_id, {LABELS[0]: 1.0}, key="k"),
+        lambda: desk.answer_truth("ada", question.id, question.lease_id, LABELS[0], key="k"),
+        lambda: desk.undo("ada", "1"),
+        lambda: desk.recent("ada"),
+        lambda: desk.progress("ada"),
+        lambda: desk.overview(),
+        lambda: desk.events(),
+        lambda: desk.predict([{"text": "money"}]),
+        lambda: desk.export("jsonl"),
+        lambda: desk.settle(),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r"is closed. Open the project again"):
+            call()
+    desk.close()  # a second time does nothing

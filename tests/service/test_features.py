@@ -45,3 +45,39 @@ def test_what_cannot_be_a_row_is_refused_in_one_line(projects, kind, example):
         rows_of(projects[kind], [example])
     assert "\n" not in str(caught.value)
     str(caught.value).encode()
+
+
+def test_ids_and_new_examples_may_be_mixed(projects):
+    texts = projects["text"]
+    new, known = {"text": "four two"}, {"id": "b"}
+    mixed = rows_of(texts, [new, known, {"id": "a"}, {"id": "a", "text": "one two"}]).toarray()
+    alone = [rows_of(texts, [example]).toarray()[0] for example in (new, known, {"id": "a"}, {"text": "one two"})]
+    np.testing.assert_array_equal(mixed, alone)
+    vectors = rows_of(projects["vectors"], [{"id": "b"}, {"features": [3.0, 4.0]}, {"id": "a"}]).toarray()
+    np.testing.assert_array_equal(vectors, [[0, 1], [3, 4], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "example", "words"),
+    [
+        ("text", {"txt": "one two"}, r"must have the fields of the project's examples, 'text', got .*'txt'"),
+        ("text", {"text": "one", "size": 3}, "'size': 3"),
+        ("text", {"html": "<b>one</b>"}, "must have the fields"),
+        ("table", {"siez": 3}, "'size', got .*'siez': 3"),
+        ("table", {"text": "big"}, "must have the fields"),
+        ("vectors", {"feature": [1, 2]}, "Each example must have \"features\".* got {'feature'"),
+        ("vectors", {"features": [1, 2], "text": "x"}, 'only an "id"'),
+        ("vectors", [1, 2], "Each example must have"),
+    ],
+)
+def test_unknown_keys_are_refused_also_beside_known_ids(projects, kind, example, words):
+    for examples in ([example], [{"id": "a"}, example]):
+        with pytest.raises(InputError, match=words):
+            rows_of(projects[kind], examples)
+    with pytest.raises(InputError, match="There is no example 'zz'"):
+        rows_of(projects[kind], [{"id": "a"}, {"id": "zz"}])
+
+
+def test_examples_of_many_shapes_may_have_any_fields(tmp_path):
+    mixed = Project.create(tmp_path / "mixed", [{"id": "a", "size": 1}, {"id": "b", "weight": 2}], LABELS)
+    assert rows_of(mixed, [{"height": 3}]).toarray().tolist() == [[0.0, 1.0, 0.0, 1.0]]  # size and weight are missing

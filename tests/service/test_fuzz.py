@@ -15,6 +15,8 @@ from coalface.service.web.service import service_of
 from tests.service.desks import make_project
 from tests.service.serving import give_tokens
 
+pytestmark = pytest.mark.slow
+
 REQUESTS = int(os.environ.get("COALFACE_FUZZ", "25"))  # for each route and role
 FOLDER = TemporaryDirectory()  # the tests are generated at collection
 DESK = Desk(make_project(Path(FOLDER.name), budget={}))

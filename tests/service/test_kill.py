@@ -15,6 +15,8 @@ from coalface.service.project.project import Project
 from tests.rounds import postgres
 from tests.service.projects import costs_for, same_bits, small_project
 
+pytestmark = pytest.mark.slow
+
 THREADS = 20
 KILLS = int(os.environ.get("COALFACE_KILLS", "6"))
 

@@ -6,6 +6,8 @@ from benchmarks.labelling_kills import kill_repeatedly
 
 from tests.rounds import postgres
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_every_acknowledged_answer_is_in_the_log_once_and_the_model_is_the_same(request, tmp_path, database):

@@ -194,13 +194,14 @@ class People(RuleBasedStateMachine):
         if not hasattr(self, "desk"):
             return
         self.desk.settle()
+        overview = asdict(self.desk.overview())
         self.desk.close()
         for path in self.desk.project.folder.glob("snapshot-*"):
             path.unlink()
         other = Desk(Project.open(self.desk.project.folder), clock=self.clock)
         try:
             assert same_bits(self.desk.state.model.learner, other.state.model.learner)
-            assert asdict(self.desk.overview()) | {"model": 0} == asdict(other.overview()) | {"model": 0}
+            assert overview | {"model": 0} == asdict(other.overview()) | {"model": 0}
         finally:
             other.close()
             self.place.cleanup()

@@ -260,6 +260,18 @@ def test_one_button_gives_the_true_label(tmp_path):
         assert answers(desk) == [("ann", dict(zip(LABELS, matrix[1], strict=True)))]
 
 
+def test_a_question_for_the_true_label_is_one_page_among_others(tmp_path):
+    more = {"learner": {"price_of_truth": 2, "warm_up": 1}}
+    with open_desk(tmp_path, **more) as desk, served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        page = client.get("/label").text
+        assert "<h1>Which is it?</h1>" in page
+        assert re.findall('name="label" value="([^"]+)"', page) == list(LABELS)
+        assert client.post("/label", data=fields_of(page) | {"label": "Refunds"}).status_code == 303
+        assert answers(desk) == [("ann", {"Billing": 4.0, "Refunds": 0.0, "Fraud": 4.0})]
+        assert desk.state.model.learner.truths_queried_ == 1
+
+
 def test_without_a_question_the_page_says_why(tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")

@@ -95,6 +95,33 @@ def test_where_the_true_label_is_wanted_no_costs_are_taken(desk_of):
     assert set(exported(desk)[0]["costs"].values()) == {None}
 
 
+def test_a_learner_that_asks_for_true_labels_does_so_at_the_desk(desk_of):
+    desk = desk_of(labels=LABELS, learner={"price_of_truth": 2, "warm_up": 2}, budget={"costs": 40})
+    question = desk.lease("ada")
+    assert question.true_label
+    assert question.labels == LABELS
+    with pytest.raises(InputError, match="true label"):
+        tell(desk, "ada", question, 0.5)
+    receipt = desk.answer_truth("ada", question.id, question.lease_id, "refund", "k")
+    assert (receipt.learned, receipt.follow_up, desk.progress().costs) == (True, None, 1)
+    assert desk.undo("ada", receipt.answer_id).true_label
+    assert desk.progress().costs == 0
+    question = desk.held("ada")[0]
+    desk.answer_truth("ada", question.id, question.lease_id, "other", "l")
+    low, high = desk.project.cost_bounds
+    assert exported(desk)[0]["costs"] == {"refund": high, "delivery": high, "other": low}
+    assert desk.state.model.learner.truths_queried_ == 1
+    question = desk.lease("ada")
+    assert (
+        desk.answer("ada", question.id, question.lease_id, dict.fromkeys(LABELS), "m").follow_up is None
+    )  # can't tell
+    assert desk.state.model.learner.truths_queried_ == 2
+    desk.state.model.rebuild()
+    desk.settle()
+    learner = desk.state.model.learner
+    assert (learner.truths_queried_, learner.costs_queried_, learner.round_) == (2, 0, 3)
+
+
 def test_half_finished_interviews_are_learned_when_the_budget_is_spent(desk_of, clock):
     desk = desk_of(budget={"costs": 3})
     late = desk.lease("bob", ttl=60)

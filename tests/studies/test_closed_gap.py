@@ -20,7 +20,7 @@ SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "studies" / "closed_gap.
 Gap, rows_of, wins = SCRIPT["Gap"], SCRIPT["rows_of"], SCRIPT["wins"]
 ALL = N * K
 ASKED = [ALL // 10, ALL // 5, 2 * ALL // 5, ALL]
-FOREST = "random-forest costs"
+FOREST = "random-forest"
 TEN = Gap(single=0.5, oracle=0.1)
 
 
@@ -106,7 +106,7 @@ def test_the_tables_come_from_the_folder_and_the_gap_from_the_data(tmp_path, mon
     for rows in (table.splitlines(), medians.splitlines()):
         assert len(rows) == 4
         assert len({row.count("|") for row in rows}) == 1
-    assert won == "At as many costs, default ends below random-forest costs on 1 of 1 scenarios."
+    assert won == "At as many costs, default ends below random-forest on 1 of 1 scenarios."
 
 
 def test_other_data_than_the_studys_is_refused(tmp_path, monkeypatch):

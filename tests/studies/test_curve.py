@@ -1,14 +1,17 @@
 """A curve as a value: its area and its JSON."""
 
 import json
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from coalface import CoalClassifier, Curve, simulate
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError
 
 from ..problems import dense_problem
 
@@ -78,3 +81,39 @@ def test_damaged_numbers_are_refused():
 
 def test_in_words():
     assert str(curve([0.5, 0.25], [0.5, 0.5])) == "20 costs on 2 of 10 examples, test cost 0.2500"
+
+
+def test_a_plot_has_the_numbers_of_the_curve_on_the_given_axes():
+    one, axes = curve([0.5, 0.25], [0.5, 0.5]), Figure().subplots()
+    assert one.plot(axes, label="coal") is axes
+    (line,) = axes.get_lines()
+    np.testing.assert_array_equal(line.get_xydata(), [[10, 0.5], [20, 0.25]])
+    assert (line.get_label(), axes.get_xscale()) == ("coal", "log")
+
+
+def test_a_plot_without_axes_makes_a_figure(monkeypatch):
+    from matplotlib import pyplot
+
+    monkeypatch.setattr(pyplot, "subplots", lambda: (None, Figure().subplots()))
+    assert len(curve([0.5], [0.5, 0.5]).plot().get_lines()) == 1
+
+
+def test_a_curve_without_questions_or_test_costs():
+    nothing = replace(curve([0.5], [0.5, 0.5]), costs_queried=np.array([0]))
+    assert nothing.plot(Figure().subplots()).get_xscale() == "linear"
+    with pytest.raises(InputError, match="Pass X_test to simulate"):
+        curve([np.nan], [0.5, 0.5]).plot(Figure().subplots())
+
+
+def test_a_frame_has_a_row_per_entry_and_the_price_if_there_is_one():
+    frame = curve([0.5, 0.25], [0.5, 0.5]).to_frame()
+    assert frame["costs_queried"].tolist() == [10, 20]
+    assert frame["test_cost"].tolist() == [0.5, 0.25]
+    assert "spent" not in frame
+    assert curve([0.5], [0.5, 0.5], spent=np.array([3.0])).to_frame()["spent"].tolist() == [3.0]
+
+
+def test_without_pandas_a_frame_is_one_clear_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"to_frame needs pandas.*pip install pandas"):
+        curve([0.5], [0.5, 0.5]).to_frame()

@@ -11,6 +11,7 @@ from tests.studies.browser import NAMES, Browser, find_browser, problems
 from tests.studies.made_findings import ABLATIONS, BASELINES, LINES, learning
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(find_browser() is None, reason=f"needs a browser: one of {', '.join(NAMES)}"),
     pytest.mark.skipif(os.name != "posix", reason="the browser is driven through POSIX pipes"),
 ]

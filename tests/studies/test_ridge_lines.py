@@ -30,7 +30,7 @@ def test_a_ridge_line_is_run_reported_and_estimated(tmp_path):
     train, test = load_known("iris")
     for record in records:
         permutation = record["permutation"]
-        learner = RidgeCoalClassifier(train.classes, regularization=0.5, random_state=permutation)
+        learner = RidgeCoalClassifier(train.classes, regularization=0.5, random_state=permutation, miss_rate=None)
         order = order_of(permutation, len(train))
         simulate(learner, train.X, train.cost, order=order, batch=4)
         assert record["curve"]["costs_queried"][-1] == learner.costs_queried_

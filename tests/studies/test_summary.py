@@ -107,7 +107,7 @@ def test_the_saving_compares_with_when_passive_itself_got_there():
     ("wrong", "said"),
     [
         (lambda: band_over([]), "at least one curve"),
-        (lambda: band_over([a_run([1], [1])], "seconds"), "'costs_queried', 'examples_queried', got 'seconds'"),
+        (lambda: band_over([a_run([1], [1])], "seconds"), "'examples_queried', 'price', got 'seconds'"),
         (lambda: summarize({"coal": [a_run([1], [1])]}), "baseline must be one of 'coal', got 'passive'"),
     ],
 )

@@ -18,6 +18,7 @@ from coalface.data.known.catalogue import load_known
 from coalface.errors import FileBusyError, InputError
 from coalface.files.atomic import exclusive
 from coalface.studies import sweep as sweeping
+from coalface.studies import tasks
 from coalface.studies.cells import Stopped, cells_of
 from coalface.studies.collect_results import collect_results
 from coalface.studies.curve import Curve
@@ -286,7 +287,7 @@ def test_ctrl_c_never_cuts_into_the_locks_of_the_futures(tmp_path, monkeypatch, 
         return interrupted
 
     if torn == "wait":
-        monkeypatch.setattr(sweeping, "wait", under_interrupt(sweeping.wait))
+        monkeypatch.setattr(tasks, "wait", under_interrupt(tasks.wait))
     else:
         monkeypatch.setattr(ThreadPoolExecutor, "submit", under_interrupt(ThreadPoolExecutor.submit))
     outcome = run_sweep(small_study(), tmp_path, "threads", 1)

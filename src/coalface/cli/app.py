@@ -11,21 +11,24 @@ from coalface.cli.data.fetch import fetch
 from coalface.cli.data.info import info
 from coalface.cli.data.list_ import list_known
 from coalface.cli.demo import demo
+from coalface.cli.evaluate import evaluate
 from coalface.cli.export import export
 from coalface.cli.import_ import import_
 from coalface.cli.init import init
 from coalface.cli.label import label
 from coalface.cli.option_groups import with_groups
 from coalface.cli.predict import predict
+from coalface.cli.rank import rank
 from coalface.cli.report import report
 from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import sweep
-from coalface.cli.tag.evaluate import evaluate
+from coalface.cli.tag.evaluate import evaluate as tag_evaluate
 from coalface.cli.tag.predict import predict as tag_predict
 from coalface.cli.tag.train import train as tag_train
 from coalface.cli.tell import tell
 from coalface.cli.train import train
+from coalface.cli.vw import vw
 
 
 def _examples(*commands: str) -> str:
@@ -37,8 +40,8 @@ def _group(help: str, *examples: str) -> typer.Typer:
     return typer.Typer(help=help, epilog=_examples(*examples), rich_markup_mode=None)  # plain help is twice as fast
 
 
-def _add(group: typer.Typer, name: str, verb: Callable[..., None], *examples: str) -> None:
-    group.command(name, epilog=_examples(*examples))(with_groups(verb))
+def _add(group: typer.Typer, name: str, verb: Callable[..., None], *examples: str, **settings: bool) -> None:
+    group.command(name, epilog=_examples(*examples), context_settings=settings)(with_groups(verb))
 
 
 app = _group("Cost-sensitive classification that asks for as few costs as possible.", "demo")
@@ -83,7 +86,27 @@ _add(
     "train calls.csv --label kind --model calls.coal",
     "train --classes refund,billing,other --model empty.coal",
 )
-_add(app, "predict", predict, "predict calls.coal new-calls.csv --costs > predictions.jsonl")
+_add(
+    app,
+    "predict",
+    predict,
+    "predict calls.coal new-calls.csv --costs > predictions.jsonl",
+    "predict calls.coal 'pool/*.parquet' --executor processes --out predictions",
+)
+_add(
+    app,
+    "rank",
+    rank,
+    "rank calls.coal 'pool/*.parquet' --top 10000 --out ranking.parquet",
+    "rank calls.coal 'pool/*.parquet' --executor dask://10.0.0.5:8786 --out ranking.parquet",
+)
+_add(
+    app,
+    "evaluate",
+    evaluate,
+    "evaluate calls.coal test-calls.csv --label kind --html calls.html",
+    "evaluate calls.coal test-calls.csv --label kind --json",
+)
 _add(app, "ask", ask, "ask calls.coal new-calls.csv --max-costs 200 > questions.jsonl")
 _add(app, "tell", tell, "tell calls.coal answers.jsonl")
 _add(
@@ -91,6 +114,7 @@ _add(
     "init",
     init,
     "init tickets --examples tickets.jsonl --labels labels.txt",
+    "init next-calls --from-ranking ranking.parquet",
     "init pets --examples photos/ --labels labels.txt --tree tree.json --budget examples=500",
 )
 _add(
@@ -103,6 +127,15 @@ _add(
 _add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
 _add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")
 _add(app, "import", import_, "import tickets.zip tickets-2")
+_add(
+    app,
+    "vw",
+    vw,
+    "vw -- --cs_active 10 --simulation --mellowness 0.01 -q ab --ngram 2 -d train.vw",
+    "vw -- --csoaa 10 -d train.vw -f model.coal",
+    "vw -- -t -i model.coal -d test.vw -p predictions.txt",
+    ignore_unknown_options=True,
+)
 app.add_typer(data, name="data")
 _add(data, "list", list_known, "data list")
 _add(data, "info", info, "data info calls.csv --label kind", "data info digits")
@@ -111,4 +144,4 @@ _add(data, "fetch", fetch, "data fetch newsgroups20 --into data")
 app.add_typer(tag, name="tag")
 _add(tag, "train", tag_train, "tag train train.conll --model names.coal --constraints bio")
 _add(tag, "predict", tag_predict, "tag predict names.coal new.conll > tags.jsonl")
-_add(tag, "evaluate", evaluate, "tag evaluate names.coal test.conll")
+_add(tag, "evaluate", tag_evaluate, "tag evaluate names.coal test.conll")

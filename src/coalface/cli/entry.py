@@ -10,6 +10,8 @@ from typing import Any
 import typer
 
 from coalface.cli.app import app
+from coalface.cli.extras import missing_extra
+from coalface.cli.option_values import READER_OPTIONS
 from coalface.errors import CoalfaceError
 
 BAD_INPUT = 2
@@ -64,6 +66,8 @@ def _one_line(problem: Exception, options: Mapping[str, str]) -> str | None:
     """The user's mistake in one line; None for a mistake in the program."""
     if isinstance(problem, CoalfaceError):
         return _with_options(problem, options)
+    if isinstance(problem, ModuleNotFoundError) and problem.name is not None:
+        return missing_extra(problem.name)
     if isinstance(problem, OSError) and problem.filename is not None:
         return f"{problem.filename}: {problem.strerror}. Check the path and its permissions."
     if hasattr(problem, "format_message"):  # of Typer, which may or may not bring its own Click
@@ -90,6 +94,6 @@ def _with_options(problem: CoalfaceError, options: Mapping[str, str]) -> str:
 def _hint(parameter: str, value: object, options: Mapping[str, str]) -> str | None:
     if parameter in options:
         return options[parameter] if value is None or value is True else f"{options[parameter]} {quote(str(value))}"
-    if "reader" in options:
+    if "reader" in options and parameter in READER_OPTIONS:
         return f"--reader {parameter}=..." if value is None else f"--reader {quote(f'{parameter}={value}')}"
     return None

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from coalface.cli import options
+from coalface.cli.option_values import check_new
 from coalface.errors import InputError
 
 _FORMS = {".jsonl": "jsonl", ".csv": "csv", ".vw": "vw", ".coalface": "model"}
@@ -20,6 +21,7 @@ def export(
             help=".jsonl, .csv, .vw (answers), .coalface (model) or .zip (the whole project).",
         ),
     ],
+    force: options.Force = False,
 ) -> None:
     """Write the answers, the model or all of a project to a file.
 
@@ -36,6 +38,7 @@ def export(
     form = _FORMS.get(file.suffix)
     if form is None and file.suffix != ".zip":
         raise InputError(f"FILE must end in {', '.join(_FORMS)} or .zip, got {file}.")
+    check_new(file, force=force)
     project = Project.open(folder)
     with closing(project.open_store()) as store, store.database.one_moment():
         if form is None:

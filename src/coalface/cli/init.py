@@ -8,12 +8,20 @@ import typer
 from coalface.cli import options
 from coalface.cli.option_values import numbers_in
 from coalface.cli.screen import counted
+from coalface.errors import InputError
 
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the project.")],
-    examples: Annotated[Path, typer.Option(help="A .jsonl, .csv or .parquet file, or a folder of images.")],
-    labels: Annotated[Path, typer.Option(help="A text file with one label per line.")],
+    examples: Annotated[
+        Path | None, typer.Option(help="A .jsonl, .csv or .parquet file, or a folder of images.")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="A text file with one label per line; a .parquet ranking has its own.")
+    ] = None,
+    from_ranking: Annotated[
+        Path | None, typer.Option(help="A file that rank wrote: its examples, in their order, instead of --examples.")
+    ] = None,
     tree: Annotated[
         Path | None,
         typer.Option(help="A label tree, a .json file of child: parent; errors cost the distance."),
@@ -22,7 +30,7 @@ def init(
         Path | None, typer.Option(help="Costs by true label (row) and prediction (column), .csv or .npy.")
     ] = None,
     features: Annotated[
-        Path | None, typer.Option(help="Features of your own, one row per example: .npy, or a sparse .npz.")
+        Path | None, typer.Option(help="Features of your own, a row per example: .npy or sparse .npz; or minilm.")
     ] = None,
     true_label: Annotated[
         bool | None,
@@ -51,12 +59,22 @@ def init(
 
     The project is a folder with its settings, its examples and, later, all answers.
     """
+    from coalface.data.rankings import Ranking
     from coalface.service.project.project import Project
 
+    ranking = None if from_ranking is None else Ranking.open(from_ranking)
+    source = examples if ranking is None else ranking.examples()
+    if source is None or (examples is not None and ranking is not None):
+        raise InputError("Examples must come from --examples or from --from-ranking. Pass one of them.")
+    known = ranking.labels if labels is None and ranking is not None else labels
+    if known is None:
+        raise InputError("--labels must name a file with one label per line. Only a .parquet ranking has its own.")
+    if ranking is not None and not (levels or cost_bounds or tree or cost_matrix):
+        cost_bounds = ranking.cost_bounds
     project = Project.create(
         folder,
-        examples,
-        labels,
+        source,
+        known,
         tree=tree,
         cost_matrix=cost_matrix,
         features=features,
@@ -69,6 +87,7 @@ def init(
         question=question,
         database=database,
         seed=seed,
+        in_order=ranking is not None,
     )
     asked = "true labels" if project.true_label else "costs"
     size = f"{counted(len(project.pool), 'example')} ({project.pool.kind}), {counted(len(project.labels), 'label')}"

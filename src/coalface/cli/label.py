@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.screen import counted
+from coalface.cli.screen import counted, progress_bar
 
 
 def label(
@@ -39,9 +39,17 @@ def label(
     program: Any = annotator_of(annotator, timeout)
     desk = Desk(Project.open(folder))
     try:
-        with opening(desk.project.address):
+        with opening(desk.project.address), progress_bar("Answers") as bar:
             done = Labelling(
-                desk, program, name, workers=workers, retries=retries, backoff=backoff, timeout=timeout, limit=limit
+                desk,
+                program,
+                name,
+                workers=workers,
+                retries=retries,
+                backoff=backoff,
+                timeout=timeout,
+                limit=limit,
+                progress=lambda answers: bar(answers, limit),
             ).run()
             progress = desk.progress()
     finally:

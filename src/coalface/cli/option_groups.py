@@ -7,13 +7,14 @@ from functools import wraps
 from typing import Any
 
 from coalface.cli import options
-from coalface.cli.option_values import given, model_in, reader_options
+from coalface.cli.option_values import embedder_in, given, model_in, reader_options
 
 
 @dataclass(frozen=True)
 class LearnerOptions:
     """The settings of a learner; CoalClassifier has the defaults of those that the user leaves out."""
 
+    as_published: options.AsPublished = False
     rule: options.Rule = None
     mellowness: options.Mellowness = None
     learning_rate: options.LearningRate = None
@@ -21,6 +22,8 @@ class LearnerOptions:
     width_scale: options.WidthScale = None
     slack: options.Slack = None
     audit_rate: options.AuditRate = None
+    miss_rate: options.MissRate = None
+    price_of_truth: options.PriceOfTruth = None
     accumulator: options.Accumulator = None
     sensitivity: options.Sensitivity = None
     cost_bounds: options.CostBounds = None
@@ -28,18 +31,32 @@ class LearnerOptions:
     abstain_label: options.AbstainLabel = None
     cost_model: options.CostModel = None
     interactions: options.Interactions = None
+    no_intercept: options.NoIntercept = False
 
     def given(self, **more: Any) -> dict[str, Any]:
         """The settings that the user gave, after those of ``more`` that are not None.
 
         >>> LearnerOptions(rule="coal", abstain_label="-1").given(random_state=0, classes=None)
         {'random_state': 0, 'rule': 'coal', 'abstain_label': -1}
+        >>> LearnerOptions(as_published=True, learning_rate=0.3).given()["learning_rate"]
+        0.3
         """
         from coalface.data.labels import label_from_text
 
         settings = dict(vars(self))
+        published = _published() if settings.pop("as_published") else {}
+        settings["fit_intercept"] = False if settings.pop("no_intercept") else None
         settings["model"] = model_in(settings.pop("cost_model"), settings.pop("interactions"))
-        return given(**more, **{**settings, "abstain_label": label_from_text(self.abstain_label)})
+        chosen = given(**more, **{**settings, "abstain_label": label_from_text(self.abstain_label)})
+        return {**published, **chosen}
+
+
+def _published() -> dict[str, Any]:
+    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.settings import AS_PUBLISHED
+
+    parameters = CoalClassifier.as_published().get_params(deep=False)
+    return {name: parameters[name] for name in ("mellowness", "learning_rate", *AS_PUBLISHED)}
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,10 @@ class ReaderOptions:
 
     label: options.Label = None
     cost_matrix: options.CostMatrix = None
+    text: options.Text = None
+    features: options.Features = None
+    id: options.Id = None
+    ignore: options.Ignore = None
     reader: options.Reader = None
 
     def given(self) -> dict[str, Any]:
@@ -56,7 +77,9 @@ class ReaderOptions:
         >>> ReaderOptions(label="kind", reader=["bits=20"]).given()
         {'label': 'kind', 'bits': 20}
         """
-        return reader_options(self.label, self.cost_matrix, self.reader)
+        named = {"text": self.text or None, "id": self.id, "ignore": self.ignore or None}
+        named["embed"] = embedder_in(self.features)
+        return {**reader_options(self.label, self.cost_matrix, self.reader), **given(**named)}
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
@@ -64,7 +87,8 @@ def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
 
     >>> def show(data: str, *, reading: ReaderOptions) -> None:
     ...     print(data, reading.given())
-    >>> with_groups(show)(data="calls.csv", label="kind", cost_matrix=None, reader=None)
+    >>> others = dict.fromkeys(["cost_matrix", "text", "features", "id", "ignore", "reader"])
+    >>> with_groups(show)(data="calls.csv", label="kind", **others)
     calls.csv {'label': 'kind'}
     """
     groups = {

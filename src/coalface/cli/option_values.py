@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget
+    from coalface.learner.classifiers import CoalClassifier
     from coalface.models.online import OnlineModel
 
 _OPTION_OF = {"seed": "random_state", "cost_model": "model"}  # where they have other names
-_LISTS = {"ignore", "classes", "feature_names"}
+_LISTS = {"ignore", "text", "keep", "ngrams", "skips", "classes", "feature_names"}
+_FLAGS = {"zero_based", "grouped"}
+READER_OPTIONS = frozenset(  # of all formats
+    (
+        *("bits", "classes", "cost_matrix", "encoder", "feature_names", "features", "first_label", "grouped", "id"),
+        *("ignore", "keep", "label", "labels", "n_features", "name", "ngrams", "skips", "tag", "targets", "text"),
+        *("embed", "verify", "word", "zero_based"),
+    )
+)
 _INTEGERS = {"bits", "n_features", "first_label", "word", "tag"}
 
 
@@ -36,6 +45,22 @@ def check_nothing_given(settings: dict[str, Any]) -> None:
         raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
 
 
+def check_same_settings(learner: "CoalClassifier", settings: dict[str, Any]) -> None:
+    """Refuse settings together with ``--resume`` that the model did not start with.
+
+    >>> from coalface import CoalClassifier
+    >>> check_same_settings(CoalClassifier(mellowness=0.3), {"mellowness": 0.3})
+    """
+    began, now = learner.plain_params(), type(learner)(**settings).plain_params()
+    for name in settings:
+        if began[name] != now[name]:
+            option = next((option for option, parameter in _OPTION_OF.items() if parameter == name), name)
+            raise InputError(
+                f"{option} must be as the training began, {shortened(began[name])}, got {shortened(now[name])}. Pass "
+                "the same settings with --resume, or none."
+            )
+
+
 def check_output(path: Path, option: str) -> None:
     """Refuse an output file that cannot be written, before the work begins.
 
@@ -47,6 +72,15 @@ def check_output(path: Path, option: str) -> None:
         raise InputError(f"{option} must name a file, got the folder {str(path)!r}. Add a file name.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{option} must lie in a folder that exists, got {path.as_posix()!r}. Make the folder first.")
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """Refuse to overwrite what exists, unless the user gave ``--force``.
+
+    >>> check_new(Path("lost", "calls.vw"), force=False)
+    """
+    if path.exists() and not force:
+        raise InputError(f"{path} exists already. Choose another name, or overwrite it.", remedy={"force": True})
 
 
 def number_or_auto(number: Callable[[str], float], text: str) -> float | str:
@@ -113,6 +147,17 @@ def model_in(model: str | None, interactions: str | None) -> "OnlineModel | str 
         ) from None
 
 
+def embedder_in(text: str | None) -> str | None:
+    """What makes vectors of texts; None for words.
+
+    >>> embedder_in("minilm"), embedder_in("words")
+    ('minilm', None)
+    """
+    if text not in (None, "words", "minilm"):
+        raise InputError(f"--features must be words or minilm, got {text!r}.")
+    return text if text == "minilm" else None
+
+
 def budget_in(text: str | None, over: int | None = None) -> "Budget | None":
     """The budget of ``--budget``; ``over`` is the number of examples if the text does not give it.
 
@@ -145,7 +190,7 @@ def reader_options(label: str | None, cost_matrix: Path | None, named: Sequence[
 def _reader_value(name: str, text: str) -> Any:
     if name in _LISTS:
         return names_in(f"--reader {name}", text)
-    if name == "zero_based" and text in ("true", "false"):
+    if name in _FLAGS and text in ("true", "false"):
         return text == "true"
     if name not in _INTEGERS:
         return text

@@ -9,26 +9,87 @@ from coalface.cli.option_values import number_or_auto
 
 SOURCE = "A file, a dataset folder, or a name that `coalface data list` shows."
 NamedData = Annotated[Path, typer.Argument(metavar="DATA", help=SOURCE)]
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="VW text, svmlight, CSV, CoNLL, npz, or a dataset folder.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, JSON lines, Parquet, VW text, svmlight, CoNLL, npz or a folder; - for standard input.",
+    ),
+]
+BLOCK_ROWS = 65_536  # as in data.streams.contract, which is slow to import
+Block = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Read this many rows at a time. The first of them decide the labels and the kinds of columns, unless the "
+        "model knows them.",
+    ),
+]
+Parts = Annotated[
+    list[Path],
+    typer.Argument(metavar="DATA", help="Files or quoted patterns such as 'pool/*.parquet': .parquet, .csv or .jsonl."),
+]
+DataOrPool = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, JSON lines, Parquet, VW text, svmlight, CoNLL, npz or a folder; or the files of a pool.",
+    ),
+]
+PoolExecutor = Annotated[
+    str | None,
+    typer.Option("--executor", help="For pools: threads (default), processes or dask://HOST:PORT."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="For pools: the number of workers; by default one per core.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that train or simulate --save wrote.")]
 ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="A project folder that init made.")]
-Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, conll, npz or folder.")]
-Label = Annotated[str | None, typer.Option(help="CSV: the column of the true label.")]
+Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, jsonl, parquet, conll, npz or folder.")]
+Label = Annotated[str | None, typer.Option(help="CSV, JSON lines, Parquet: the column of the true label.")]
+Text = Annotated[
+    list[str] | None,
+    typer.Option("--text", metavar="COLUMN", help="A column of texts, if it is not recognised; may be repeated."),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        "--features",
+        metavar="NAME",
+        help="What makes numbers of texts: words (default) or minilm, sentence embeddings.",
+        autocompletion=lambda: ["words", "minilm"],
+    ),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="COLUMN", help="A column to leave out; may be repeated.")
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="The column of ids, which the output repeats; by default id."),
+]
 CostMatrix = Annotated[
     Path | None,
     typer.Option(
-        help="CSV, svmlight: costs by true label (row) and prediction (column), .npy or .csv. A .csv may have names in "
-        "its first line and column; without names, rows and columns are the labels in sorted order, or in that of "
-        "--reader classes."
+        help="Tables, svmlight: costs by true label (row) and prediction (column), .npy or .csv. A .csv may have "
+        "names in its first line and column; without names, rows and columns are the labels in sorted order, or in "
+        "that of --reader classes."
     ),
 ]
 Reader = Annotated[
     list[str] | None,
-    typer.Option("--reader", metavar="NAME=VALUE", help="Another option of the reader, such as ignore=id,date."),
+    typer.Option("--reader", metavar="NAME=VALUE", help="Another option of the reader, such as classes=a,b."),
 ]
+Candidates = Annotated[
+    bool,
+    typer.Option("--candidates", help="VW text: use the labels of a line also where each line lists only one."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file or dataset that exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 
 # Settings of the learner; CoalClassifier has the defaults of those that the user leaves out.
+AsPublished = Annotated[
+    bool,
+    typer.Option("--as-published", help="Start from the paper's settings, as Vowpal Wabbit runs them with --adax."),
+]
+NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Leave out the feature that is always 1.")]
 Rule = Annotated[
     str | None,
     typer.Option(
@@ -56,6 +117,16 @@ WarmUp = Annotated[
 WidthScale = Annotated[float | None, typer.Option(help="A smaller value asks about narrower ranges.")]
 Slack = Annotated[str | None, typer.Option(help="published or noise-scaled.")]
 AuditRate = Annotated[float | None, typer.Option(help="Probability per example of one extra, random question.")]
+MissRate = Annotated[
+    float | None, typer.Option(help="How often the best label may be missed; audits ask for all costs.")
+]
+PriceOfTruth = Annotated[
+    float | None,
+    typer.Option(
+        help="The price of a true label, in costs: ask for it where at least so many costs are wanted. The data must "
+        "have true labels."
+    ),
+]
 Accumulator = Annotated[str | None, typer.Option(help="adax or adagrad.")]
 Sensitivity = Annotated[str | None, typer.Option(help="shadow, seen-only or derivative.")]
 AbstainCost = Annotated[float | None, typer.Option(help="The cost of giving no label; predict abstains if it is less.")]
@@ -67,8 +138,8 @@ CostModel = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What predicts the costs: auto (default), online, ridge, forest or exact.",
-        autocompletion=lambda: ["auto", "online", "ridge", "forest", "exact"],
+        help="What predicts the costs: auto (default), online, ridge, forest, classes or exact.",
+        autocompletion=lambda: ["auto", "online", "ridge", "forest", "classes", "exact"],
     ),
 ]
 Interactions = Annotated[

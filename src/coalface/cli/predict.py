@@ -1,36 +1,114 @@
 """``coalface predict``."""
 
 import json
-from typing import Annotated, Any
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
+from coalface.cli.screen import progress_bar
+
+if TYPE_CHECKING:
+    from coalface.data.dataset import CostDataset
+    from coalface.learner.classifiers import CoalClassifier
 
 
 def predict(
     model: options.Model,
-    data: options.Data,
+    data: options.DataOrPool,
     *,
-    costs: Annotated[bool, typer.Option("--costs", help="Add the predicted cost of every label.")] = False,
+    costs: Annotated[
+        bool, typer.Option("--costs", help="Add the predicted cost of every label, within --cost-bounds.")
+    ] = False,
+    candidates: options.Candidates = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write one Parquet file per file of a pool into this folder, not beside them.")
+    ] = None,
+    executor: options.PoolExecutor = None,
+    workers: options.Workers = None,
+    block: options.Block = options.BLOCK_ROWS,
     format: options.Format = "auto",
     reading: ReaderOptions,
 ) -> None:
     """Print the label with the least predicted cost per example.
 
-    The output is JSON lines. A model trained with --abstain-cost may also answer "abstain".
-    """
-    from coalface.data.labels import label_texts
-    from coalface.learner.named_learner import NamedLearner
+    The output is JSON lines, with the ids of the examples if they have any. A model trained with --abstain-cost may
+    also answer "abstain".
 
-    current = NamedLearner.load(model)
-    dataset = current.read(data, format, reading.given())
-    labels = current.learner.predict(dataset.X, candidates=dataset.candidates).tolist()
-    predicted = current.learner.predict_cost(dataset.X).tolist() if costs else None
-    names = label_texts(current.learner.classes_)
+    Several files or a quoted pattern, or --executor or --out, are a pool: the predictions of part-0.parquet are written
+    to part-0.predictions.parquet. After Ctrl-C or a crash, the same command does only what is missing.
+    Lines are printed as soon as a block is read; --block 1 answers each line of standard input at once.
+    """
+    from coalface.cli.pools import is_pool
+
+    if is_pool(data) or executor is not None or out is not None:
+        _predict_pool(model, data, out, executor or "threads", workers, reading, costs=costs)
+        return
+    _predict_file(model, data[0], format, reading, block, costs=costs, candidates=candidates)
+
+
+def _predict_pool(
+    model: Path,
+    data: list[Path],
+    out: Path | None,
+    executor: str,
+    workers: int | None,
+    reading: ReaderOptions,
+    *,
+    costs: bool,
+) -> None:
+    from coalface.cli.pools import pool_columns
+    from coalface.studies.pools import predict_pool
+
+    with progress_bar("Predicting") as progress:
+        outcome = predict_pool(
+            model,
+            data,
+            out=out,
+            costs=costs,
+            executor=executor,
+            workers=workers,
+            progress=progress,
+            **pool_columns(reading),
+        )
+    typer.echo(f"{outcome}.")
+    typer.echo(f"Predictions: NAME.predictions.parquet {'beside each file' if out is None else f'in {out}'}.")
+
+
+def _predict_file(
+    model: Path, data: Path, format: str, reading: ReaderOptions, block: int, *, costs: bool, candidates: bool
+) -> None:
+    from coalface.learner.named_learner import NamedLearner
+    from coalface.learner.streaming import Stream, examples_of
+
+    current, n_rows = NamedLearner.load(model), 0
+    stream = Stream(data, format, reading.given(), rows=block)
+    for dataset in examples_of(current, stream, candidates=candidates):
+        if not n_rows and current.learner.unanswered.all():
+            warnings.warn(
+                f"{model} has learned no cost yet, so it predicts its first label. Tell it some.", stacklevel=2
+            )
+        for line in _lines(current.learner, dataset, n_rows, costs=costs):
+            typer.echo(json.dumps(line))
+        n_rows += len(dataset)
+
+
+def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, *, costs: bool) -> Iterator[dict[str, Any]]:
+    """The predictions of a block whose first row has this number."""
+    from coalface.data.costs import CostScale
+    from coalface.data.labels import label_texts
+
+    labels = learner.predict(dataset.X, candidates=dataset.candidates).tolist()
+    scale = CostScale.of(learner.cost_bounds)
+    predicted = scale.within(learner.predict_cost(dataset.X)).tolist() if costs else None
+    names = label_texts(learner.classes_)
     for row, best in enumerate(labels):
-        line: dict[str, Any] = {"row": row, "label": best}
+        named = {} if dataset.ids is None else {"id": str(dataset.ids[row])}
+        line: dict[str, Any] = {"row": first + row, **named, "label": best}
         if predicted is not None:
             line["costs"] = dict(zip(names, (round(cost, 6) for cost in predicted[row]), strict=True))
-        typer.echo(json.dumps(line))
+        yield line

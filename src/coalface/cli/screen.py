@@ -1,28 +1,41 @@
 """Tables on standard output, progress on standard error, and numbers in words; no colours in a pipe."""
 
-from collections.abc import Iterator, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import indent
 from typing import TYPE_CHECKING, Protocol
 
+from coalface.errors import counted as counted
+
 if TYPE_CHECKING:
+    from coalface.data.encoding.encoder import Encoder
     from coalface.learner.classifiers import CoalClassifier
+
+
+QUIET_SECONDS = 30.0  # between two lines of progress in a log
 
 
 class Progress(Protocol):
     """Shows how much is done, of how much, and a new name for it."""
 
-    def __call__(self, done: int, total: int, what: str | None = None) -> None:
+    def __call__(self, done: int, total: int | None, what: str | None = None) -> None:
         """Update the bar."""
 
 
-def counted(n: int, noun: str) -> str:
-    """A number with its noun.
+_MOST_NAMED = 5
+_ENOUGH = 10  # examples per label
 
-    >>> counted(1, "cost"), counted(1200, "cost"), counted(2, "pass")
-    ('1 cost', '1,200 costs', '2 passes')
-    """
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{n:,} {noun if n == 1 else plural}"
+
+def rarely_best(learner: "CoalClassifier") -> str | None:
+    """A line that names the labels hardly ever seen; None if there are none, or too few examples to tell."""
+    rare = learner.rare_labels_
+    if not rare or learner.examples_queried_ < _ENOUGH * len(learner.classes_):
+        return None
+    named = ", ".join(f"{label} ({often})" for label, often in list(rare.items())[:_MOST_NAMED])
+    more = f" and {len(rare) - _MOST_NAMED} more" if len(rare) > _MOST_NAMED else ""
+    return f"Hardly ever the best label, so predictions of it are guesses: {named}{more}"
 
 
 def spending(learner: "CoalClassifier") -> str | None:
@@ -33,6 +46,11 @@ def spending(learner: "CoalClassifier") -> str | None:
         return None
     budget = Budget.of(learner.budget)
     return f"Budget: {learner.spent_:,.10g} of {budget.amount:,.10g} {budget.unit} spent"
+
+
+def described_columns(encoder: "Encoder") -> str:
+    """What an encoder does to each column, under a heading."""
+    return "  Columns:\n" + indent(encoder.describe(), "    ")
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -54,16 +72,45 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress]:
-    """A function ``progress(done, total)`` that draws a bar on standard error if it is a terminal."""
+    """A function ``progress(done, total)`` that shows a bar on a terminal, and otherwise a line now and then."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    console, last_line, name = Console(stderr=True), time.monotonic(), what
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(what, total=None)
 
-        def progress(done: int, total: int, what: str | None = None) -> None:
+        def progress(done: int, total: int | None, what: str | None = None) -> None:
+            nonlocal last_line
             bars.update(task, completed=done, total=total, description=what)
+            if not console.is_terminal and time.monotonic() - last_line > QUIET_SECONDS:
+                last_line = time.monotonic()
+                print(f"{name}: {done:,}" + ("" if total is None else f" of {total:,}"), file=sys.stderr, flush=True)
+
+        yield progress
+
+
+@contextmanager
+def reading_bar(what: str) -> Iterator[Callable[[int, int | None, int], None]]:
+    """A function ``progress(bytes read, size, examples)`` that shows a bar on a terminal, or a line now and then."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console, began = Console(stderr=True), time.monotonic()
+    last_line = began
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=None)
+
+        def progress(done: int, total: int | None, rows: int) -> None:
+            nonlocal last_line
+            per_second = rows / max(time.monotonic() - began, 1e-9)
+            said = f"{what}: {counted(rows, 'example')}, {per_second:,.0f} per second"
+            bars.update(task, completed=done, total=total, description=said)
+            if not console.is_terminal and time.monotonic() - last_line > QUIET_SECONDS:
+                last_line = time.monotonic()
+                share = "" if not total else f", {done / total:.0%} read"
+                print(said + share, file=sys.stderr, flush=True)
 
         yield progress

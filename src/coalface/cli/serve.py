@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.service.project.project import Project
@@ -53,10 +52,8 @@ def serve(
     if remove_token is not None:
         _remove_token(project, remove_token)
         return
-    try:
-        from coalface.service.web.uvicorn_server import ServerOptions, run_server
-    except ModuleNotFoundError as missing:
-        raise InputError(f"serve needs {missing.name}, which is not installed: pip install 'coalface[app]'.") from None
+    from coalface.service.web.uvicorn_server import ServerOptions, run_server
+
     server = ServerOptions(host, port, per_minute, proxy, webhook, os.environ.get(SECRET, ""))
     run_server(project, server, typer.echo, partial(typer.echo, err=True))
 

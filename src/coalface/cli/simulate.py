@@ -1,5 +1,6 @@
 """``coalface simulate``."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,8 +8,9 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import LearnerOptions, ReaderOptions
-from coalface.cli.option_values import budget_in, check_output
-from coalface.cli.screen import print_table, progress_bar, spending
+from coalface.cli.option_values import check_output
+from coalface.cli.screen import counted, print_table, spending
+from coalface.cli.simulated_runs import RunSettings, streamed_run, whole_run
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ def simulate(
     data: options.NamedData,
     *,
     test: Annotated[Path | None, typer.Option(help="Held-out data with all costs known.")] = None,
-    test_fraction: Annotated[float, typer.Option(help="Without --test, the share of DATA to hold out.")] = 0.2,
+    test_fraction: Annotated[
+        float, typer.Option(help="Without --test, the share of DATA to hold out; 0: no test.")
+    ] = 0.2,
     settings: LearnerOptions,
     budget: options.Budget = None,
     batch: options.Batch = 1,
@@ -38,6 +42,15 @@ def simulate(
     ] = "doubling",
     budgets: Annotated[str | None, typer.Option(hidden=True)] = None,
     stop_saving: options.StopSaving = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read DATA block by block, in one pass: its rows keep their order, and only --test is held out. "
+            "Standard input (-) is always read so.",
+        ),
+    ] = False,
+    block: options.Block = options.BLOCK_ROWS,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
     as_json: options.Json = False,
@@ -51,81 +64,32 @@ def simulate(
     A budget without "over" is spent over all training examples.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
-    from coalface.data.alignment import read_aligned
-    from coalface.data.formats.readers import read_dataset
-    from coalface.data.known.catalogue import find_train_test
-    from coalface.learner.classifiers import CoalClassifier
-    from coalface.learner.named_learner import NamedLearner
-
     parameters = settings.given(random_state=seed, alike=alike)
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_output(path, option)
     if budgets is not None:
         raise InputError("--budgets is now called --checkpoints. (--budget limits what may be spent.)")
-    wanted = _checkpoints(checkpoints)
-    how = reading.given()
-    both = find_train_test(data, format, how)
-    if both is not None and test is not None:
-        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave out --test.")
-    train = read_dataset(data, format, **how) if both is None else both.train
-    model = NamedLearner(CoalClassifier(classes=train.classes, **parameters), train.feature_names)
-    if both is not None:
-        held_out = both.test
-    elif test is None:
-        train, held_out = train.split(test_fraction, seed)
+    how = RunSettings(parameters, _checkpoints(checkpoints), budget, batch, stop_saving)
+    if stream or str(data) == "-":
+        model, curve, train, n_rows = streamed_run(how, data, test, format, reading.given(), block)
     else:
-        held_out = read_aligned(
-            test,
-            format,
-            how,
-            classes=train.classes,
-            feature_names=train.feature_names,
-            width=train.X.shape[1],
+        fraction = 0.0 if test is not None else test_fraction
+        model, curve, train, n_rows = whole_run(
+            how, data, test, format, reading.given(), fraction, seed, shuffle=shuffle
         )
-    model.learner.set_params(budget=budget_in(budget, over=len(train)))
-    curve = _run(model, train, held_out, wanted, seed if shuffle else None, batch, stop_saving)
     _show(curve, spending(model.learner), as_json=as_json)
     if save is not None:
+        model.keep_encoder(train)
         model.save(save)
     if report is not None:
-        _write_report(report, curve, train, model.learner, batch)
+        _write_report(report, curve, train, n_rows, model.learner, batch)
     if curve.interrupted:
         raise typer.Exit(_INTERRUPTED)
 
 
-def _run(
-    model: Any,
-    train: "CostDataset",
-    held_out: "CostDataset",
-    checkpoints: Any,
-    seed: int | None,
-    batch: int,
-    stop_saving: float | None,
-) -> "Curve":
-    import numpy as np
-
-    from coalface.studies.simulation import simulate as run
-
-    with progress_bar(train.name or "Simulating") as progress:
-        return run(
-            model.learner,
-            train.X,
-            train.cost,
-            X_test=held_out.X,
-            cost_test=held_out.cost,
-            order=None if seed is None else np.random.default_rng(seed).permutation(len(train)),
-            checkpoints=checkpoints,
-            candidates=train.candidates,
-            price=train.price,
-            batch=batch,
-            stop_saving=stop_saving,
-            progress=progress,
-        )
-
-
 def _checkpoints(text: str) -> Any:
-    if text[:1].isalpha():
+    if text in ("doubling", "quarter-doubling"):
         return text
     try:
         return [int(number) for number in text.split(",")]
@@ -140,35 +104,48 @@ def _show(curve: "Curve", spent: str | None, *, as_json: bool) -> None:
         typer.echo(curve.to_json())
         return
     title = "Stopped: more questions would save too little" if curve.stopped else "The run"
-    print_table("Interrupted: the run so far" if curve.interrupted else title, _HEADINGS, _rows(curve))
-    typer.echo(f"Area under the test cost on a log2 axis (AUC, smaller is better): {curve.auc:.4f}")
+    print_table("Interrupted: the run so far" if curve.interrupted else title, _headings(curve), _rows(curve))
+    if not math.isnan(curve.auc):  # there is test data
+        typer.echo(f"Area under the test cost on a log2 axis (AUC, smaller is better): {curve.auc:.4f}")
     if spent is not None:
         typer.echo(f"{spent}.")
 
 
+def _headings(curve: "Curve") -> tuple[str, ...]:
+    return _HEADINGS if curve.truths_queried is None else (*_HEADINGS, "true labels asked", "price")
+
+
 def _rows(curve: "Curve") -> list[list[str]]:
     columns = (curve.costs_queried, curve.examples_queried, curve.rounds, curve.test_cost)
-    return [
-        [f"{costs:,}", f"{examples:,}", f"{rounds:,}", f"{test_cost:.4f}"]
+    rows = [
+        [f"{costs:,}", f"{examples:,}", f"{rounds:,}", "-" if math.isnan(test_cost) else f"{test_cost:.4f}"]
         for costs, examples, rounds, test_cost in zip(*(column.tolist() for column in columns), strict=True)
     ]
+    if curve.truths_queried is None:
+        return rows
+    bought = zip(curve.truths_queried.tolist(), curve.price.tolist(), strict=True)
+    return [[*row, f"{truths:,}", f"{price:,.10g}"] for row, (truths, price) in zip(rows, bought, strict=True)]
 
 
-def _write_report(path: Path, curve: "Curve", train: "CostDataset", learner: "CoalClassifier", batch: int) -> None:
+def _write_report(
+    path: Path, curve: "Curve", train: "CostDataset", n_rows: int, learner: "CoalClassifier", batch: int
+) -> None:
     from coalface.studies.report.html_page import page, write_page
     from coalface.studies.report.panels import draw_curves, rules_panel
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
     settings["batch"] = f"{batch}"
     runs = {learner.rule: [curve]}
-    panels = [rules_panel("Against costs", runs), rules_panel("Against examples", runs, "examples_queried")]
-    size = f"{len(train):,} training examples, {len(train.classes)} labels, {train.X.shape[1]:,} features"
+    axis = "costs_queried" if curve.truths_queried is None else "price"
+    panels = [rules_panel("Against costs", runs, axis), rules_panel("Against examples", runs, "examples_queried")]
+    sizes = {"training example": n_rows, "label": len(train.classes), "feature": train.X.shape[1]}
+    size = ", ".join(counted(n, noun) for noun, n in sizes.items())
     html = page(
         "run.html",
         f"A simulated run on {train.name or 'your data'}",
         f"{curve}. {size}.",
         curves=draw_curves(panels, "Test cost"),
-        headings=_HEADINGS,
+        headings=_headings(curve),
         rows=_rows(curve),
         settings=settings,
         times={"the run": f"{curve.seconds:.2f} s"},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coalface.cli import options
+from coalface.cli import options, screen
 from coalface.cli.screen import counted, print_table
 from coalface.errors import InputError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from coalface.studies.sweep import Progress
 
 _INTERRUPTED, _SOME_FAILED = 130, 1
-_QUIET_SECONDS = 30.0  # between two lines of progress in a log
 
 
 def sweep(
@@ -148,7 +147,7 @@ def _progress(what: str) -> Iterator["Progress"]:
             pace = _pace(done - first, total - done, time.monotonic() - began)
             pace += f", {failed} failed" if failed else ""
             bars.update(task, completed=done, total=total, pace=pace)
-            if not console.is_terminal and time.monotonic() - last_line > _QUIET_SECONDS:
+            if not console.is_terminal and time.monotonic() - last_line > screen.QUIET_SECONDS:
                 last_line = time.monotonic()
                 typer.echo(f"{what}: {done:,} of {total:,} runs, {pace}", err=True)
 

@@ -1,15 +1,12 @@
 """``coalface tell``."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from coalface.cli import options
 from coalface.cli.screen import counted
-from coalface.errors import FileFormatError
-
-_STDIN = Path("-")
 
 
 def tell(
@@ -22,42 +19,34 @@ def tell(
     fill_gaps: Annotated[
         bool, typer.Option("--fill-gaps", help="Close rounds without a line as if nothing had been asked.")
     ] = False,
+    block: options.Block = options.BLOCK_ROWS,
 ) -> None:
     """Learn the answered lines of ask and save the model.
 
     After an error in any line, nothing changes.
     The lines continue from the model's round without a gap, in any order. Rounds that the model has learned are
     refused, so the same file cannot count twice. The lines may come in several files, the earlier rounds first.
+    They are learned block by block; lines that come too early wait in memory, and so do late answers.
     """
-    from coalface.data.labels import label_texts
+    from coalface.data.streams.line_source import text_lines
     from coalface.files.atomic import exclusive
     from coalface.learner.named_learner import NamedLearner, require_model
-    from coalface.rounds.lines import read_rounds
+    from coalface.learner.telling import tell_lines
 
     require_model(model)
-    lines = _text_of(answers).split("\n")
+    lines = text_lines(answers)
     with exclusive(model):  # or another process would overwrite what this one learns
         current = NamedLearner.load(model)
         learner = current.learner
-        before = learner.costs_queried_
-        labels = dict.fromkeys(label_texts(learner.classes_))
-        rounds = read_rounds(lines, str(answers), labels=labels, partial=late)
-        current.tell(rounds, late=late, fill_gaps=fill_gaps)
+        before, truths_before = learner.costs_queried_, learner.truths_queried_
+        tell_lines(current, lines, str(answers), rows=block, late=late, fill_gaps=fill_gaps)
         current.save(model)
+    truths = learner.truths_queried_
+    if truths:
+        typer.echo(f"{model}: {counted(truths - truths_before, 'true label')} counted, {truths:,} in all")
     typer.echo(
         f"{model}: {counted(learner.costs_queried_ - before, 'cost')} counted, {learner.costs_queried_:,} in all on "
         f"{counted(learner.examples_queried_, 'example')}; next round {learner.round_:,}"
     )
     if learner.saving_ is not None:
         typer.echo(f"More asking could save {learner.saving_}")
-
-
-def _text_of(path: Path) -> str:
-    if path == _STDIN:
-        return sys.stdin.read()
-    if not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the path of the answers, or pass - for standard input.")
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as problem:
-        raise FileFormatError(f"{path} must be text in UTF-8 ({problem.reason}). Write it again.") from None

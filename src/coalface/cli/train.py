@@ -1,29 +1,56 @@
 """``coalface train``."""
 
+import warnings
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import LearnerOptions, ReaderOptions
-from coalface.cli.option_values import budget_in, check_nothing_given, check_output, names_in
-from coalface.cli.screen import counted
+from coalface.cli.option_values import (
+    budget_in,
+    check_nothing_given,
+    check_output,
+    check_same_settings,
+    embedder_in,
+    names_in,
+)
+from coalface.cli.screen import counted, described_columns, rarely_best, reading_bar
 from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.data.streams.position import Position
+    from coalface.learner.named_learner import NamedLearner
 
 
 def train(
     *,
     model: Annotated[Path, typer.Option(help="The file to save the model in.")],
     data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="Examples with costs; without it, the model starts empty.")
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]", help="Examples with costs, - for standard input; without it, the model starts empty."
+        ),
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="The labels, such as refund,billing; needed without DATA.")
+        str | None,
+        typer.Option(
+            help="The labels, such as refund,billing; needed without DATA, and if the first rows of DATA lack some."
+        ),
     ] = None,
-    resume: Annotated[
+    more: Annotated[
         bool, typer.Option("--continue", help="Learn more with an existing model, with its settings.")
     ] = False,
+    checkpoint_every: Annotated[
+        int | None, typer.Option(min=1, help="Save the model after every so many rows, together with the position.")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on after the last checkpoint of the same DATA; without one, start."),
+    ] = False,
+    block: options.Block = options.BLOCK_ROWS,
     settings: LearnerOptions,
     budget: options.Budget = None,
     seed: options.SeedIfGiven = None,
@@ -35,12 +62,13 @@ def train(
     Without DATA, the model is empty and ready for ask.
     Settings that are left out have the defaults of CoalClassifier.
     An existing model is never overwritten; --continue learns more with it.
+    DATA is read block by block, in one pass.
     A budget counts what ask wants from then on, also with --continue; the costs in DATA are free.
     """
+    from coalface.data.formats.cost_matrix import read_cost_matrix
     from coalface.data.labels import labels_from_text
     from coalface.files.atomic import exclusive
-    from coalface.learner.classifiers import CoalClassifier
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.learner.streaming import Stream, Training
     from coalface.models.choice import MODELS
 
     check_output(model, "--model")
@@ -51,21 +79,64 @@ def train(
     if data is None and classes is None:
         raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
     labels = None if classes is None else labels_from_text(names_in("--classes", classes))
-    parameters = settings.given(classes=labels, random_state=seed)
-    if resume:
+    later = None if data is not None else embedder_in(reading.features)  # of the first examples that ask reads
+    parameters = settings.given(classes=labels, random_state=seed, features=later)
+    if settings.price_of_truth is not None and labels is not None and reading.cost_matrix is not None:
+        parameters["cost_matrix"] = read_cost_matrix(reading.cost_matrix, labels)
+    if more:
         check_nothing_given(parameters)
+    if data is None and (resume or checkpoint_every is not None):
+        raise InputError("--resume and --checkpoint-every need DATA, got none. Pass it, or leave them out.")
     wanted_budget = budget_in(budget)
     with exclusive(model):
-        if model.exists() and not resume:
-            raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        current = NamedLearner.load(model) if resume else NamedLearner(CoalClassifier(**parameters))
+        current, after = _begun(model, parameters, more=more, resume=resume)
         if data is not None:
-            current.learn(data, format, reading.given())
+            stream = Stream(data, format, reading.given(), rows=block)
+            with reading_bar(data.name) as progress:
+                training = Training(current, stream, checkpoint_every, partial(_save, current, model), progress)
+                training.run(after)
         if wanted_budget is not None:
             current.learner.start_budget(wanted_budget)
-        current.save(model)
+        _save(current, model, None)
     learner = current.learner
     typer.echo(
         f"{model}: {counted(learner.round_ - 1, 'example')}, {counted(len(learner.classes_), 'label')}, "
         f"{counted(current.width, 'feature')}"
     )
+    if (rare := rarely_best(learner)) is not None:
+        typer.echo(rare, err=True)
+    if current.encoder is not None and not more:
+        typer.echo(described_columns(current.encoder), err=True)
+
+
+def _begun(
+    model: Path, parameters: dict[str, Any], *, more: bool, resume: bool
+) -> "tuple[NamedLearner, Position | None]":
+    """The learner that is trained, and where in the data it goes on."""
+    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.named_learner import NamedLearner
+
+    if not model.exists() and not more:
+        return NamedLearner(CoalClassifier(**parameters)), None
+    if not (more or resume):
+        raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
+    current = NamedLearner.load(model)
+    if resume and current.position is not None:
+        check_same_settings(current.learner, parameters)
+        return current, current.position
+    if not more:
+        raise InputError(
+            f"{model} has no checkpoint: it is finished. Pass --continue to learn more, or another --model."
+        )
+    if current.position is not None:
+        warnings.warn(
+            f"{model} has learned only {counted(current.position.rows, 'row')} of its data so far. Pass --resume with "
+            "the same data to learn the rest.",
+            stacklevel=2,
+        )
+    return current, None
+
+
+def _save(current: "NamedLearner", model: Path, position: "Position | None") -> None:
+    current.position = position
+    current.save(model)

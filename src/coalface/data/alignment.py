@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.formats.readers import format_of, read_dataset
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.formats.readers import TABLES, format_of, read_dataset
 from coalface.data.labels import label_texts
 from coalface.errors import InputError, UnknownLabelError
 
-_SPARSE = ("vw", "svmlight")
-_TAKES_CLASSES = (*_SPARSE, "csv", "conll")
+SPARSE = ("vw", "svmlight")
+_TAKES_CLASSES = (*SPARSE, *TABLES, "conll")
 _SHOWN = 5
 
 
@@ -25,16 +26,90 @@ def read_aligned(
     classes: NDArray[Any],
     feature_names: tuple[str, ...] | None,
     width: int,
+    encoder: Encoder | None = None,
 ) -> CostDataset:
-    """The dataset of a path, with the features and labels of a learner.
+    """The dataset of a path, with the features and labels of a learner, which may have an ``encoder``.
 
     A CSV must have all columns, in any order. In sparse text, features that do not occur are 0.
     """
     found = format_of(path, format)
-    if found in _TAKES_CLASSES:
+    dataset = read_dataset(path, format, **reader_options(found, options, classes, encoder))
+    return Aligner(path, found in SPARSE, classes, feature_names=feature_names, width=width, encoder=encoder).aligned(
+        dataset
+    )
+
+
+def reader_options(
+    format: str, options: dict[str, Any], classes: NDArray[Any], encoder: Encoder | None
+) -> dict[str, Any]:
+    """The options of a reader with the labels and the encoder of a learner, where the format takes them."""
+    if format in _TAKES_CLASSES:
         options = {"classes": classes, **options}
-    dataset = read_dataset(path, format, **options)
-    return align_labels(align_features(dataset, feature_names, width, sparse=found in _SPARSE), classes)
+    return {"encoder": encoder, **options} if encoder is not None and format in TABLES else options
+
+
+class Aligner:
+    """Puts the blocks of a dataset into the columns of a learner, new features after its own.
+
+    ``classes`` None leaves labels as they are. With ``grows``, the new features of a block keep their columns in the
+    blocks after it.
+
+    >>> first = CostDataset([[1.0, 2.0]], [[0.0, 1.0]], feature_names=["loud", "length"])
+    >>> aligner = Aligner(Path("a.vw"), sparse=True, grows=True, feature_names=("length",), width=1)
+    >>> aligner.aligned(first).feature_names
+    ('length', 'loud')
+    >>> aligner.aligned(CostDataset([[7.0]], [[0.0, 1.0]], feature_names=["loud"])).X.toarray().tolist()
+    [[0.0, 7.0]]
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        sparse: bool,
+        classes: NDArray[Any] | None = None,
+        *,
+        feature_names: tuple[str, ...] | None = None,
+        width: int = 0,
+        encoder: Encoder | None = None,
+        grows: bool = False,
+    ) -> None:
+        self._path, self._sparse, self._classes, self._grows = path, sparse, classes, grows
+        self._names, self._width, self._encoder = feature_names, width, encoder
+        self._columns: dict[str, int] | None = None  # of named features; made when a block needs it
+
+    def aligned(self, block: CostDataset) -> CostDataset:
+        """The block with the features and labels of the learner."""
+        if self._width and self._encoder is None and block.encoder is not None:
+            _refuse_raw(self._path, block.encoder)
+        placed = block if self._encoder is not None and block.encoder is self._encoder else self._placed(block)
+        if self._grows:
+            self._names, self._width = placed.feature_names or self._names, max(self._width, placed.X.shape[1])
+            self._encoder = placed.encoder
+        return placed if self._classes is None else align_labels(placed, self._classes)
+
+    def _placed(self, block: CostDataset) -> CostDataset:
+        names = block.feature_names
+        if not self._sparse or not self._names or names is None:
+            return align_features(block, self._names, self._width, sparse=self._sparse)
+        if self._columns is None:
+            self._columns = {name: place for place, name in enumerate(self._names)}
+        places = np.array([self._columns.get(name, -1) for name in names], np.int32)
+        new = np.flatnonzero(places < 0)
+        places[new] = np.arange(len(self._names), len(self._names) + len(new), dtype=np.int32)
+        all_names = (*self._names, *(names[place] for place in new.tolist()))
+        if self._grows:
+            self._columns.update(zip(all_names[len(self._names) :], places[new].tolist(), strict=True))
+        return _renumbered(block, all_names, len(all_names), places)
+
+
+def _refuse_raw(path: Path, encoder: Encoder) -> None:
+    """Raise an InputError for a table with texts or gaps: the model learned from numbers."""
+    column = next(column for column in encoder.columns or () if column.kind != "number" or column.optional)
+    raise InputError(
+        f"{path}, column {column.name!r}: the model learned from numbers without gaps, got {column.describe()}. "
+        "Correct it, leave the column out, or train a new model on data with texts or gaps.",
+        remedy={"ignore": column.name},
+    )
 
 
 def align_features(
@@ -51,7 +126,12 @@ def align_features(
     names = dataset.feature_names
     if feature_names is None:
         wide = max(width, dataset.X.shape[1]) if sparse else dataset.X.shape[1]
-        return dataset if width == 0 else _renumbered(dataset, None, wide)
+        same = names is None and wide == dataset.X.shape[1]
+        return dataset if width == 0 or same else _renumbered(dataset, None, wide)
+    if names == feature_names:
+        return dataset
+    if names is None and sparse and not dataset.X.nnz:
+        return _renumbered(dataset, feature_names, len(feature_names))
     if names is None:
         if dataset.X.shape[1] != len(feature_names):
             raise InputError(
@@ -77,6 +157,8 @@ def align_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
     array([[ 1., nan,  0.]], dtype=float32)
     """
     known, found = label_texts(classes), label_texts(dataset.classes)
+    if known == found and dataset.classes.dtype.kind == classes.dtype.kind:
+        return dataset
     if known == found:
         return _with_labels(dataset, classes, dataset.cost, dataset.candidates)
     column = {name: place for place, name in enumerate(known)}
@@ -97,7 +179,15 @@ def _with_labels(
     dataset: CostDataset, classes: NDArray[Any], cost: NDArray[np.float32], candidates: NDArray[np.bool_] | None
 ) -> CostDataset:
     return CostDataset(
-        dataset.X, cost, classes, candidates=candidates, feature_names=dataset.feature_names, name=dataset.name
+        dataset.X,
+        cost,
+        classes,
+        candidates=candidates,
+        feature_names=dataset.feature_names,
+        ids=dataset.ids,
+        records=dataset.records,
+        encoder=dataset.encoder,
+        name=dataset.name,
     )
 
 

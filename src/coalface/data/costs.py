@@ -1,13 +1,15 @@
 """Checks of the costs that users pass, and their conversion to the internal scale from 0 to 1."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.frames import by_label
 from coalface.data.labels import label_codes
-from coalface.errors import InputError, in_one_line
+from coalface.errors import InputError, in_one_line, shortened
 
 Costs = NDArray[np.float32]
 
@@ -30,9 +32,9 @@ class CostScale:
         try:
             floor, ceiling = (float(bound) for bound in bounds)
         except (TypeError, ValueError):
-            raise InputError(f"cost_bounds must be a pair (low, high), got {bounds!r}.") from None
+            raise InputError(f"cost_bounds must be a pair (low, high), got {shortened(bounds)}.") from None
         if not (floor < ceiling and np.isfinite(ceiling - floor)):
-            raise InputError(f"cost_bounds must be finite with low < high, got {bounds!r}.")
+            raise InputError(f"cost_bounds must be finite with low < high, got {shortened(bounds)}.")
         return cls(floor, ceiling)
 
     def to_unit(self, cost: NDArray[Any]) -> NDArray[Any]:
@@ -52,8 +54,8 @@ class CostScale:
 
 
 def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) -> Costs:
-    """Costs (n, K) on the internal scale, NaN where unknown."""
-    array = as_cost_array(cost)
+    """Costs (n, K) on the internal scale, NaN where unknown; the columns of a data frame are matched by name."""
+    array = as_cost_array(by_label(cost, classes, "cost"))
     if array.shape != (n_rows, len(classes)):
         raise InputError(
             f"cost must have one row per example and one column per label, shape {(n_rows, len(classes))}, "
@@ -86,8 +88,13 @@ def as_cost_array(cost: Any) -> NDArray[np.floating[Any]]:
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def check_cost_matrix(cost_matrix: Any, n_labels: int | None = None, name: str = "cost_matrix") -> NDArray[np.float64]:
-    """A (K, K) matrix of known costs, row = truth, column = prediction."""
+def check_cost_matrix(
+    cost_matrix: Any, classes: NDArray[Any] | None = None, name: str = "cost_matrix"
+) -> NDArray[np.float64]:
+    """A (K, K) matrix of known costs, row = truth, column = prediction; a data frame is matched by name."""
+    if classes is not None:
+        cost_matrix = by_label(cost_matrix, classes, name, rows=True)
+    n_labels = None if classes is None else len(classes)
     matrix = as_cost_array(cost_matrix).astype(np.float64)
     if matrix.shape[0] != matrix.shape[1] or (n_labels is not None and len(matrix) != n_labels):
         expected = "(K, K)" if n_labels is None else f"{(n_labels, n_labels)}"
@@ -106,13 +113,31 @@ def costs_from_labels(
     >>> costs_from_labels(["b"], np.array(["a", "b", "c"]))
     array([[1., 0., 1.]])
     """
-    matrix = 1.0 - np.eye(len(classes)) if cost_matrix is None else check_cost_matrix(cost_matrix, len(classes))
+    matrix = 1.0 - np.eye(len(classes)) if cost_matrix is None else check_cost_matrix(cost_matrix, classes)
     return np.asarray(matrix[label_codes(labels, classes)])
 
 
-def check_mask(mask: Any, shape: tuple[int, int], name: str) -> NDArray[np.bool_]:
-    """A boolean array of the given shape."""
-    array = np.asarray(mask)
+def check_mask(mask: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    """A boolean array (n, K); the columns of a data frame are matched by name."""
+    array, shape = np.asarray(by_label(mask, classes, name)), (n_rows, len(classes))
     if array.dtype != np.bool_ or array.shape != shape:
         raise InputError(f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}.")
     return np.ascontiguousarray(array)
+
+
+def checked_answer(answer: Any, example: int, label: Any, scale: CostScale) -> float:
+    """The cost that an annotator gave a label, NaN for "can't tell".
+
+    >>> checked_answer("0.5", 3, "fly", CostScale(0.0, 1.0))
+    0.5
+    """
+    try:
+        cost = float(answer)
+    except (TypeError, ValueError):
+        cost = math.inf
+    if cost < scale.floor or cost > scale.ceiling:
+        raise InputError(
+            f'answer must return a number from {scale.floor:g} to {scale.ceiling:g}, or NaN for "can\'t tell", got '
+            f"{shortened(answer)} for label {np.asarray(label).item()!r} of example {example}."
+        )
+    return cost

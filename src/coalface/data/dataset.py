@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset_fields import (
     Examples,
+    checked_by_example,
     checked_codes,
     checked_examples,
     checked_mask,
@@ -20,12 +21,14 @@ from coalface.data.dataset_fields import (
     checked_sequence,
     checked_table,
 )
-from coalface.data.labels import label_array, label_codes
-from coalface.errors import InputError
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.frames import by_label, named_columns
+from coalface.data.labels import label_array, label_codes, refuse_mixed
+from coalface.errors import InputError, counted, shortened
 
 _BLOCK = 4096  # rows that are hashed or counted at a time
-_BY_EXAMPLE = ("X", "table", "truth", "candidates", "price", "sequence")
-_FIELDS = (*_BY_EXAMPLE, "classes", "cost_matrix", "feature_names", "name")
+_BY_EXAMPLE = ("X", "table", "truth", "candidates", "price", "sequence", "ids", "records")
+_FIELDS = (*_BY_EXAMPLE, "classes", "cost_matrix", "feature_names", "encoder", "name")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ class CostDataset:
     price of asking for each cost, such as a solver's run time; None means that all prices are equal. ``sequence`` (n,)
     numbers the sequences, such as sentences, that consecutive examples belong to; None means no sequences.
 
+    ``ids`` (n,) are the names of the examples. ``records`` (n,) are the raw examples as mappings, and ``encoder`` has
+    made ``X`` from them. Each may be None.
+
     >>> dataset = CostDataset([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.5, np.nan]], ["cat", "dog"])
     >>> dataset
     CostDataset(2 examples, 2 features, 2 labels)
@@ -68,6 +74,9 @@ class CostDataset:
     price: NDArray[np.float32] | None
     sequence: NDArray[np.int32] | None
     feature_names: tuple[str, ...] | None
+    ids: NDArray[np.str_] | None
+    records: NDArray[np.object_] | None
+    encoder: Encoder | None
     name: str
 
     def __init__(
@@ -82,6 +91,9 @@ class CostDataset:
         price: ArrayLike | None = None,
         sequence: ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
+        ids: ArrayLike | None = None,
+        records: NDArray[np.object_] | None = None,
+        encoder: Encoder | None = None,
         name: str = "",
     ) -> None:
         if (cost is None) == (truth is None or cost_matrix is None):
@@ -89,9 +101,15 @@ class CostDataset:
         examples = checked_examples(X)
         n_rows = examples.shape[0]
         widest = np.asarray(cost if cost is not None else cost_matrix)
+        classes = named_columns(cost if cost is not None else cost_matrix) if classes is None else classes
         labels = label_array(np.arange(widest.shape[-1] if widest.ndim else 0) if classes is None else classes)
         shape = (n_rows, len(labels))
         square = (len(labels), len(labels))
+        cost, candidates, price = (
+            by_label(table, labels, name)
+            for table, name in ((cost, "cost"), (candidates, "candidates"), (price, "price"))
+        )
+        cost_matrix = by_label(cost_matrix, labels, "cost_matrix", rows=True)
         put = {
             "X": examples,
             "classes": labels,
@@ -102,6 +120,9 @@ class CostDataset:
             "price": None if price is None else checked_prices(price, shape),
             "sequence": None if sequence is None else checked_sequence(sequence, n_rows),
             "feature_names": checked_names(feature_names, examples.shape[1]),
+            "ids": None if ids is None else checked_by_example(ids, n_rows, "ids"),
+            "records": None if records is None else checked_by_example(records, n_rows, "records"),
+            "encoder": encoder,
             "name": name,
         }
         self._put(**put)
@@ -138,7 +159,9 @@ class CostDataset:
         array([[1., 0.],
                [0., 1.]], dtype=float32)
         """
-        values = np.asarray(y if isinstance(y, np.ndarray) else list(y))
+        y = y if isinstance(y, np.ndarray) else list(y)
+        refuse_mixed(y, "y")
+        values = np.asarray(y)
         labels = label_array(np.unique(values) if classes is None else classes)
         codes = label_codes(values, labels)
         matrix = 1.0 - np.eye(len(labels)) if cost_matrix is None else cost_matrix
@@ -155,6 +178,20 @@ class CostDataset:
         assert self.truth is not None
         assert self.cost_matrix is not None
         return np.asarray(self.cost_matrix[self.truth[rows]])
+
+    def matrix_of_truths(self) -> NDArray[np.float32]:
+        """The cost matrix of compact costs; an InputError if the dataset has no true labels.
+
+        >>> CostDataset.from_labels([[1.0], [2.0]], ["dog", "cat"]).matrix_of_truths()
+        array([[0., 1.],
+               [1., 0.]], dtype=float32)
+        """
+        if self.cost_matrix is None:
+            raise InputError(
+                f"price_of_truth needs data with true labels, but {self.name or 'the data'} has single costs. "
+                "Name the column of the true label, or leave out price_of_truth."
+            )
+        return self.cost_matrix
 
     @cached_property
     def fingerprint(self) -> str:
@@ -186,8 +223,8 @@ class CostDataset:
 
     def __repr__(self) -> str:
         named = f"{self.name!r}, " if self.name else ""
-        n_rows, n_features = self.X.shape
-        return f"CostDataset({named}{n_rows} examples, {n_features} features, {len(self.classes)} labels)"
+        sizes = zip((*self.X.shape, len(self.classes)), ("example", "feature", "label"), strict=True)
+        return f"CostDataset({named}{', '.join(counted(n, noun) for n, noun in sizes)})"
 
     def subset(self, rows: Any) -> "CostDataset":
         """The examples of an index array, a boolean mask or a slice, in that order."""
@@ -211,7 +248,9 @@ class CostDataset:
         try:
             order = np.random.default_rng(random_state).permutation(len(self))
         except (TypeError, ValueError):
-            raise InputError(f"random_state must be a non-negative whole number, got {random_state!r}.") from None
+            raise InputError(
+                f"random_state must be a non-negative whole number, got {shortened(random_state)}."
+            ) from None
         is_test = np.zeros(len(self), dtype=bool)
         is_test[order[:n_test]] = True
         return TrainTest(self.subset(~is_test), self.subset(is_test))

@@ -86,6 +86,14 @@ def checked_sequence(values: ArrayLike, n_rows: int) -> NDArray[np.int32]:
     return array.astype(np.int32)
 
 
+def checked_by_example(values: ArrayLike, n_rows: int, name: str) -> NDArray[Any]:
+    """One value per row."""
+    array = np.asarray(values)
+    if array.shape != (n_rows,):
+        raise InputError(f"{name} must have one value per row, {n_rows}, got shape {array.shape}.")
+    return array
+
+
 def checked_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...] | None:
     """One distinct name per feature, or None."""
     if names is None:

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.dataset_fields import Examples
+from coalface.data.hashing import check_bits, columns_of_hashes
 from coalface.errors import InputError
 
 WINDOW = 2  # neighbours on each side whose features are used
@@ -31,8 +32,7 @@ def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18, window: in
     >>> X.shape, X[[2]].nnz
     ((3, 262144), 11)
     """
-    if not 1 <= bits <= 30:
-        raise InputError(f"bits must lie between 1 and 30, got {bits!r}. The default is 18.")
+    check_bits(bits)
     offsets = range(-window, window + 1)
     kinds: dict[str, int] = {}
     kind = np.array([kinds.setdefault(word, len(kinds)) for words in sentences for word in words], dtype=np.int64)
@@ -87,16 +87,7 @@ def _feature_columns(kinds: list[str], bits: int, offsets: range) -> NDArray[np.
         there[row, :, : len(texts)] = True
     hashes[-1, :, 0] = [crc32(b"outside", start) for start in starts]
     there[-1, :, 0] = True
-    return np.where(there, _mixed(hashes) >> np.uint32(32 - bits), np.int64(_NONE)).astype(np.int32)
-
-
-def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Mix the bits: with a plain CRC, two texts that collide at one place of the window collide at every place."""
-    mixed = hashes ^ (hashes >> np.uint32(16))
-    mixed = mixed * np.uint32(0x85EBCA6B)  # odd, so that no information is lost; overflow is intended
-    mixed ^= mixed >> np.uint32(13)
-    mixed = mixed * np.uint32(0xC2B2AE35)
-    return np.asarray(mixed ^ (mixed >> np.uint32(16)), dtype=np.uint32)
+    return np.where(there, columns_of_hashes(hashes, bits), np.int64(_NONE)).astype(np.int32)
 
 
 def _neighbours(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.errors import InputError, UnknownLabelError
+from coalface.errors import InputError, UnknownLabelError, shortened
 
 _NUMBERS = "biuf"  # dtype kinds
 
@@ -17,6 +17,7 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
     >>> label_array(["cat", "dog"])
     array(['cat', 'dog'], dtype='<U3')
     """
+    refuse_mixed(labels, name)
     array = np.asarray(labels)
     if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.ravel()):
         array = array.astype(str)
@@ -35,6 +36,26 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
     return array
 
 
+def refuse_mixed(labels: Any, name: str) -> None:
+    """Raise an InputError for texts beside numbers, which NumPy would turn into texts, or could not sort.
+
+    >>> refuse_mixed(["cat", 3], "y")
+    Traceback (most recent call last):
+    coalface.errors.InputError: y must be all strings or all numbers, got 'cat' and 3. Turn the labels into strings.
+    """
+    values = labels if isinstance(labels, list | tuple) else np.asarray(labels)
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return
+    firsts: dict[bool, Any] = {}
+    for label in values.ravel() if isinstance(values, np.ndarray) else values:
+        firsts.setdefault(isinstance(label, str), label)
+    if len(firsts) > 1:
+        raise InputError(
+            f"{name} must be all strings or all numbers, got {firsts[True]!r} and {firsts[False]!r}. Turn the labels "
+            "into strings."
+        )
+
+
 def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray[Any]:
     """The labels, followed by the label that a learner predicts when it abstains.
 
@@ -47,7 +68,9 @@ def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray
     answer = np.asarray(abstain_label)
     alike = answer.dtype.kind in _NUMBERS if kind in _NUMBERS else answer.dtype.kind == kind
     if answer.ndim or not alike:
-        raise InputError(f"abstain_label must be of the type of the labels, such as {classes[0]!r}, got {answer!r}.")
+        raise InputError(
+            f"abstain_label must be of the type of the labels, such as {classes[0]!r}, got {shortened(abstain_label)}."
+        )
     if (answer == classes).any():
         raise InputError(f"abstain_label must differ from every label, got {answer.item()!r}. Pass another one.")
     return np.append(classes, answer)
@@ -100,3 +123,14 @@ def label_codes(labels: Iterable[Any], classes: NDArray[Any]) -> NDArray[np.int3
         return np.array([column[label] for label in values], dtype=np.int32)
     except KeyError as error:
         raise UnknownLabelError(error.args[0], classes.tolist()) from None
+
+
+def later_labels(decided_by: int | None) -> str:
+    """The advice about an unknown label: check the labels that were given, or give those that the first rows lack.
+
+    >>> later_labels(None), later_labels(1000)
+    ('Check classes', 'The first 1,000 rows do not have it: pass classes with all labels')
+    """
+    if decided_by is None:
+        return "Check classes"
+    return f"The first {decided_by:,} rows do not have it: pass classes with all labels"

@@ -29,14 +29,20 @@ def near_duplicates(rows: Rows, alike: float = 1.0) -> NDArray[np.int64]:
     >>> near_duplicates(rows).tolist(), near_duplicates(rows, alike=0.99).tolist()
     ([0, -1, 0, -1], [0, -1, 0, 0])
     """
-    keys = _contents(rows) if alike >= 1.0 else _leaders(rows, alike)
+    keys = row_digests(rows) if alike >= 1.0 else _leaders(rows, alike)
     repeated = (key for key, times in Counter(keys).items() if times > 1)
     number = {key: n for n, key in enumerate(repeated)}
     return np.array([number.get(key, ALONE) for key in keys], np.int64)
 
 
-def _contents(rows: Rows) -> list[bytes]:
-    """A digest of the content of each row."""
+def row_digests(rows: Rows) -> list[bytes]:
+    """A digest of the content of each row, the same in every process; stored zeros do not count.
+
+    >>> from coalface.data.rows import check_rows
+    >>> first, second, third = row_digests(check_rows([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
+    >>> len(first), first == second, first == third
+    (16, False, True)
+    """
     filled = rows.values != 0
     ends = np.concatenate([[0], np.cumsum(filled)])[rows.indptr].tolist()
     columns, values = rows.columns[filled], rows.values[filled]

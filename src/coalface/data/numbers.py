@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 
 T = TypeVar("T")
+_LARGEST_WHOLE = 2**62 - 1  # so that sums of two fit into 64 bits
 AUTO = "auto"  # the learner chooses the value
 
 
@@ -20,11 +21,12 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     """
     try:
         number = int(value)
-        whole = number == value and least <= number < 2**62
+        whole = bool(number == value) and least <= number
     except (TypeError, ValueError, OverflowError):
         whole = False
-    if not whole:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    if not whole or number > _LARGEST_WHOLE:
+        most = " and at most 2^62 - 1" if whole else ""
+        raise InputError(f"{name} must be a whole number of at least {least}{most}, got {shortened(value)}.")
     return number
 
 
@@ -41,7 +43,7 @@ def finite_number(name: str, value: Any, low: float, high: float = math.inf, *, 
     if not math.isfinite(number) or number < low or number > high or (above and number == low):
         rule = f"greater than {low:g}" if above else f"at least {low:g}"
         rule += f" and at most {high:g}" if math.isfinite(high) else ""
-        raise InputError(f"{name} must be a finite number {rule}, got {value!r}.")
+        raise InputError(f"{name} must be a finite number {rule}, got {shortened(value)}.")
     return number
 
 
@@ -57,7 +59,7 @@ def number(params: Mapping[str, Any], name: str, low: float, high: float, *, abo
 def flag(params: Mapping[str, Any], name: str) -> bool:
     """A parameter that is True or False."""
     if not isinstance(params[name], bool | np.bool_ | int) or params[name] not in (True, False):
-        raise InputError(f"{name} must be True or False, got {params[name]!r}.")
+        raise InputError(f"{name} must be True or False, got {shortened(params[name])}.")
     return bool(params[name])
 
 
@@ -65,7 +67,7 @@ def choice(params: Mapping[str, Any], name: str, choices: Mapping[str, int]) -> 
     """The code of a named choice."""
     value = params[name]
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
     return choices[value]
 
 
@@ -75,5 +77,5 @@ def auto_or(params: Mapping[str, Any], name: str, auto: T, checked: Callable[[Ma
     if not isinstance(value, str):
         return checked(params)
     if value != AUTO:
-        raise InputError(f"{name} must be {AUTO!r} or a number, got {value!r}.")
+        raise InputError(f"{name} must be {AUTO!r} or a number, got {shortened(value)}.")
     return auto

@@ -22,6 +22,7 @@ from coalface.kernels.state import (
     OVER_BUDGET,
     PASSIVE,
     SLACK_FACTOR,
+    TRUTHS_QUERIED,
     WARM_UP,
     WITH_THE_REST,
     Model,
@@ -43,13 +44,17 @@ def count_spending(model: Model, settings: Settings, scratch: Scratch) -> None:
     counters, pacing = model.counters, scratch.pacing
     pacing[EXAMPLES_BEFORE] = max(counters[EXAMPLES_QUERIED] - settings.examples_before_budget, 0)
     pacing[COSTS_BEFORE] = max(counters[COSTS_QUERIED] - settings.costs_before_budget, 0)
+    if settings.price_of_truth < np.inf:
+        pacing[COSTS_BEFORE] += settings.price_of_truth * max(
+            counters[TRUTHS_QUERIED] - settings.truths_before_budget, 0
+        )
 
 
 @inlined
-def count_asked_row(scratch: Scratch, n_asked: int) -> None:
+def count_asked_row(settings: Settings, scratch: Scratch, n_asked: int) -> None:
     """Add the questions about a row, so that later rows of the same batch count them as spent."""
     scratch.pacing[EXAMPLES_BEFORE] += n_asked > 0
-    scratch.pacing[COSTS_BEFORE] += n_asked
+    scratch.pacing[COSTS_BEFORE] += settings.price_of_truth if scratch.truth[0] else np.float64(n_asked)
 
 
 @inlined

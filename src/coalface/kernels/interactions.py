@@ -17,7 +17,7 @@ from coalface.kernels.state import I32, Model, Scratch, Settings
 
 FIRST, FIRST_END, SECOND, SECOND_END = range(4)  # columns of Model.interactions
 _PRIME = 2147483629
-_FIRST_NUMBER = -2  # -1 is the intercept
+FIRST_PRODUCT = -2  # -1 is the intercept
 _LARGEST = np.float32(3.4028235e38)
 
 
@@ -25,7 +25,7 @@ _LARGEST = np.float32(3.4028235e38)
 def product_feature(low: int, high: int) -> int:
     """The feature number of the product of columns ``low`` <= ``high``."""
     wide = np.int64(high)
-    return int(_FIRST_NUMBER - ((wide * (wide + 1)) // 2 + np.int64(low)) % _PRIME)
+    return int(FIRST_PRODUCT - ((wide * (wide + 1)) // 2 + np.int64(low)) % _PRIME)
 
 
 @inlined

@@ -8,6 +8,7 @@ the same bits as a row-by-row one.
 import numpy as np
 
 from coalface.kernels.budgets import count_asked_row, count_spending, decide_within_budget, set_pace
+from coalface.kernels.calibration import set_audited, slack_factor, update_calibration
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
@@ -22,17 +23,17 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
-from coalface.kernels.rounds import close_round, copy_decision, set_candidates, update_regret
-from coalface.kernels.rules import best_answer, decide, in_warm_up
+from coalface.kernels.rounds import close_round, copy_decision, price_paid, set_candidates, update_regret
+from coalface.kernels.rules import best_answer, decide, in_warm_up, prefer_truth
 from coalface.kernels.state import (
     ADAX,
-    COSTS_QUERIED,
     F32,
     I64,
     NOT_A_CANDIDATE,
     PASSIVE,
     ROUND,
     SHADOW,
+    SLACK_FACTOR,
     SLOTS_USED,
     UNSEEN,
     Bool,
@@ -45,7 +46,7 @@ from coalface.kernels.state import (
     Until,
 )
 from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
-from coalface.kernels.turns import ALONE, answer_in_turn, asks_in_turn, drop_answered, drop_repeated, mark_next
+from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, finish_decision, mark_next
 
 
 @inlined
@@ -81,6 +82,7 @@ def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_nu
     """
     paced = settings.budget < np.inf
     set_pace(settings, scratch, round_number)
+    scratch.pacing[SLACK_FACTOR] *= slack_factor(settings, model.calibration)
     if with_ranges or paced or (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)):
         _compute_ranges(model, settings, scratch, n, round_number)
     if paced:
@@ -161,6 +163,7 @@ def _recompute_settled(model: Model, settings: Settings, scratch: Scratch, n: in
     if n_unknown > 0 and asks_in_turn(model, settings, round_number):
         count_spending(model, settings, scratch)
         _decide(model, settings, scratch, n, round_number, True)
+        scratch.truth[0] = False
         drop_answered(settings, scratch, known, asked, True)
 
 
@@ -175,7 +178,7 @@ def ask_rows(
     groups: I64,
     already_asked: Bool,
 ) -> None:
-    """Decide which costs to ask for on each row; row r is decided at round ``first_round`` + r.
+    """Decide which costs to ask for on each row; row r is decided ``round_step`` x r rounds after the first.
 
     Reads ``candidates``, ``costs`` and ``asked`` of ``rounds`` and writes the other arrays. If ``groups`` has entries,
     rows of the same group are near-duplicates, and ``already_asked`` has a row for each group.
@@ -184,14 +187,13 @@ def ask_rows(
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
     count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
-        round_number = first_round + row
+        round_number = first_round + settings.round_step * row
         n = gather(model, settings, scratch, rows, row)
         _predict_row(model, settings, scratch, n)
         set_candidates(settings, scratch, candidates, row)
         n_asked = _decide(model, settings, scratch, n, round_number, True)
-        if groups.shape[0] > 0 and groups[row] != ALONE:
-            n_asked = drop_repeated(settings, scratch, already_asked[groups[row]])
-        count_asked_row(scratch, n_asked)
+        n_asked = finish_decision(settings, scratch, groups, already_asked, row, n_asked)
+        count_asked_row(settings, scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
         if known.shape[0] > 0:
             drop_answered(settings, scratch, known[row], asked[row], in_turn)
@@ -218,6 +220,7 @@ def tell_rows(
     Returns the first row that the model has no room for, or the number of rows.
     """
     candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
+    truths = told.truth
     n_rows = rows.indptr.shape[0] - 1
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
@@ -242,6 +245,10 @@ def tell_rows(
             _learn(model, settings, scratch, n, False)
         if not late:
             update_saving_from(model, settings, scratch, outlook, row)
+            if outlook.shape[0] > 0 and told.audited.shape[0] > 0:
+                set_audited(settings, scratch, told.audited, row)
+                update_calibration(model, settings, scratch)
+        scratch.truth[0] = truths.shape[0] > 0 and truths[row]
         close_round(model, settings, scratch, late)
     return int(n_rows)
 
@@ -255,11 +262,11 @@ def decide_and_answer(model: Model, settings: Settings, scratch: Scratch, n: int
     round_number, audited = model.counters[ROUND], settings.audit_rate > 0.0
     _predict_row(model, settings, scratch, n)
     count_spending(model, settings, scratch)
-    n_asked = _decide(model, settings, scratch, n, round_number, audited)
+    n_asked = prefer_truth(settings, scratch, _decide(model, settings, scratch, n, round_number, audited))
     if audited:
         candidates, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
         fill_outlook(settings, candidates, predicted, lowest, scratch.propensity, scratch.outlook)
-    if n_asked > 0 and asks_in_turn(model, settings, round_number):
+    if n_asked > 0 and not scratch.truth[0] and asks_in_turn(model, settings, round_number):
         n_asked = answer_in_turn(settings, scratch, costs)
     return n_asked
 
@@ -275,6 +282,7 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
         _learn(model, settings, scratch, n, False)
     if settings.audit_rate > 0.0:
         update_saving(model, settings, scratch)
+        update_calibration(model, settings, scratch)
     else:
         reset_saving(model.saving)
     close_round(model, settings, scratch, False)
@@ -316,10 +324,17 @@ def simulate_rows(
     no room for a row. If ``record`` has rows, the questions at each position are written to it.
     """
     candidates, costs, saving = given.candidates, given.costs, model.saving
-    mask, reasons, propensity, outlook = record.mask, record.reasons, record.propensity, record.outlook
+    mask, reasons, propensity, outlook, truth = (
+        record.mask,
+        record.reasons,
+        record.propensity,
+        record.outlook,
+        record.truth,
+    )
     may_stop, audited = until.saving > -np.inf, settings.audit_rate > 0.0
     for position in range(start, until.position):
-        if model.counters[COSTS_QUERIED] >= until.costs or (may_stop and saving_is_below(saving, until.saving)):
+        paid = price_paid(model.counters, settings.price_of_truth)
+        if paid >= until.costs or (may_stop and saving_is_below(saving, until.saving)):
             return position
         row = order[position]
         n = gather(model, settings, scratch, rows, row)
@@ -328,6 +343,7 @@ def simulate_rows(
         set_candidates(settings, scratch, candidates, row)
         n_asked = decide_and_answer(model, settings, scratch, n, costs[row])
         if mask.shape[0] > 0:
+            truth[position] = scratch.truth[0]
             for i in range(outlook.shape[1] if audited else 0):
                 outlook[position, i] = scratch.outlook[i]
             for k in range(settings.n_labels):

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from coalface.kernels.calibration import set_audited, update_calibration
 from coalface.kernels.compile import kernel
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.rounds import close_round, copy_decision, set_candidates
 from coalface.kernels.rules import best_answer, decide
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings, Told
 from coalface.kernels.stopping import update_saving_from
-from coalface.kernels.turns import ALONE, asks_in_turn, drop_answered, drop_implied, drop_repeated, mark_next
+from coalface.kernels.turns import asks_in_turn, drop_answered, drop_implied, finish_decision, mark_next
 
 
 @kernel
@@ -34,7 +35,7 @@ def decide_rows(
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
     for row in range(predicted.shape[0]):
-        round_number = first_round + row
+        round_number = first_round + settings.round_step * row
         if round_number == 1:
             lowest[row] = np.float32(0.0)
             highest[row] = np.float32(1.0)
@@ -43,9 +44,8 @@ def decide_rows(
             scratch.predicted[k] = predicted[row, k]
             scratch.lowest[k] = lowest[row, k]
             scratch.highest[k] = highest[row, k]
-        decide(counts, settings, scratch, round_number)
-        if groups.shape[0] > 0 and groups[row] != ALONE:
-            drop_repeated(settings, scratch, already_asked[groups[row]])
+        n_asked = decide(counts, settings, scratch, round_number)
+        finish_decision(settings, scratch, groups, already_asked, row, n_asked)
         in_turn = asks_in_turn(counts, settings, round_number)
         if known.shape[0] > 0:
             drop_answered(settings, scratch, known[row], asked[row], in_turn)
@@ -59,6 +59,7 @@ def decide_rows(
 def close_rows(counts: Counted, settings: Settings, scratch: Scratch, told: Told, late: bool) -> None:
     """Update the counts for rows that were learned and, unless their answers are late, close their rounds."""
     candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
+    truths = told.truth
     for row in range(costs.shape[0]):
         set_candidates(settings, scratch, candidates, row)
         cheapest = -1
@@ -72,4 +73,8 @@ def close_rows(counts: Counted, settings: Settings, scratch: Scratch, told: Told
             counts.was_best[cheapest] += 1
         if not late:
             update_saving_from(counts, settings, scratch, outlook, row)
+            if outlook.shape[0] > 0 and told.audited.shape[0] > 0:
+                set_audited(settings, scratch, told.audited, row)
+                update_calibration(counts, settings, scratch)
+        scratch.truth[0] = truths.shape[0] > 0 and truths[row]
         close_round(counts, settings, scratch, late)

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from coalface.kernels.compile import inlined
+from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.rules import best_answer
 from coalface.kernels.state import (
     COSTS_QUERIED,
     EXAMPLES_QUERIED,
     F32,
+    I64,
     ROUND,
     SILENT_ROUNDS,
+    TRUTHS_QUERIED,
     Bool,
     Counted,
     RoundArrays,
@@ -38,23 +40,36 @@ def copy_decision(settings: Settings, scratch: Scratch, rounds: RoundArrays, row
         first[row, k] = scratch.next[k]
         reasons[row, k] = scratch.reasons[k]
         propensity[row, k] = scratch.propensity[k]
+    rounds.truth[row] = scratch.truth[0]
 
 
 @inlined
 def close_round(counts: Counted, settings: Settings, scratch: Scratch, late: bool) -> None:
-    """Count the costs asked for and, unless the answers are late, move to the next round."""
+    """Count the costs, or the true label, asked for and, unless the answers are late, move to the next round."""
     mask, asked, counters = scratch.mask, counts.asked, counts.counters
     n_asked = 0
     for k in range(settings.n_labels):
         if mask[k]:
             n_asked += 1
             asked[k] += 1
-    counters[COSTS_QUERIED] += n_asked
+    if scratch.truth[0]:
+        counters[TRUTHS_QUERIED] += n_asked > 0
+    else:
+        counters[COSTS_QUERIED] += n_asked
     if late:
         return
     counters[ROUND] += 1
     counters[EXAMPLES_QUERIED] += n_asked > 0
     counters[SILENT_ROUNDS] = 0 if n_asked > 0 else counters[SILENT_ROUNDS] + 1
+
+
+@kernel
+def price_paid(counters: I64, price_of_truth: float) -> float:
+    """The price of all questions so far, in costs: a true label counts as ``price_of_truth`` of them."""
+    paid = np.float64(counters[COSTS_QUERIED])
+    if price_of_truth < np.inf:
+        paid += price_of_truth * counters[TRUTHS_QUERIED]
+    return paid
 
 
 @inlined

@@ -12,6 +12,7 @@ from coalface.kernels.state import (
     CANNOT_BE_BEST,
     F32,
     KNOWN_WELL,
+    MOST_AUDITED,
     NO_DOMINATION,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
@@ -19,6 +20,7 @@ from coalface.kernels.state import (
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
+    WITH_THE_TRUTH,
     Bool,
     Counted,
     Scratch,
@@ -56,7 +58,10 @@ def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: 
         return ask_for_all(settings, scratch, WARM_UP)
     n_asked = apply_rule(settings, scratch, round_number)
     if settings.audit_rate > 0.0:
-        n_asked += audit(counts, settings, scratch, round_number, settings.audit_rate)
+        if settings.miss_rate <= 1.0:
+            n_asked += audit_fully(settings, scratch, round_number)
+        else:
+            n_asked += audit(counts, settings, scratch, round_number, settings.audit_rate)
     return n_asked
 
 
@@ -162,6 +167,68 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
     mask[drawn] = True
     scratch.reasons[drawn] = AUDIT
     return 1
+
+
+@called
+def prefer_truth(settings: Settings, scratch: Scratch, n_asked: int) -> int:
+    """Ask for the true label in place of single costs where as many of them are wanted as it costs.
+
+    Call this after ``decide``; returns the number of costs that are asked for or come with the true label. If only an
+    audit makes them enough, every label that the rule does not ask for has the chance of that audit.
+    """
+    scratch.truth[0] = False
+    if settings.price_of_truth == np.inf:
+        return n_asked
+    candidates, mask, reasons, propensity = scratch.candidates, scratch.mask, scratch.reasons, scratch.propensity
+    in_full = settings.miss_rate <= 1.0 and settings.budget == np.inf  # an audit asks for all costs, else for one
+    n_ruled, n_audits, n_candidates, n_left, chance = 0, 0, 0, 0, 0.0
+    for k in range(settings.n_labels):
+        n_candidates += candidates[k]
+        if mask[k] and reasons[k] != AUDIT:
+            n_ruled += 1
+        elif candidates[k] and propensity[k] > 0.0:
+            n_audits += mask[k]
+            n_left += 1
+            chance = max(chance, propensity[k]) if in_full else chance + propensity[k]
+    audits_decide = n_ruled < settings.price_of_truth
+    if n_ruled + (n_left if in_full else min(n_left, 1)) < settings.price_of_truth:
+        return n_asked
+    scratch.truth[0] = not audits_decide or n_audits > 0
+    for k in range(settings.n_labels):
+        if candidates[k] and not (mask[k] and reasons[k] != AUDIT):
+            propensity[k] = min(chance, 1.0) if audits_decide else 1.0
+            if scratch.truth[0]:
+                reasons[k] = AUDIT if audits_decide else WITH_THE_TRUTH
+                mask[k] = True
+    return n_candidates if scratch.truth[0] else n_asked
+
+
+@inlined
+def full_audit_rate(settings: Settings) -> float:
+    """The probability of a full audit: fewer of them where each costs many questions."""
+    return min(settings.audit_rate, MOST_AUDITED / settings.n_labels)
+
+
+@inlined
+def is_fully_audited(settings: Settings, round_number: int) -> bool:
+    """Whether the round has a full audit."""
+    return bool(uniform(settings.seed, round_number, 0) < full_audit_rate(settings))
+
+
+@inlined
+def audit_fully(settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """In rounds with a full audit, mark all candidates not asked for; returns how many were marked."""
+    candidates, mask, propensity = scratch.candidates, scratch.mask, scratch.propensity
+    rate, audited = full_audit_rate(settings), is_fully_audited(settings, round_number)
+    n_audited = 0
+    for k in range(settings.n_labels):
+        if candidates[k] and not mask[k]:
+            propensity[k] = rate
+            if audited:
+                mask[k] = True
+                scratch.reasons[k] = AUDIT
+                n_audited += 1
+    return n_audited
 
 
 @inlined

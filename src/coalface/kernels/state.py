@@ -31,17 +31,24 @@ UNSEEN_INVERSE_SCALE = np.float32(1e18)  # makes min(|value| * inverse scale, 1)
 SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a value in its feature's unit
 
 # counters[...]
-ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS = range(5)
-N_COUNTERS = 5
+ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS, TRUTHS_QUERIED = range(6)
+N_COUNTERS = 6
 
 # settings that the learner chooses itself
 AUTO_RATE = 0.0  # in place of a learning rate
 AUTO_WARM_UP = -1  # in place of a number of examples
+AUTO_MISSES = np.inf  # in place of a rate of misses: the model decides; in kernels the slack is fixed
+FIXED_SLACK = 2.0  # in place of a rate of misses: the slack does not follow any
 
 # outlook[...] and saving[...]: see kernels.stopping
 ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
 ROUNDS, MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(7)
 N_OUTLOOK, N_SAVING = 4, 7
+
+# calibration[...]: see kernels.calibration
+LOG_FACTOR, AUDITS, MISSES = range(3)
+N_CALIBRATION = 3
+MOST_AUDITED = 0.5  # costs per example that full audits may ask for on average
 
 # codes of rules, accumulators, sensitivities and slacks
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
@@ -65,7 +72,8 @@ PUBLISHED, NOISE_SCALED = range(2)
     ABSTAINING_IS_CHEAPER,
     OVER_BUDGET,
     ASKED_BEFORE,
-) = range(14)
+    WITH_THE_TRUTH,
+) = range(15)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
@@ -95,6 +103,7 @@ class Counts(NamedTuple):
     recent_regret: F64  # (2,) moving average over the answered examples, and the number it covers
     was_best: I64  # (lanes,) how often the label had the least of the answered costs
     saving: F64  # (N_SAVING,) see kernels.stopping
+    calibration: F64  # (N_CALIBRATION,) see kernels.calibration
 
 
 class Model(NamedTuple):
@@ -117,6 +126,7 @@ class Model(NamedTuple):
     recent_regret: F64
     was_best: I64
     saving: F64
+    calibration: F64
 
 
 Counted: TypeAlias = Counts | Model  # kernels read the counts of both by name
@@ -139,6 +149,7 @@ class RoundArrays(NamedTuple):
     highest: F32  # (n, K)
     predicted: F32  # (n, K)
     outlook: F64  # (n, N_OUTLOOK)
+    truth: Bool  # (n,) whether the true label is asked for, which gives all costs; empty: nowhere
 
 
 class Told(NamedTuple):
@@ -148,9 +159,12 @@ class Told(NamedTuple):
     costs: F32
     asked: Bool
     outlook: F64
+    audited: Bool  # (n, K) asked for only because of an audit; empty: unknown
+    truth: Bool
 
 
 _NO_FLAGS, _NO_COSTS, _NO_NUMBERS = np.zeros((0, 0), np.bool_), np.zeros((0, 0), np.float32), np.zeros((0, 0))
+_NO_TRUTHS = np.zeros(0, np.bool_)
 NO_ROUNDS = RoundArrays(
     candidates=_NO_FLAGS,
     costs=_NO_COSTS,
@@ -163,14 +177,15 @@ NO_ROUNDS = RoundArrays(
     highest=_NO_COSTS,
     predicted=_NO_COSTS,
     outlook=_NO_NUMBERS,
+    truth=_NO_TRUTHS,
 )
 
 
 class Until(NamedTuple):
-    """Where a simulated run pauses: at a position, at a total number of costs, or below an estimated saving."""
+    """Where a simulated run pauses: at a position, at a total price, or below an estimated saving."""
 
     position: int
-    costs: int
+    costs: int  # a true label counts as its price
     saving: float  # minus infinity: never
 
 
@@ -192,6 +207,7 @@ class Settings(NamedTuple):
     intercept: bool
     abstain_cost: float  # infinite: the learner cannot abstain
     alike: float  # the least similarity of near-duplicates in a batch; infinite: none
+    miss_rate: float = FIXED_SLACK  # how often the best label may be missed; above 1, the slack is fixed
     budget: float = np.inf  # the total to spend; infinite: no budget, and the fields below are unused
     over: int = 1  # examples that the budget is spread over
     price_per_example: float = 0.0  # added to the price of an example's first cost
@@ -199,6 +215,9 @@ class Settings(NamedTuple):
     rounds_before_budget: int = 0
     examples_before_budget: int = 0
     costs_before_budget: int = 0
+    truths_before_budget: int = 0
+    price_of_truth: float = np.inf  # of one true label, in costs; infinite: true labels are never asked for
+    round_step: int = 1  # rounds from one row of a batch to the next; 0: all rows are decided at the same round
 
 
 class Scratch(NamedTuple):
@@ -229,6 +248,7 @@ class Scratch(NamedTuple):
     unseen: I64  # (1,) number of the row's features without a slot
     outlook: F64  # (N_OUTLOOK,)
     pacing: F64  # (3,) factor of the slack; examples and costs asked for under the budget before the row
+    truth: Bool  # (1,) whether the true label is asked for
 
 
 def lanes_for(n_labels: int) -> int:
@@ -245,8 +265,8 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
     reasons, propensity = np.zeros(lanes, np.int8), np.ones(lanes, np.float64)
     labels, order, unseen = (np.zeros(length, np.int64) for length in (lanes, lanes, 1))
     share, weights = np.zeros(lanes, np.float32), np.ones(lanes, np.float32)
-    rest = (reasons, propensity, labels, share, weights, order, unseen, np.zeros(N_OUTLOOK), np.ones(3))
-    return Scratch._make([*row, *numbers, *flags, *rest])
+    rest = (reasons, propensity, labels, share, weights, order, unseen)
+    return Scratch._make([*row, *numbers, *flags, *rest, np.zeros(N_OUTLOOK), np.ones(3), np.zeros(1, np.bool_)])
 
 
 def new_counts(n_labels: int) -> Counts:
@@ -261,6 +281,7 @@ def new_counts(n_labels: int) -> Counts:
         recent_regret=np.zeros(2),
         was_best=np.zeros(lanes, np.int64),
         saving=np.zeros(N_SAVING),
+        calibration=np.zeros(N_CALIBRATION),
     )
 
 
@@ -281,4 +302,5 @@ def new_rounds(
         highest=np.empty(shape, np.float32),
         predicted=np.empty(shape, np.float32),
         outlook=_NO_NUMBERS,
+        truth=np.zeros(n_rows, np.bool_),
     )

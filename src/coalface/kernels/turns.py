@@ -10,14 +10,17 @@ import numpy as np
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
 from coalface.kernels.fill_in import Implications, fill_in
-from coalface.kernels.rules import in_warm_up
+from coalface.kernels.rules import in_warm_up, prefer_truth
 from coalface.kernels.state import (
     ANSWERED,
     ASKED_BEFORE,
+    AUDIT,
     COAL,
     F32,
+    I64,
     SETTLED,
     UNCERTAIN,
+    WITH_THE_TRUTH,
     Bool,
     Counted,
     RoundArrays,
@@ -38,6 +41,12 @@ def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool
     return uniform(settings.seed, round_number, _DRAW) >= _FULL_SHARE * settings.audit_rate
 
 
+@inlined
+def _waits(settings: Settings, reason: int) -> bool:
+    """Whether a question asked for this reason waits for its turn; those of a full audit do, for implied costs."""
+    return bool(reason == UNCERTAIN or (reason == AUDIT and settings.miss_rate <= 1.0))
+
+
 @called
 def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
     """Answer the marked questions from known costs, one after another; returns how many were asked.
@@ -51,6 +60,9 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
         n_asked += _answer(scratch, question, costs)
         _drop_settled(settings, scratch)
         question = _most_promising(settings, scratch)
+    for k in range(settings.n_labels):
+        if scratch.mask[k] and scratch.propensity[k] < 1.0:
+            scratch.reasons[k] = AUDIT
     return n_asked
 
 
@@ -60,7 +72,7 @@ def _answer_first(settings: Settings, scratch: Scratch, costs: F32) -> int:
     mask, reasons, known = scratch.mask, scratch.reasons, scratch.costs
     n_asked = 0
     for k in range(settings.n_labels):
-        at_once = mask[k] and reasons[k] != UNCERTAIN  # an audit, or the rest of an example that is paid for
+        at_once = mask[k] and not _waits(settings, reasons[k])  # an audit, or the rest of an example that is paid for
         known[k] = costs[k] if at_once else np.float32(np.nan)
         n_asked += at_once
     return n_asked
@@ -92,7 +104,7 @@ def answer_rows(
     for row in range(asked.shape[0]):
         for k in range(settings.n_labels):
             asked[row, k] = rounds.mask[row, k]
-        if asks_in_turn(counts, settings, first_round + row):
+        if asks_in_turn(counts, settings, first_round + row) and not rounds.truth[row]:
             for k in range(settings.n_labels):
                 scratch.mask[k] = rounds.mask[row, k]
                 scratch.reasons[k] = rounds.reasons[row, k]
@@ -111,12 +123,22 @@ def answer_rows(
 
 @inlined
 def drop_answered(settings: Settings, scratch: Scratch, known: F32, asked: Bool, in_turn: bool) -> None:
-    """Unmark labels that were asked about already and, if asked in turn, labels that the known costs rule out."""
+    """Unmark labels that were asked about already and, if asked in turn, labels that the known costs rule out.
+
+    After a first answer the true label is no longer asked for: what is left are the labels that the rule marked.
+    """
+    mask, reasons = scratch.mask, scratch.reasons
+    n_before = 0
     for k in range(settings.n_labels):
         scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
         if asked[k]:
-            scratch.mask[k] = False
-            scratch.reasons[k] = ANSWERED
+            n_before += 1
+            mask[k] = False
+            reasons[k] = ANSWERED
+    if scratch.truth[0] and n_before > 0:
+        scratch.truth[0] = False
+        for k in range(settings.n_labels):
+            mask[k] = mask[k] and reasons[k] != WITH_THE_TRUTH and reasons[k] != AUDIT
     if in_turn:
         _drop_settled(settings, scratch)
 
@@ -137,27 +159,39 @@ def _drop_settled(settings: Settings, scratch: Scratch) -> None:
 
 @called
 def drop_implied(settings: Settings, scratch: Scratch, implications: Implications) -> None:
-    """Unmark uncertain labels whose cost is implied, or cannot be less than an implied cost."""
+    """Unmark labels whose cost is implied, and uncertain ones whose cost cannot be less than an implied cost."""
     if implications.pairs.shape[1] == 0:
         return
     filled, mask, reasons, lowest = scratch.gradient, scratch.mask, scratch.reasons, scratch.lowest  # gradient: reused
     fill_in(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
-    least = _NOTHING_KNOWN
+    least, least_answer = _NOTHING_KNOWN, _NOTHING_KNOWN
     for k in range(settings.n_labels):
         if scratch.candidates[k] and filled[k] < least:
             least = filled[k]
+        if scratch.costs[k] < least_answer:
+            least_answer = scratch.costs[k]
     for k in range(settings.n_labels):
-        if mask[k] and reasons[k] == UNCERTAIN and (lowest[k] >= least or not np.isnan(filled[k])):
+        if not mask[k] or not _waits(settings, reasons[k]):
+            continue
+        if reasons[k] == AUDIT:  # an audit asks for a cost that would show that the best label was missed
+            settled = filled[k] >= least_answer
+        else:
+            settled = lowest[k] >= least or not np.isnan(filled[k])
+        if settled:
             mask[k] = False
             reasons[k] = SETTLED
 
 
 @called
 def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
-    """Set ``next``, the questions to ask now: all marked ones or, in turn, the most promising one and any audit."""
+    """Set ``next``, the questions to ask now: all marked ones or, in turn, the most promising one and any audit.
+
+    The true label is one question, so all costs that it gives are marked.
+    """
     mask, reasons, first = scratch.mask, scratch.reasons, scratch.next
+    in_turn = in_turn and not scratch.truth[0]
     for k in range(settings.n_labels):
-        first[k] = mask[k] and (not in_turn or reasons[k] != UNCERTAIN)
+        first[k] = mask[k] and (not in_turn or not _waits(settings, reasons[k]))
     question = _most_promising(settings, scratch) if in_turn else -1
     if question >= 0:
         first[question] = True
@@ -165,11 +199,11 @@ def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
 
 @inlined
 def _most_promising(settings: Settings, scratch: Scratch) -> int:
-    """The marked, uncertain label with the lowest raw prediction, the first of equals; -1 if none is left."""
+    """The marked, waiting label with the lowest raw prediction, the first of equals; -1 if none is left."""
     mask, reasons, predicted = scratch.mask, scratch.reasons, scratch.predicted
     best = -1
     for k in range(settings.n_labels):
-        if mask[k] and reasons[k] == UNCERTAIN and (best < 0 or predicted[k] < predicted[best]):
+        if mask[k] and _waits(settings, reasons[k]) and (best < 0 or predicted[k] < predicted[best]):
             best = k
     return best
 
@@ -193,4 +227,22 @@ def drop_repeated(settings: Settings, scratch: Scratch, already_asked: Bool) -> 
             propensity[k] = 0.0
         already_asked[k] = already_asked[k] or mask[k]
         n_asked += mask[k]
+    return n_asked
+
+
+@inlined
+def finish_decision(
+    settings: Settings, scratch: Scratch, groups: I64, already_asked: Bool, row: int, n_asked: int
+) -> int:
+    """Drop what a near-duplicate asks, then prefer the true label where it settles more; returns how many are left.
+
+    ``groups`` may be empty; otherwise ``already_asked`` has a row for each group.
+    """
+    grouped = groups.shape[0] > 0 and groups[row] != ALONE
+    if grouped:
+        n_asked = drop_repeated(settings, scratch, already_asked[groups[row]])
+    n_asked = prefer_truth(settings, scratch, n_asked)
+    if grouped and scratch.truth[0]:
+        for k in range(settings.n_labels):
+            already_asked[groups[row], k] = already_asked[groups[row], k] or scratch.mask[k]
     return n_asked

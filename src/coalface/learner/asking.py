@@ -1,21 +1,26 @@
 """The active part of a learner: ``ask`` chooses questions without changing state, ``tell`` learns answers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask
+from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask, checked_answer
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.frames import by_label, in_seen_order
 from coalface.data.numbers import whole_number
-from coalface.data.rows import Rows, check_feature_names, check_row, check_rows, check_width
-from coalface.errors import InputError, UnknownLabelError
+from coalface.data.rows import Rows, check_row, check_width
+from coalface.data.truths import Codes, truth_codes, with_costs_of
+from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, SILENT_ROUNDS, UNCERTAIN, Settings, new_rounds
+from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
 from coalface.learner.settings import settings_for
-from coalface.learner.state import DEFAULTS, LearnerState
-from coalface.learner.stopping import LEAST_SILENCE, warns_of_collapse
-from coalface.models.contract import CostModel
+from coalface.learner.state import DEFAULTS
+from coalface.learner.stopping import LEAST_SILENCE, warn_of_unanswered, warns_of_collapse
+from coalface.learner.told import told_arrays
+from coalface.learner.truths import TruthLearner
 from coalface.rounds.arrays import AnswerArrays, answer_arrays, rounds_from_arrays, rows_of_rounds
 from coalface.rounds.queries import CostRanges, Queries
 from coalface.rounds.round import Round
@@ -23,7 +28,7 @@ from coalface.rounds.round import Round
 Mask = NDArray[np.bool_]
 
 
-class AskingLearner(LearnerState):
+class AskingLearner(TruthLearner):
     """A learner that asks for costs and learns from the answers."""
 
     # -- asking -----------------------------------------------------------------------------------
@@ -43,10 +48,14 @@ class AskingLearner(LearnerState):
         ``max_costs`` limits the questions to those with the widest ranges. ``candidates`` (n, K) restricts the labels
         of each example. ``known`` (n, K) holds the costs answered so far, NaN elsewhere: labels that they rule out are
         not asked about, nor are those ``asked`` already (by default the known ones). ``interview`` does this for you.
-        A question about one example is not repeated for near-duplicates: see ``alike``.
+        A question about one example is not repeated for near-duplicates: see ``alike``. With ``price_of_truth``, the
+        true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples.
 
         Row r is decided at round ``first_round`` + r, by default the next rounds. Pass ``first_round`` if some earlier
         questions were not answered yet.
+
+        If X is raw (texts, a table, records) and the learner is new, X decides how columns are encoded. The learner
+        keeps that as ``encoder_``, so that ``tell`` and all later calls encode alike.
 
         >>> from coalface import CoalClassifier
         >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
@@ -59,13 +68,22 @@ class AskingLearner(LearnerState):
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         rows = self._rows(X)
         allowed, (costs, before) = self._candidates(candidates, rows), self._checked_answers(rows, known, asked)
-        queries = self._decide(rows, allowed, costs, before, start)
+        queries = replace(self._decide(rows, allowed, costs, before, start), checksum=rows.checksum())
         return queries if limit is None else queries.limited_to(limit)
 
-    def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
+    def interview(
+        self,
+        X: Any,
+        answer: Callable[[int, Any], float] | None = None,
+        *,
+        truth: Callable[[int], Any] | None = None,
+        candidates: Any = None,
+    ) -> Self:
         """Ask about each example, one question after another, then learn its answers.
 
-        ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell".
+        ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell". ``truth(i)`` returns
+        the true label where the learner asks for it (``price_of_truth``), None for "can't tell". With a price of at
+        most 1 the learner asks for nothing else, and ``answer`` may be left out.
 
         >>> from coalface import CoalClassifier
         >>> costs = {"walk": 0.2, "fly": 0.9}
@@ -74,18 +92,35 @@ class AskingLearner(LearnerState):
         (100, True)
         """
         rows = self._rows(X)
-        allowed = self._candidates(candidates, rows)
+        allowed, scale = self._candidates(candidates, rows), CostScale.of(self.cost_bounds)
+        if truth is None and self.price_of_truth is not None:
+            raise InputError(
+                f"interview needs truth=... with price_of_truth={self.price_of_truth!r}, because the learner asks for "
+                "true labels. Pass a function that returns the true label of example i."
+            )
+        if truth is not None and self.price_of_truth is None:
+            raise InputError(
+                "interview asks for true labels only with price_of_truth, got truth=... without it. Pass "
+                "price_of_truth=1 to the learner if a true label takes as much work as one cost."
+            )
+        if answer is None and (self.price_of_truth is None or self.price_of_truth > 1):
+            raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
         for i in range(len(rows)):
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
             cost = np.full((1, len(self.classes_)), np.nan)
             asked = np.zeros(cost.shape, np.bool_)
             queries = first = self._decide(row, mine)
-            while queries.next.any():
+            codes = None
+            if truth is not None and first.truth[0]:
+                codes = truth_codes([truth(i)], 1, self.classes_)
+                cost, asked = with_costs_of(codes, self._costs_by_truth()), first.mask
+            while queries.next.any() and codes is None:
                 for k in np.flatnonzero(queries.next[0]):
-                    cost[0, k] = answer(i, self.classes_[k])
+                    assert answer is not None  # at a price of at most 1, every question is for a true label
+                    cost[0, k] = checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
                 asked |= queries.next
                 queries = self._decide(row, mine, *self._checked_answers(row, cost, asked))
-            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine)
+            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine, truth=codes)
             self.warn_if_collapsed()
         return self
 
@@ -96,7 +131,7 @@ class AskingLearner(LearnerState):
         >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
         ['walk', 'fly']
         """
-        self.begin()
+        self.begin()._refuse_changed()
         row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
         found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels), outlook=False)
         asked = np.flatnonzero(found.mask[0])
@@ -104,22 +139,50 @@ class AskingLearner(LearnerState):
 
     # -- telling ----------------------------------------------------------------------------------
 
-    def tell(self, X: Any, cost: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
+    def tell(
+        self,
+        X: Any,
+        cost: Any = None,
+        asked: Any = None,
+        late: bool = False,
+        *,
+        truth: Any = None,
+        candidates: Any = None,
+    ) -> Self:
         """Learn the known costs and close one round per row, even if nothing was asked about it.
 
+        ``truth`` has the true label of each row, None or NaN where it is unknown; ``cost_matrix`` turns it into the
+        costs of the row, in place of those in ``cost``.
+
         ``asked`` are the costs that were asked for: the result of ``ask``, or a boolean array, or by default the known
-        ones. A cost that was asked for and is NaN means "can't tell". ``late`` answers are about examples whose rounds
-        are closed: they are learned and counted as costs, but do not close a round.
+        ones. A cost that was asked for and is NaN means "can't tell". Questions that were told before, or that are
+        about other examples, are refused. ``late`` answers are about examples whose rounds are closed: they are learned
+        and counted as costs, but do not close a round.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, np.nan]])
         >>> _ = learner.tell([[1.0, 0.0]], [[np.nan, 0.9]], late=True)
         >>> learner.round_, learner.costs_queried_, learner.examples_queried_
         (2, 2, 1)
+        >>> learner = CoalClassifier(["walk", "fly", "swim"], price_of_truth=2)
+        >>> queries = learner.ask([[1.0, 0.0]])
+        >>> print(queries)
+        1 true label and 0 of 3 costs asked for, on 1 of 1 examples
+        >>> learner.tell([[1.0, 0.0]], truth=["walk"], asked=queries).truths_queried_
+        1
         """
         if not hasattr(self, "model_"):
             self.begin()
-        self._tell(X, None, self.classes_, cost, asked, candidates, late=bool(late))
+        X = in_seen_order(X, self)
+        (rows, encoder), codes = self.encoded(X), None
+        if isinstance(asked, Queries):
+            self._refuse_strange(asked, rows, late=bool(late))
+        if truth is not None:
+            codes = truth_codes(truth, len(rows), self.classes_)
+            cost = with_costs_of(codes, self._costs_by_truth(), by_label(cost, self.classes_, "cost"))
+        elif cost is None:
+            raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
+        self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late), truth=codes, encoder=encoder)
         self.warn_if_collapsed()
         return self
 
@@ -138,8 +201,9 @@ class AskingLearner(LearnerState):
         cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
         cost[0, codes], asked[0, codes] = given, True
         if np.count_nonzero(asked) < len(codes):
-            raise InputError(f"labels must name each label once, got {np.asarray(labels).tolist()!r}.")
-        decided = self._decide(row, None).restricted_to(asked) if self.audit_rate > 0 else asked  # as ask_row decided
+            raise InputError(f"labels must name each label once, got {shortened(np.asarray(labels).tolist())}.")
+        matters = self.audit_rate > 0 or self.price_of_truth is not None
+        decided = self._decide(row, None).restricted_to(asked) if matters else asked  # as ask_row decided
         self._tell(None, row, self.classes_, cost, decided, None)
         self.warn_if_collapsed()
         return self
@@ -163,8 +227,18 @@ class AskingLearner(LearnerState):
         if any(one.late != late for one in rounds):
             raise InputError("rounds must be all late or all not late, got both. Tell them in two calls.")
         rows = rows_of_rounds(rounds) if X is None else None
-        answers = answer_arrays(rounds, self.classes_.tolist())
-        self._tell(X, rows, self.classes_, answers.cost, answers.asked, answers.candidates, answers, late=late)
+        answers = answer_arrays([self._with_costs(one) for one in rounds], self.classes_.tolist())
+        self._tell(
+            X,
+            rows,
+            self.classes_,
+            answers.cost,
+            answers.asked,
+            answers.candidates,
+            answers,
+            late=late,
+            truth=answers.truth,
+        )
         return self
 
     # -- internals --------------------------------------------------------------------------------
@@ -179,7 +253,6 @@ class AskingLearner(LearnerState):
         settings: Settings | None = None,
     ) -> Queries:
         settings = settings or settings_for(len(self.classes_), {**DEFAULTS, **vars(self)})
-        self._refuse_other_model()
         rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked)
         with self.model_.lock:
             start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
@@ -197,6 +270,8 @@ class AskingLearner(LearnerState):
             first_round=start,
             abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
             outlook=found.outlook if len(found.outlook) or settings.audit_rate else None,
+            truth=found.truth,
+            price_of_truth=settings.price_of_truth,
         )
 
     def _tell(
@@ -210,32 +285,23 @@ class AskingLearner(LearnerState):
         recorded: AnswerArrays | None = None,
         *,
         late: bool = False,
+        truth: Codes | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
         """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
-        rows = check_rows(X) if rows is None else rows
+        X = in_seen_order(X, self)
+        rows, encoder = (rows, encoder) if rows is not None else self.encoded(X)
         n_rows, recorder = len(rows), self._recorder
         settings = settings_for(len(labels), {**DEFAULTS, **vars(self)})
         scale = CostScale.of(self.cost_bounds)
+        cost = by_label(cost, labels, "cost")
         unit = check_cost(cost, n_rows, labels, scale)
         given = unit if recorder is None else scale.within(cost)
-        parts: dict[str, Any] = {"costs": unit}
-        if isinstance(asked, Queries):
-            parts |= {"reasons": asked.reason_codes, "propensity": asked.propensity}
-            parts |= {} if asked.outlook is None else {"outlook": asked.outlook}
-            asked = asked.mask
-        elif recorded is not None:
-            parts["outlook"], parts["propensity"] = recorded.outlook, recorded.audits
-            parts["reasons"] = np.where(recorded.audits > 0, AUDIT, UNCERTAIN).astype(np.int8)
-        parts["asked"] = ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
-        if candidates is not None:
-            parts["candidates"] = check_mask(candidates, unit.shape, "candidates")
-        rounds = NO_ROUNDS._replace(**parts)
+        rounds = told_arrays(unit, labels, asked, candidates, recorded, truth)
         check_width(rows, self)
-        names = check_feature_names(self, X)
+        names = self._names_of(X, encoder)
         begun = hasattr(self, "model_")
-        now = getattr(self, "model", None)
-        if begun and (now is not self._begun_model or isinstance(now, CostModel)):  # a call only where it may differ
-            self._refuse_other_model()
+        self._refuse_changed()
         model = self.model_ if begun else self._new_model(labels)
         model.check(rows)
         if not begun:
@@ -243,9 +309,14 @@ class AskingLearner(LearnerState):
         with self.model_.lock if recorder is None else interrupts_put_off(), self.model_.lock:
             if recorder is not None:
                 first_round = int(self.model_.state.counters[ROUND])
+                used = recorder.encoder_of(encoder or getattr(self, "encoder_", None))
                 recorder.write(
-                    rounds_from_arrays(first_round, recorder.texts, rows, given, rounds, names, late), vars(self)
+                    rounds_from_arrays(
+                        first_round, recorder.texts, rows, given, rounds, names, late, truth=truth, encoder=used
+                    ),
+                    vars(self),
                 )
+            self._keep_encoder(encoder)
             self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
             if names is not None:
                 self.feature_names_in_ = names
@@ -256,16 +327,16 @@ class AskingLearner(LearnerState):
                     recorder.incomplete = True
                 raise
 
-    def _refuse_other_model(self) -> None:
-        """Refuse a parameter ``model`` that is not the one with which the learner began."""
-        now = getattr(self, "model", None)
-        same = now == self._begun_model
-        if isinstance(now, CostModel):
-            same = type(now) is type(self.model_) and now.plain() == self.model_.plain()
-        if not same:
-            began = self._begun_model if isinstance(self._begun_model, str) else self.model_
+    def _refuse_strange(self, asked: Queries, rows: Rows, *, late: bool) -> None:
+        """Refuse questions about other examples or, unless they are late, of rounds that are closed."""
+        if asked.checksum is not None and len(asked) == len(rows) and asked.checksum != rows.checksum():
             raise InputError(
-                f"model must stay as it was when the learner began, {began!r}, got {now!r}. Start a new learner."
+                "asked must be what ask returned for these examples, got questions about others. Pass the same X."
+            )
+        if asked.first_round < self.round_ and not late:
+            raise InputError(
+                f"asked must continue from round {self.round_}, but its round {asked.first_round} was learned already. "
+                "Pass late=True for second or late answers, or asked=queries.mask for new ones."
             )
 
     def _checked_answers(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
@@ -273,7 +344,7 @@ class AskingLearner(LearnerState):
         if known is None:
             return None, None
         unit = check_cost(known, len(rows), self.classes_, CostScale.of(self.cost_bounds))
-        return unit, ~np.isnan(unit) if asked is None else check_mask(asked, unit.shape, "asked")
+        return unit, ~np.isnan(unit) if asked is None else check_mask(asked, len(unit), self.classes_, "asked")
 
     def _columns_of(self, labels: Any) -> list[int]:
         """The columns of some labels; the dictionary for this lookup is made once."""
@@ -284,6 +355,18 @@ class AskingLearner(LearnerState):
             return [self._code_of[name] for name in names]
         except KeyError as unknown:
             raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
+
+    @property
+    def unanswered(self) -> Mask:
+        """Whether no cost of a label was ever answered, (K,)."""
+        return np.asarray(self.model_.state.answered[: len(self.classes_)] == 0)
+
+    def warn_if_unanswered(self) -> None:
+        """Warn once, when predictions are made, if some labels have no answered cost and others have."""
+        silent = self.unanswered
+        if silent.any() and not silent.all() and not hasattr(self, "_warned_unanswered"):
+            self._warned_unanswered = True
+            warn_of_unanswered(self.classes_[silent].tolist())
 
     def warn_if_collapsed(self) -> None:
         """Warn once if the learner has stopped asking although the latest answers show errors."""

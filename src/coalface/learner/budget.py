@@ -5,24 +5,26 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from coalface.data.numbers import finite_number, whole_number
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 
 _KINDS = ("costs", "examples", "price")
 
 
 class Counts(NamedTuple):
-    """The rounds, examples and costs of a learner at some time."""
+    """The rounds, examples, costs and true labels of a learner at some time."""
 
     rounds: int = 0
     examples: int = 0
     costs: int = 0
+    truths: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """A limit on the ``costs``, ``examples`` or total ``price`` of the questions about the next ``over`` examples.
 
-    With ``price``, an example's first cost adds ``price_per_example``, and every cost adds ``price_per_cost``.
+    With ``price``, an example's first cost adds ``price_per_example``, and every cost adds ``price_per_cost``. A true
+    label counts as ``price_of_truth`` costs.
     ``since`` has the learner's counts when the budget began; ``start_budget`` sets it.
 
     >>> budget = Budget(price=500, over=10_000, price_per_example=2.0, price_per_cost=0.5)
@@ -69,12 +71,14 @@ class Budget:
             return value
         known = [item.name for item in fields(cls)]
         if not isinstance(value, Mapping):
-            raise InputError(f"budget must be a Budget, or a mapping with some of {', '.join(known)}, got {value!r}.")
+            raise InputError(
+                f"budget must be a Budget, or a mapping with some of {', '.join(known)}, got {shortened(value)}."
+            )
         unknown = [name for name in value if name not in known]
         if unknown:
             raise InputError(f"budget has no {unknown[0]!r}. Use some of {', '.join(known)}.")
         if "over" not in value:
-            raise InputError(f"budget must say over how many examples, got {dict(value)!r}. Add over.")
+            raise InputError(f"budget must say over how many examples, got {shortened(dict(value))}. Add over.")
         return cls(**value)
 
     @property
@@ -92,7 +96,7 @@ class Budget:
         """The price of an example and of a cost, in the unit of the budget."""
         return (1.0, 0.0) if self.examples is not None else (self.price_per_example, self.price_per_cost)
 
-    def price_of(self, examples: int, costs: int) -> float:
+    def price_of(self, examples: int, costs: float) -> float:
         """The price of asking for so many costs on so many examples, computed as in the kernels."""
         per_example, per_cost = self.prices
         return per_example * examples + per_cost * costs
@@ -110,7 +114,7 @@ class Budget:
 
 def _not_a_flag(name: str, value: Any) -> Any:
     if isinstance(value, bool):
-        raise InputError(f"budget {name} must be a number, got {value!r}.")
+        raise InputError(f"budget {name} must be a number, got {shortened(value)}.")
     return value
 
 
@@ -119,6 +123,6 @@ def _count(name: str, value: Any, least: int) -> int:
 
 
 def _counts(value: Any) -> Counts:
-    if not isinstance(value, list | tuple) or len(value) != len(Counts()):
-        raise InputError(f"budget since must have the counts {', '.join(Counts._fields)}, got {value!r}.")
+    if not isinstance(value, list | tuple) or len(value) not in (3, len(Counts())):  # older files have no truths
+        raise InputError(f"budget since must have the counts {', '.join(Counts._fields)}, got {shortened(value)}.")
     return Counts(*(_count("since", count, least=0) for count in value))

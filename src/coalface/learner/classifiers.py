@@ -15,8 +15,9 @@ from coalface.models.ridge import RidgeModel
 class CoalClassifier(CostClassifier):
     """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
 
-    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "exact", or a ``CostModel``. All parameters are
-    explained in ``docs/parameters.md``.
+    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "classes", "exact", or a ``CostModel``.
+    ``features`` turns texts and tables into numbers: "auto", "minilm" (sentence embeddings), an ``Encoder``, or a
+    function from a list of texts to vectors. All parameters are explained in ``docs/parameters.md``.
 
     >>> learner = CoalClassifier(classes=["refund", "billing"], warm_up=0)
     >>> queries = learner.ask([[1.0, 0.0]])
@@ -24,6 +25,13 @@ class CoalClassifier(CostClassifier):
     2 of 2 costs asked for, on 1 of 1 examples
     >>> learner.tell([[1.0, 0.0]], cost=[[0.0, 0.8]], asked=queries).predict([[1.0, 0.0]])
     array(['refund'], dtype='<U7')
+
+    With ``price_of_truth``, the price of one true label in costs, the learner asks for the true label where it would
+    otherwise ask for at least that many costs. ``cost_matrix`` gives the costs of the true label, 0/1 without one.
+
+    >>> learner = CoalClassifier(classes=["refund", "billing", "legal"], price_of_truth=2)
+    >>> print(learner.ask([[1.0, 0.0]]).reason(0).splitlines()[0])
+    round 1: asks for the true label, which gives 3 of 3 costs
     """
 
     _learned_with = ("cost_bounds", "model")
@@ -50,6 +58,9 @@ class CoalClassifier(CostClassifier):
         budget: Any = None,
         alike: float | None = 1.0,
         model: Any = "auto",
+        miss_rate: float | str | None = "auto",
+        price_of_truth: float | None = None,
+        features: Any = "auto",
     ) -> None:
         self._store(locals())
 
@@ -117,6 +128,7 @@ class OracleCoalClassifier(CostClassifier):
         abstain_cost: float | None = None,
         abstain_label: Any = None,
         alike: float | None = 1.0,
+        price_of_truth: float | None = None,
     ) -> None:
         self._store(locals())
 
@@ -165,6 +177,8 @@ class RidgeCoalClassifier(CostClassifier):
         abstain_cost: float | None = None,
         abstain_label: Any = None,
         alike: float | None = 1.0,
+        miss_rate: float | str | None = "auto",
+        price_of_truth: float | None = None,
     ) -> None:
         self._store(locals())
 

@@ -1,19 +1,30 @@
 """The scikit-learn classifier: ``fit``, ``partial_fit``, ``predict`` and ``score``."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from coalface.data.costs import CostScale, check_cost
-from coalface.data.labels import label_array
-from coalface.data.rows import Rows, check_rows
+from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.encoding.names import EncodedNames
+from coalface.data.frames import in_seen_order
+from coalface.data.labels import label_array, label_codes
+from coalface.data.numbers import flag
+from coalface.data.rows import Rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
-from coalface.errors import InputError
-from coalface.kernels.state import NO_ROUNDS, Settings
+from coalface.errors import InputError, shortened
+from coalface.kernels.state import NO_ROUNDS, Settings, new_rounds
+from coalface.learner.asking import Mask
+from coalface.learner.possible_savings import unit_savings
 from coalface.learner.simulating import SimulatingLearner
+from coalface.learner.top_features import TopFeature, top_features
 from coalface.rounds.queries import CostRanges
+
+_PIECE = 4096  # rows that fit plays before it checks for Ctrl-C
+_MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]
+_OF_A_RUN = ("_warned", "_warned_unanswered", "_code_of")  # forgotten by fit
 
 
 class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
@@ -21,20 +32,31 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
 
     # -- learning ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, cost: Any = None, candidates: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, cost: Any = None, candidates: Any = None, active: bool = False) -> Self:
         """Reset the learner, then learn all given class labels or costs in one pass.
 
+        If both ``y`` and ``cost`` are given, the costs are learned, and the labels of ``y`` name their columns, in
+        ascending order unless ``classes`` names them. With ``active``, the learner asks for the costs that it wants,
+        row by row, and learns only those, as in ``simulate``: so a search over ``rule``, ``mellowness`` or ``budget``
+        compares what they ask. Otherwise it learns all costs, and these parameters make no difference.
+
         >>> from coalface import CoalClassifier
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 100, ["no", "yes"] * 100
+        >>> CoalClassifier().fit(X, y).costs_queried_, CoalClassifier().fit(X, y, active=True).costs_queried_ < 100
+        (400, True)
         >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
         ['no', 'yes']
         """
         if self._recorder is not None:
             raise InputError("fit would reset a learner that records to a ledger. Use partial_fit, or fit a clone.")
         fresh = type(self)(**self.get_params(deep=False))
-        fresh.partial_fit(
-            X, y, cost=cost, classes=labels_of(y, cost, self.classes, self.cost_matrix), candidates=candidates
-        )
-        for name in [name for name in vars(self) if name.endswith("_") or name in ("_warned", "_code_of")]:
+        require_target(y, cost)
+        if y is not None and hasattr(y, "__len__") and len(y) == 0:
+            fresh.encoded(X, allow_empty=False)  # an empty X is the mistake, not that y has no labels
+        labels = labels_of(y, cost, self.classes, self.cost_matrix)
+        learn = fresh._play_all if flag({"active": active}, "active") else fresh.partial_fit
+        learn(X, y, cost=cost, classes=labels, candidates=candidates)
+        for name in [name for name in vars(self) if name.endswith("_") or name in _OF_A_RUN]:
             delattr(self, name)  # only now, because learning may fail
         self.__dict__.update(vars(fresh))
         return self
@@ -52,31 +74,79 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         4
         """
         require_target(y, cost)
-        rows = check_rows(X, allow_empty=False)
+        X = in_seen_order(X, self)
+        rows, encoder = self.encoded(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
-        self._tell(X, rows, labels, self._costs_given(rows, labels, y, cost), None, candidates)
+        costs = self._costs_to_learn(rows, labels, y, cost)
+        self._tell(X, rows, labels, costs, None, candidates, encoder=encoder)
         self.warn_if_collapsed()
         return self
+
+    def _play_all(self, X: Any, y: Any, *, cost: Any, classes: Any, candidates: Any) -> None:
+        """Learn the costs that the learner asks for, row by row; the given costs answer."""
+        rows, encoder = self.encoded(X, allow_empty=False)
+        labels = self.resolve_classes(classes, cost)
+        costs = self._costs_to_learn(rows, labels, y, cost)
+        given = NO_ROUNDS._replace(costs=check_cost(costs, len(rows), labels, CostScale.of(self.cost_bounds)))
+        if candidates is not None:
+            given = given._replace(candidates=check_mask(candidates, len(rows), labels, "candidates"))
+        run = self.start_run(X, rows, labels, costs, given, np.arange(len(rows)), encoder=encoder)
+        while run.done < len(run):
+            self.play(run, _PIECE)
+        self.warn_if_collapsed()
 
     # -- predicting --------------------------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
         """The label with the least predicted cost, per example, or ``abstain_label`` if ``abstain_cost`` is less.
 
+        A label without any answered cost counts as costing the middle of ``cost_bounds``; a warning says so once. A
+        learner without any answer predicts the first label.
+
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
         >>> learner.predict([[1.0]]).tolist(), learner.predict([[1.0]], candidates=[[False, True]]).tolist()
         (['walk'], ['fly'])
         """
+        best = self.best_labels(X, candidates=candidates)
+        self.warn_if_unanswered()
+        return best
+
+    def best_labels(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
+        """What ``predict`` returns, without its warning about labels that have no answered cost yet.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(["walk", "fly"]).best_labels([[1.0]]).tolist()
+        ['walk']
+        """
+        return self._labels(X, candidates, self._best)
+
+    def _labels(self, X: Any, candidates: Any, best_of: Callable[[Rows, Mask], NDArray[np.int64]]) -> NDArray[Any]:
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows)
-        best = self.model_.answer(rows, self.settings_for(), NO_ROUNDS.candidates if allowed is None else allowed)
+        best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed)
         if (best < 0).any():
             raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
         return np.asarray(self._predictions(self.classes_)[best])
 
+    def model_labels(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
+        """The labels with the least numbers of the model, also where a label has no answered cost yet.
+
+        The online model starts at the lower bound. Studies and learning to search compare these labels, as the paper
+        and Vowpal Wabbit do.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"], model="online").tell([[1.0]] * 9, [[0.2, np.nan]] * 9)
+        >>> learner.model_labels([[1.0]]).tolist(), learner.best_labels([[1.0]]).tolist()
+        (['fly'], ['walk'])
+        """
+        return self._labels(X, candidates, self._model_best)
+
     def predict_cost(self, X: Any) -> NDArray[np.float64]:
         """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``.
+
+        These are the numbers of the model, also for labels without an answered cost; the online model starts at the
+        lower bound.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).tell([[1.0]] * 50, [[0.2, 0.9]] * 50).predict_cost([[1.0]]).round(1)
@@ -97,8 +167,54 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         rows = self._rows(X)
         return self._decide(rows, None, settings=self.settings_for()._replace(budget=np.inf, alike=np.inf)).ranges
 
-    def score(self, X: Any, y: Any = None, cost: Any = None) -> float:
-        """The negative mean cost of the predictions, given class labels or known costs.
+    def possible_savings(self, X: Any, *, candidates: Any = None) -> NDArray[np.float64]:
+        """What further questions could still save on each example, in the unit of ``cost_bounds``, (n,).
+
+        It is the predicted cost of the answer less the least lowest cost of any candidate; 0 where the rule asks
+        nothing. Budget, audits and near-duplicates do not count, and all examples are decided at the next round, so
+        an example has the same saving in any batch. ``coalface rank`` sorts by it.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier().fit([[1.0, 0.0], [0.0, 1.0]] * 20, ["walk", "fly"] * 20)
+        >>> plain, doubtful = learner.possible_savings([[1.0, 0.0], [0.5, 0.5]])
+        >>> bool(plain < doubtful)
+        True
+        """
+        rows = self._rows(X)
+        allowed = self._candidates(candidates, rows)
+        settings = self.settings_for()._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
+        best = self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed)
+        with self.model_.lock:
+            found = self.model_.ask(rows, settings, new_rounds(len(rows), settings.n_labels, allowed), outlook=False)
+        low, high = self.cost_bounds
+        return unit_savings(found, best, self.unanswered, settings) * (float(high) - float(low))
+
+    def top_features(self, label: Any, n: int = 10, *, feature_names: Any = None) -> list[TopFeature]:
+        """The features that move the predicted cost of a label most; with the online model or a forest.
+
+        A negative effect speaks for the label: see ``TopFeature``. ``feature_names`` are by default those of the data
+        frame that the learner learned from; without names, features have the numbers of their columns.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"], model="online")
+        >>> _ = learner.fit([[1.0, 0.0], [0.0, 1.0]] * 20, ["walk", "fly"] * 20)
+        >>> [(one.name, one.effect < 0) for one in learner.top_features("fly", feature_names=["legs", "wings"])]
+        [('legs', False), ('wings', True)]
+        """
+        self.begin()
+        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
+        if names is None and hasattr(self, "encoder_"):
+            names = EncodedNames(self.encoder_)
+        column = int(label_codes([label], self.classes_)[0])
+        low, high = self.cost_bounds
+        return top_features(self.model_, column, n, names, float(high) - float(low))
+
+    def score(self, X: Any, y: Any = None, cost: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the predictions, in the unit of ``cost_bounds``, given class labels or known costs.
+
+        It is at most 0 with the default bounds, and the larger the better, as scikit-learn's searches expect. With
+        class labels and neither ``cost_matrix`` nor abstaining, it is the accuracy minus 1. ``sample_weight`` (n,)
+        weighs the examples.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
@@ -108,19 +224,37 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         rows = self._rows(X, allow_empty=False)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
-        paid = self.costs_of_answers(rows, unit)
+        paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates), unit)
+        self.warn_if_unanswered()
         if np.isnan(paid).any():
             raise InputError(
                 f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}."
             )
-        return -float(scale.from_unit(paid.mean()))
+        weights = None if sample_weight is None else _weights(sample_weight, len(rows))
+        mean = paid.mean() if weights is None else np.average(paid, weights=weights)
+        return -float(scale.from_unit(np.asarray(mean)))
 
     def costs_of_answers(self, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The costs of the predictions for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
+        """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
+        return self._costs_of(self.model_.answer(rows, self.settings_for()), unit)
+
+    def _costs_of(self, best: NDArray[np.int64], unit: NDArray[np.float32]) -> NDArray[np.float64]:
         settings: Settings = self.settings_for()
-        best = self.model_.answer(rows, settings)
         of_labels = unit[np.arange(len(best)), np.minimum(best, settings.n_labels - 1)].astype(np.float64)
         return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
+
+    def _model_best(self, rows: Rows, candidates: Mask) -> NDArray[np.int64]:
+        return self.model_.answer(rows, self.settings_for(), candidates)
+
+    def _best(self, rows: Rows, candidates: Mask) -> NDArray[np.int64]:
+        """The column of the best label of each row; labels without an answer must not win with their first number."""
+        settings, silent = self.settings_for(), self.unanswered
+        if silent.all() or not silent.any():
+            return self._model_best(rows, candidates)
+        with self.model_.lock:
+            predicted = self.model_.predictions(rows).copy()  # the model may keep its array
+            predicted[:, silent] = _MIDDLE
+            return self.model_.best_of(predicted, settings, candidates)
 
     # -- labels ------------------------------------------------------------------------------------
 
@@ -129,17 +263,36 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         if hasattr(self, "classes_"):
             if classes is not None and not np.array_equal(label_array(classes), self.classes_):
                 raise InputError(
-                    f"classes={classes!r} is not the same as on the first call: {self.classes_.tolist()}. "
-                    "Labels cannot change; start a new learner."
+                    f"classes={shortened(classes)} is not the same as on the first call: "
+                    f"{shortened(self.classes_.tolist())}. Labels cannot change; start a new learner."
                 )
             return np.asarray(self.classes_)
         return first_labels(self.classes if classes is None else classes, cost, self.cost_matrix)
+
+    def _costs_to_learn(self, rows: Rows, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
+        costs = self._costs_given(rows, labels, y, cost)
+        if costs.size and np.isnan(costs).all():
+            raise InputError("cost must have a known cost to learn from, got only NaN. Pass y or costs, or use ask.")
+        return costs
 
     def _costs_given(self, rows: Rows, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
         return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse input is supported."""
+        """Tell scikit-learn that sparse input, texts, categories and missing values are supported."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
         return tags
+
+
+def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() == 0:
+        raise InputError(
+            f"sample_weight must be {n_rows} finite numbers of at least 0, one of them above 0, got shape "
+            f"{weights.shape}."
+        )
+    return weights

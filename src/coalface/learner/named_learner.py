@@ -11,8 +11,12 @@ from scipy.sparse import csr_array
 
 from coalface.data.alignment import read_aligned
 from coalface.data.dataset import CostDataset
-from coalface.data.formats.readers import read_dataset
+from coalface.data.embedding.minilm import MINILM
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.formats.readers import TABLES, format_of
 from coalface.data.labels import label_array
+from coalface.data.streams.position import Position
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.round import Round
@@ -40,6 +44,7 @@ class NamedLearner:
 
     learner: CoalClassifier
     feature_names: tuple[str, ...] | None = None
+    position: Position | None = None  # in the stream that the learner has not finished
 
     @property
     def width(self) -> int:
@@ -58,32 +63,72 @@ class NamedLearner:
         require_model(path)
         learner = CoalClassifier.load(path)
         names: Any = learner.__dict__.pop("feature_names_in_", None)
-        return cls(learner, None if names is None else tuple(str(name) for name in names))
+        reading: Any = learner.__dict__.pop("reading_", None)
+        return cls(
+            learner,
+            None if names is None else tuple(str(name) for name in names),
+            None if reading is None else Position.from_plain(reading),
+        )
 
     def save(self, path: Path) -> None:
-        """Write the learner; the old file is replaced only when the new one is complete."""
+        """Write the learner and its position; the old file is replaced only when the new one is complete."""
         if self.feature_names is not None:
             self.learner.feature_names_in_ = np.array(self.feature_names, dtype=object)
+        if self.position is not None:
+            self.learner.reading_ = self.position.plain()
         try:
             self.learner.save(path)
         finally:
-            self.learner.__dict__.pop("feature_names_in_", None)
+            for name in ("feature_names_in_", "reading_"):
+                self.learner.__dict__.pop(name, None)
+
+    def with_own_features(self, format: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a reader, with the learner's sentence embeddings if its encoder does not exist yet."""
+        if self.encoder is None and self.learner.features == MINILM and format in TABLES:
+            return {"embed": MINILM, **options}
+        return options
 
     def read(self, path: Path, format: str, options: dict[str, Any]) -> CostDataset:
-        """Read a dataset, aligned to the learner's features and labels."""
+        """Read a whole dataset, aligned to the learner's features and labels."""
+        options = self.with_own_features(format_of(path, format), options)
         return read_aligned(
-            path, format, options, classes=self.classes, feature_names=self.feature_names, width=self.width
+            path,
+            format,
+            options,
+            classes=self.classes,
+            feature_names=self.feature_names,
+            width=self.width,
+            encoder=self.encoder,
         )
 
-    def learn(self, path: Path, format: str, options: dict[str, Any]) -> None:
-        """Learn all costs in a dataset; a learner without labels uses those of the dataset."""
-        if self.learner.classes is None and not hasattr(self.learner, "classes_"):
-            dataset = read_dataset(path, format, **options)
-            self.learner.classes = dataset.classes
-        else:
-            dataset = self.read(path, format, options)
-        self.learner.partial_fit(dataset.X, cost=dataset.cost, candidates=dataset.candidates)
-        self.feature_names = dataset.feature_names or self.feature_names
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of raw examples; None if the learner has seen only numbers."""
+        found: Encoder | None = getattr(self.learner, "encoder_", None)
+        return found
+
+    def keep_encoder(self, dataset: CostDataset) -> bool:
+        """Keep the encoder of a dataset from now on; whether it is new to the learner."""
+        if dataset.encoder is None or dataset.encoder is self.encoder:
+            return False
+        self.learner.encoder_ = dataset.encoder
+        return True
+
+    def with_own_costs(self, format: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a reader with the learner's cost matrix; an InputError if they have another one."""
+        own, other = self.learner.cost_matrix, options.get("cost_matrix")
+        if other is not None and self.learner.round_ > 1 and not self._has_costs(other):
+            kept = "without one" if own is None else "with another one"
+            raise InputError(f"cost_matrix cannot change: the model was trained {kept}. Train a new model.")
+        if own is None or other is not None:
+            return options
+        if format == "vw":
+            return {"targets": "costs", **options}  # class labels would silently cost 0 and 1
+        return {**options, "cost_matrix": own} if format == "svmlight" or "label" in options else options
+
+    def _has_costs(self, matrix: Any) -> bool:
+        own = self.learner.cost_matrix
+        return own is not None and np.array_equal(own, read_cost_matrix(matrix, self.classes))
 
     def tell(self, rounds: Sequence[Round], *, late: bool = False, fill_gaps: bool = False) -> None:
         """Learn rounds, sorted by number, or raise an error and change nothing.
@@ -96,13 +141,32 @@ class NamedLearner:
         next_round = self.learner.round_
         if late:
             _check_late(rounds, next_round)
-            learned = [replace(one, late=True, unasked=()) for one in rounds if one.costs]
+            learned = [replace(one, late=True, unasked=()) for one in rounds if one.costs or one.truth is not None]
         else:
             _check_continue(rounds, next_round, fill_gaps=fill_gaps)
             learned = [replace(one, late=False) for one in _with_gaps_filled(rounds, next_round)]
-        X, names = self._examples(learned)
+        raw = any(one.example is not None for one in learned)
+        X, names = (self._encoded(learned), None) if raw else self._examples(learned)
         self.learner.tell_rounds(learned, X).warn_if_collapsed()
         self.feature_names = names
+
+    def _encoded(self, rounds: Sequence[Round]) -> Any:
+        """The raw examples of all rounds as a matrix; a round without one was not answered, and has a row of zeros."""
+        if self.encoder is None:
+            number = next(one.number for one in rounds if one.example is not None)
+            raise InputError(
+                f"Round {number} has a raw example, but the model has seen numbers only. Use features, or the model "
+                "that asked."
+            )
+        numbered = next((one.number for one in rounds if one.indices or one.features), None)
+        if numbered is not None:
+            raise InputError(f"Round {numbered} must have its raw example, as others have. Add example.")
+        places = [place for place, one in enumerate(rounds) if one.example is not None]
+        found = self.encoder.transform([rounds[place].example for place in places])
+        ends = np.zeros(len(rounds) + 1, np.int64)
+        ends[np.array(places) + 1] = np.diff(found.indptr)
+        X: Any = csr_array((found.data, found.indices, np.cumsum(ends)), shape=(len(rounds), self.encoder.width))
+        return X
 
     def _examples(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:
         """The examples of all rounds as a matrix, and the feature names, new ones last."""
@@ -139,7 +203,7 @@ def _check_late(rounds: Sequence[Round], next_round: int) -> None:
     last = rounds[-1].number
     if last >= next_round:
         raise InputError(f"late answers must belong to rounds before {next_round}, got round {last}. Leave out late.")
-    if not any(one.costs for one in rounds):
+    if not any(one.costs or one.truth is not None for one in rounds):
         raise InputError("late answers must have costs in some round, got none. Add costs.")
 
 

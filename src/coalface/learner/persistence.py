@@ -2,12 +2,16 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from coalface.data.encoding.choice import embedder_of, features_of, plain_features
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.frames import by_label
 from coalface.data.labels import label_array, label_texts
-from coalface.errors import FileFormatError, InputError, in_one_line
+from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
@@ -17,6 +21,7 @@ from coalface.rounds.arrays import check_recordable
 from coalface.rounds.ledger import Ledger, Recorder
 from coalface.rounds.round import Round
 
+_BEFORE: dict[str, Any] = {"model": "online", "miss_rate": None}  # when files did not name them
 _BATCH = 512  # rounds replayed per call
 
 
@@ -33,29 +38,39 @@ class PersistentLearner(AskingLearner):
         ...     CoalClassifier.load(f"{folder}/model.coalface").round_
         2
         """
-        self.begin()._refuse_other_model()
+        self.begin()._refuse_changed()
         check_recordable(self.classes_)
         meta: dict[str, Any] = {"params": self.plain_params(), "width": getattr(self, "n_features_in_", None)}
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
+        if hasattr(self, "encoder_"):
+            meta["encoder"] = self.encoder_.plain()
+        if hasattr(self, "reading_"):
+            meta["reading"] = self.reading_
         with self.model_.lock:  # a row learned in another thread would change the arrays
             write_bundle(path, "model", meta, {"classes_": self.classes_, **self.model_.saved()})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], model: CostModel | None = None) -> Self:
-        """The learner that ``save`` wrote; a ``CostModel`` of your own is passed as ``model``, with its parameters."""
+    def load(cls, path: str | os.PathLike[str], model: CostModel | None = None, features: Any = None) -> Self:
+        """The learner that ``save`` wrote; a ``CostModel`` of your own is passed as ``model``, with its parameters.
+
+        ``features`` is the function that turned texts into vectors, if there was one: it is not saved.
+        """
         meta, arrays = read_bundle(path, "model")
         try:
-            learner = cls(**cls._with_model(meta["params"], model))
+            learner = cls._from_plain(cls._with_features(cls._with_model(meta["params"], model), features))
+            learner._restore_encoder(meta.get("encoder"))
             learner.begin(label_array(arrays.pop("classes_")))
             width = meta["width"]
-        except (KeyError, TypeError, InputError) as problem:
+        except (KeyError, TypeError, InputError, FileFormatError) as problem:
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {in_one_line(problem)}.") from None
         learner.model_.restore_saved(arrays)
         if width is not None:
             learner.n_features_in_ = width
         if "feature_names" in meta:
             learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+        if "reading" in meta:
+            learner.reading_ = meta["reading"]
         return learner
 
     def record_to(self, ledger: Ledger) -> Self:
@@ -67,15 +82,17 @@ class PersistentLearner(AskingLearner):
                 f"(costs asked for: {self.costs_queried_}). Start a new learner."
             )
         check_recordable(self.classes_)
-        ledger.begin({"params": self.plain_params(), "classes": self.classes_.tolist()})
+        encoder = {"encoder": self.encoder_.plain()} if hasattr(self, "encoder_") else {}
+        ledger.begin({"params": self.plain_params(), "classes": self.classes_.tolist(), **encoder})
         self._recorder = self._new_recorder(ledger)
         return self
 
     @classmethod
-    def from_ledger(cls, ledger: Ledger, model: CostModel | None = None) -> Self:
+    def from_ledger(cls, ledger: Ledger, model: CostModel | None = None, features: Any = None) -> Self:
         """Rebuild the learner from the ledger's rounds, bit for bit; it continues to record there.
 
-        A ``CostModel`` of your own is passed as ``model``, with its parameters.
+        A ``CostModel`` of your own is passed as ``model``, with its parameters, and a function that turns texts into
+        vectors as ``features``.
 
         >>> from coalface import CoalClassifier, MemoryLedger
         >>> ledger = MemoryLedger()
@@ -84,12 +101,15 @@ class PersistentLearner(AskingLearner):
         np.True_
         """
         if isinstance(ledger, str | os.PathLike):
-            raise InputError(f"ledger must be a ledger such as JsonLinesLedger(path), got {ledger!r}.")
+            raise InputError(f"ledger must be a ledger such as JsonLinesLedger(path), got {shortened(ledger)}.")
         if ledger.header is None:
-            raise InputError("This ledger is empty. Attach it to a new learner with learner.record_to(ledger).")
+            path = getattr(ledger, "path", None)
+            facts = "This ledger is empty" if path is None or Path(path).exists() else f"There is no ledger {path}"
+            raise InputError(f"{facts}. Check it, or record a new learner with learner.record_to(ledger).")
         try:
-            params = cls._with_model(ledger.header["params"], model)
-            learner = cls(**params | {"classes": ledger.header["classes"]}).begin()
+            params = cls._with_features(cls._with_model(ledger.header["params"], model), features)
+            learner = cls._from_plain(params | {"classes": ledger.header["classes"]}).begin()
+            learner._restore_encoder(ledger.header.get("encoder"))
         except (KeyError, TypeError, InputError) as problem:
             raise FileFormatError(
                 f"The header of this ledger was not written by record_to: {in_one_line(problem)}."
@@ -98,7 +118,9 @@ class PersistentLearner(AskingLearner):
             learner.tell_rounds(rounds)
             if rounds[0].columns is not None:
                 learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
+            learner._restore_encoder(next((one.encoder for one in rounds if one.encoder is not None), None))
         learner._recorder = learner._new_recorder(ledger)
+        learner._recorder.has_encoder = hasattr(learner, "encoder_")
         return learner
 
     @property
@@ -110,23 +132,51 @@ class PersistentLearner(AskingLearner):
     def plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         params = self.get_params(deep=False)
+        if hasattr(self, "classes_"):  # the names of a data frame are not saved
+            params["cost_matrix"] = by_label(params["cost_matrix"], self.classes_, "cost_matrix", rows=True)
         if self.budget is not None:
             params["budget"] = Budget.of(self.budget).plain()
+        described: dict[str, Any] = {}
         if isinstance(params.get("model"), CostModel):
-            return {**_plain(params | {"model": None}), "model": described_model(params["model"])}
-        return _plain(params)
+            described["model"] = described_model(params["model"])
+        if "features" in params:
+            described["features"] = plain_features(params["features"])
+        return _plain(params | dict.fromkeys(described)) | described
 
     def _new_recorder(self, ledger: Ledger) -> Recorder:
         return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
 
+    def _restore_encoder(self, plain: Any) -> None:
+        """Keep the encoder of a file or a ledger, if it has one."""
+        if plain is not None:
+            self._keep_encoder(Encoder.from_plain(plain, embedder_of(self.features)))
+
+    @classmethod
+    def _with_features(cls, params: dict[str, Any], features: Any) -> dict[str, Any]:
+        """The parameters of a file with the user's own function, which cannot be saved."""
+        return params | ({"features": features_of(params["features"], features)} if "features" in params else {})
+
+    @classmethod
+    def _from_plain(cls, params: dict[str, Any]) -> Self:
+        """A learner with the parameters of a file; an InputError if they are those of another class."""
+        unknown = [name for name in params if name not in cls._get_param_names()]
+        if unknown:
+            names = set(params) - set(_BEFORE)
+            learners = _subclasses(PersistentLearner)
+            fitting = [kind.__name__ for kind in learners if names <= set(kind._get_param_names())]
+            remedy = f"load it with {fitting[0]}" if fitting else "load it with the class that saved it"
+            raise InputError(f"{cls.__name__} has no parameter {unknown[0]!r}, {remedy}")
+        if isinstance(params.get("cost_bounds"), list):
+            params = {**params, "cost_bounds": tuple(params["cost_bounds"])}
+        return cls(**params)
+
     @classmethod
     def _with_model(cls, params: dict[str, Any], model: CostModel | None) -> dict[str, Any]:
         """The parameters of a file with the user's own model in place of its description, which it must match."""
-        if "model" in cls().get_params(deep=False):
-            params = {"model": "online", **params}  # the only model when files did not name it
+        params = {**{name: value for name, value in _BEFORE.items() if name in cls._get_param_names()}, **params}
         described = dict(params).get("model")
         if not (model is None or isinstance(model, CostModel)):
-            raise InputError(f"model must be a CostModel of your own or left out, got {model!r}")
+            raise InputError(f"model must be a CostModel of your own or left out, got {shortened(model)}")
         if model is None:
             kind = described.get("kind") if isinstance(described, dict) else None
             if kind is not None and kind not in MODEL_KINDS:
@@ -141,6 +191,10 @@ class PersistentLearner(AskingLearner):
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_recorder", None)
         return state
+
+
+def _subclasses(kind: type[Any]) -> list[type[Any]]:
+    return [one for child in kind.__subclasses__() for one in (child, *_subclasses(child))]
 
 
 def _plain(params: dict[str, Any]) -> dict[str, Any]:

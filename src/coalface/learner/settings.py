@@ -15,10 +15,12 @@ from coalface.kernels.state import (
     ADAGRAD,
     ADAX,
     ALL_OR_NONE,
+    AUTO_MISSES,
     AUTO_RATE,
     AUTO_WARM_UP,
     COAL,
     DERIVATIVE,
+    FIXED_SLACK,
     NO_DOMINATION,
     NOISE_SCALED,
     PASSIVE,
@@ -50,6 +52,8 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "budget": None,
         "alike": None,
         "model": "online",
+        "miss_rate": None,
+        "price_of_truth": None,
     }
 )
 
@@ -59,8 +63,8 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
     ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
-    ...     random_state=0, fit_intercept=True, alike=1.0, model="online", abstain_cost=None,
-    ...     cost_bounds=(0.0, 1.0))).warm_up
+    ...     random_state=0, fit_intercept=True, alike=1.0, model="online", miss_rate=None,
+    ...     abstain_cost=None, cost_bounds=(0.0, 1.0), price_of_truth=None)).warm_up
     10
     """
     abstain_cost = _abstain_cost(params)
@@ -92,6 +96,8 @@ _NAMES = (
     "fit_intercept",
     "alike",
     "model",
+    "miss_rate",
+    "price_of_truth",
 )
 
 
@@ -114,7 +120,11 @@ def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
         seed=whole_number("random_state", params["random_state"]),
         intercept=flag(params, "fit_intercept"),
         abstain_cost=abstain_cost,
+        miss_rate=_miss_rate(params),
         alike=math.inf if params["alike"] is None else number(params, "alike", 0.0, 1.0, above=True),
+        price_of_truth=math.inf
+        if params["price_of_truth"] is None
+        else number(params, "price_of_truth", 0.0, math.inf, above=True),
     )
 
 
@@ -138,7 +148,14 @@ def _with_budget(settings: Settings, budget: Budget) -> Settings:
         rounds_before_budget=budget.since.rounds,
         examples_before_budget=budget.since.examples,
         costs_before_budget=budget.since.costs,
+        truths_before_budget=budget.since.truths,
     )
+
+
+def _miss_rate(params: Mapping[str, Any]) -> float:
+    if params["miss_rate"] is None:
+        return FIXED_SLACK
+    return auto_or(params, "miss_rate", AUTO_MISSES, lambda params: number(params, "miss_rate", 0.0, 1.0))
 
 
 def _learning_rate(params: Mapping[str, Any]) -> float:

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
+from coalface.data.encoding.encoder import Encoder
 from coalface.data.labels import label_texts
-from coalface.data.rows import Rows, check_feature_names, check_width
+from coalface.data.rows import Rows, check_width
+from coalface.data.truths import UNKNOWN, Codes
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.kernels.stopping import saving_is_below
@@ -29,6 +31,7 @@ class Run:
     rows: Rows
     cost: Any  # (n, K) on the user's scale
     names: NDArray[np.object_] | None  # of the features
+    truth: Codes | None  # the columns of the true labels, where the learner may ask for them
     arrays: RunArrays
     batch: int
     stop_saving: float
@@ -57,31 +60,35 @@ class SimulatingLearner(PersistentLearner):
         record: bool = False,
         batch: int = 1,
         stop_saving: float | None = None,
+        encoder: Encoder | None = None,
     ) -> Run:
         """Start a run over checked rows; ``given`` has their candidates and their costs, scaled to [0, 1].
 
-        The run records its questions if ``record`` is true or the learner has a ledger. It ends early once further
-        questions would save less than ``stop_saving`` per example.
+        ``encoder`` has made the rows from raw examples. The run records its questions if ``record`` is true or the
+        learner has a ledger. It ends early once further questions would save less than ``stop_saving`` per example.
         """
         least = NEVER if stop_saving is None else self._unit_saving("stop_saving", stop_saving)
         check_width(rows, self)
-        names = check_feature_names(self, X)
+        names = self._names_of(X, encoder)
         if self._recorder is not None:
             self._recorder.check(vars(self))
         if hasattr(self, "model_"):
             self.settings_for()
-            self._refuse_other_model()
+            self._refuse_changed()
         model = self.model_ if hasattr(self, "model_") else self._new_model(labels)
         model.check(rows)
         self._begin_with(labels, model)
+        truth = self._truths_of(given, labels)
+        self._keep_encoder(encoder)
         shape = (len(order), len(labels)) if record or self._recorder is not None else (0, 0)
         recorded = NO_ROUNDS._replace(
             mask=np.zeros(shape, np.bool_),
             reasons=np.zeros(shape, np.int8),
             propensity=np.zeros(shape),
             outlook=np.zeros((shape[0], N_OUTLOOK)),
+            truth=np.zeros(shape[0], np.bool_),
         )
-        return Run(rows, cost, names, RunArrays(order, given, recorded), batch, least)
+        return Run(rows, cost, names, truth, RunArrays(order, given, recorded), batch, least)
 
     def play(self, run: Run, n_rows: int, costs: int = UNLIMITED) -> None:
         """Continue for ``n_rows`` rows, in whole batches, or until the learner has asked for ``costs`` in total."""
@@ -112,7 +119,11 @@ class SimulatingLearner(PersistentLearner):
             reasons=record.reasons[span],
             propensity=record.propensity[span],
             outlook=record.outlook[span],
+            truth=record.truth[span],
         )
         names = run.names if span.start == 0 else None
-        texts = label_texts(self.classes_)
-        return rounds_from_arrays(self.round_ - len(picked), texts, run.rows.take(picked), cost, rounds, names)
+        texts, rows = label_texts(self.classes_), run.rows.take(picked)
+        truth = None if run.truth is None else np.where(rounds.truth, run.truth[picked], UNKNOWN)
+        encoder = None if self._recorder is None else self._recorder.encoder_of(getattr(self, "encoder_", None))
+        first = self.round_ - len(picked)
+        return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder)

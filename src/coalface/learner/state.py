@@ -1,8 +1,10 @@
 """The state of a learner: its parameters, labels, model, and the counts of its questions."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,14 +13,19 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.costs import CostScale, check_mask
+from coalface.data.encoding.choice import check_features, encoded_rows, encoder_for
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.encoding.table import is_raw
+from coalface.data.frames import in_seen_order
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
-from coalface.errors import CoalfaceError, InputError
-from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, Settings
+from coalface.errors import CoalfaceError, InputError, shortened
+from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, TRUTHS_QUERIED, Settings
 from coalface.kernels.stopping import saving_is_below
 from coalface.learner.budget import Budget, Counts
+from coalface.learner.calibration import Calibration, calibration_of
 from coalface.learner.settings import AS_PUBLISHED, settings_for
-from coalface.learner.stopping import Saving, checked_saving, saving_of
+from coalface.learner.stopping import Saving, checked_saving, rare_labels, saving_of
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Recorder
 
@@ -42,13 +49,17 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     abstain_cost: float | None = None
     abstain_label: Any = None
     budget: Any = None
+    price_of_truth: float | None = None
+    features: Any = "auto"
 
     classes_: NDArray[Any]
     model_: CostModel
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    encoder_: Encoder  # only if the first examples were raw
+    reading_: dict[str, Any]  # how far the file was read that the learner is learning; see ``NamedLearner``
     _recorder: Recorder | None = None
-    _begun_model: Any = None  # the parameter ``model`` when the learner began
+    _begun_with: Mapping[str, Any] = MappingProxyType({})  # parameters that must stay as they were then
     _learned_with: ClassVar[tuple[str, ...]] = ("cost_bounds",)  # parameters of this class that affect replay
 
     def _store(self, params: dict[str, Any]) -> None:
@@ -92,21 +103,84 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     def _begin_with(self, labels: NDArray[Any], model: CostModel) -> None:
         with _BEGIN_LOCK:  # two threads must not start the same learner twice
             if not hasattr(self, "model_"):
-                self.classes_, self.model_, self._begun_model = labels, model, getattr(self, "model", None)
+                self.classes_, self.model_ = labels, model
+                fixed = ("classes", "fit_intercept", *self._learned_with)
+                self._begun_with = {name: getattr(self, name) for name in fixed}
+
+    def _refuse_changed(self) -> None:
+        """Refuse a parameter that was changed since the learner began, if what was learned depends on it."""
+        for name, began in self._begun_with.items():
+            now = getattr(self, name)
+            if (now is not began or isinstance(now, CostModel)) and not self._is_as_begun(name, now, began):
+                self.settings_for()  # an invalid value is the greater mistake
+                shown = self.model_ if isinstance(began, CostModel) else began
+                raise InputError(
+                    f"{name} must stay as it was when the learner began, {shortened(shown)}, got {shortened(now)}. "
+                    "Call fit, or start a new learner."
+                )
+
+    def _is_as_begun(self, name: str, now: Any, began: Any) -> bool:
+        if isinstance(now, CostModel):
+            return type(now) is type(self.model_) and bool(now.plain() == self.model_.plain())
+        if name == "cost_bounds":
+            return CostScale.of(now) == CostScale.of(began)
+        if name == "classes":
+            return now is None or np.array_equal(label_array(now), self.classes_)
+        return bool(np.all(now == began))
 
     def _predictions(self, labels: NDArray[Any]) -> NDArray[Any]:
         """All possible results of ``predict``: the labels and, if the learner can abstain, ``abstain_label``."""
         return labels if self.abstain_cost is None else with_abstaining(labels, self.abstain_label)
 
+    def encoded(self, X: Any, *, allow_empty: bool = True) -> tuple[Rows, Encoder | None]:
+        """The checked rows, and the encoder that made them, which is new if X is the first; None for numbers.
+
+        >>> from coalface import CoalClassifier
+        >>> rows, encoder = CoalClassifier(["walk", "fly"]).encoded([{"legs": 2}, {"legs": 4}])
+        >>> rows.row(0)
+        (array([0], dtype=int32), array([-1.], dtype=float32))
+        >>> encoder.describe()
+        'legs  number, standardised (mean 3, deviation 1)'
+        """
+        kept = getattr(self, "encoder_", None)
+        if kept is None and hasattr(self, "n_features_in_"):
+            return self._numbers(X, allow_empty=allow_empty), None
+        encoder = encoder_for(X, self.features, kept)
+        return check_rows(encoded_rows(X, encoder), allow_empty=allow_empty), encoder
+
+    def _numbers(self, X: Any, *, allow_empty: bool) -> Rows:
+        """The checked rows of a learner that began with numbers."""
+        check_features(self.features)
+        try:
+            return check_rows(X, allow_empty=allow_empty)
+        except InputError as problem:
+            if not is_raw(X):
+                raise
+            raise InputError(
+                f"{problem} The first rows were numbers without gaps, so the learner takes no others. Start with "
+                "features=Encoder() if later rows may have texts or missing values."
+            ) from None
+
+    def _keep_encoder(self, encoder: Encoder | None) -> None:
+        if encoder is not None:
+            self.encoder_ = encoder
+
+    def _names_of(self, X: Any, encoder: Encoder | None = None) -> NDArray[np.object_] | None:
+        """The column names of numbers; those of raw examples belong to the encoder."""
+        return None if encoder is not None or hasattr(self, "encoder_") else check_feature_names(self, X)
+
     def _rows(self, X: Any, *, allow_empty: bool = True) -> Rows:
-        self.begin()
-        rows = check_rows(X, allow_empty=allow_empty)
+        """The checked rows of examples; their encoder is kept, so that all later rows are encoded alike."""
+        self.begin()._refuse_changed()
+        X = in_seen_order(X, self)
+        rows, encoder = self.encoded(X, allow_empty=allow_empty)
         check_width(rows, self)
-        check_feature_names(self, X)
+        self._names_of(X, encoder)
+        self._keep_encoder(encoder)
         return rows
 
     def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
-        return None if candidates is None else check_mask(candidates, (len(rows), len(self.classes_)), "candidates")
+        return None if candidates is None else check_mask(candidates, len(rows), self.classes_, "candidates")
 
     # -- counts -----------------------------------------------------------------------------------
 
@@ -117,13 +191,29 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
 
     @property
     def costs_queried_(self) -> int:
-        """The number of costs asked for so far."""
+        """The number of costs asked for so far, one by one."""
         return int(self.model_.state.counters[COSTS_QUERIED]) if hasattr(self, "model_") else 0
 
     @property
     def examples_queried_(self) -> int:
-        """The number of examples with at least one cost asked for so far."""
+        """The number of examples with at least one cost, or the true label, asked for so far."""
         return int(self.model_.state.counters[EXAMPLES_QUERIED]) if hasattr(self, "model_") else 0
+
+    @property
+    def truths_queried_(self) -> int:
+        """The number of true labels asked for so far: see ``price_of_truth``."""
+        return int(self.model_.state.counters[TRUTHS_QUERIED]) if hasattr(self, "model_") else 0
+
+    @property
+    def price_queried_(self) -> float:
+        """The price of all questions so far, in costs: a true label counts as ``price_of_truth``.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly", "swim"], price_of_truth=2).tell([[1.0]], truth=["fly"])
+        >>> learner.truths_queried_, learner.costs_queried_, learner.price_queried_
+        (1, 0, 2.0)
+        """
+        return self._in_costs(self.costs_queried_, self.truths_queried_)
 
     @property
     def saving_(self) -> Saving | None:
@@ -144,6 +234,36 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         with self.model_.lock:
             return saving_of(self.model_.state, CostScale.of(self.cost_bounds))
 
+    @property
+    def rare_labels_(self) -> dict[Any, int]:
+        """The labels that were best of fewer than 10 answered examples, with how often; the rarest come first.
+
+        Predictions of such a label are guesses: tell some examples of it, or ask for more.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]] * 20, [[0.2, 0.9]] * 20)
+        >>> learner.rare_labels_
+        {'fly': 0}
+        """
+        labels = self.classes_.tolist() if hasattr(self, "model_") else []
+        return rare_labels(self.model_.state, labels) if labels else {}
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """How often the best label was missed, as audits measure it; None if the slack does not follow them.
+
+        >>> from coalface import CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"], model="forest", miss_rate=0.05)
+        >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 200, [[0.0, 1.0], [1.0, 0.0]] * 200)
+        >>> learner.calibration_.stated, learner.calibration_.measured
+        (0.05, 0.0)
+        """
+        if not hasattr(self, "model_"):
+            return None
+        with self.model_.lock:
+            stated = self.model_.resolved(self.settings_for()).miss_rate
+            return calibration_of(stated, self.model_.state) if stated <= 1.0 else None
+
     def should_stop(self, saving: float) -> bool:
         """Whether further questions would save less than ``saving`` per example: the whole interval lies below it.
 
@@ -161,7 +281,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
 
     @property
     def spent_(self) -> float:
-        """The amount spent since the budget began, in its unit; without a budget, the number of costs asked for.
+        """The amount spent since the budget began, in its unit; without a budget, the price of all questions in costs.
 
         >>> from coalface import Budget, CoalClassifier
         >>> budget = Budget(price=100, over=50, price_per_example=3.0, price_per_cost=1.0)
@@ -169,10 +289,15 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         5.0
         """
         if self.budget is None:
-            return float(self.costs_queried_)
+            return self.price_queried_
         budget = Budget.of(self.budget)
         examples, costs = self.examples_queried_ - budget.since.examples, self.costs_queried_ - budget.since.costs
-        return budget.price_of(max(examples, 0), max(costs, 0))
+        truths = self.truths_queried_ - budget.since.truths
+        return budget.price_of(max(examples, 0), self._in_costs(max(costs, 0), max(truths, 0)))
+
+    def _in_costs(self, costs: int, truths: int) -> float:
+        """The price of questions, in costs, computed as in the kernels."""
+        return float(costs) if self.price_of_truth is None else float(costs) + float(self.price_of_truth) * truths
 
     def start_budget(self, budget: Any) -> Self:
         """Start a new budget at the next example; earlier questions do not count against it.
@@ -184,6 +309,6 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         """
         if "budget" not in self.get_params(deep=False):
             raise InputError(f"{type(self).__name__} has no budget. Pass max_costs to ask, or use CoalClassifier.")
-        now = Counts(self.round_ - 1, self.examples_queried_, self.costs_queried_)
+        now = Counts(self.round_ - 1, self.examples_queried_, self.costs_queried_, self.truths_queried_)
         self.budget = replace(Budget.of(budget), since=now)
         return self

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
+from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel
@@ -16,6 +17,7 @@ MODELS: dict[str, type[CostModel]] = {
     "online": OnlineModel,
     "ridge": RidgeModel,
     "forest": ForestModel,
+    "classes": ClassModel,
     "exact": ExactModel,
 }
 MODEL_KINDS = {kind.__name__: kind for kind in MODELS.values()}
@@ -33,7 +35,7 @@ def model_of(model: Any) -> CostModel:
         return MODELS[model]()
     if isinstance(model, Mapping) and model.get("kind") in MODEL_KINDS:
         return _described(MODEL_KINDS[model["kind"]], {name: model[name] for name in model if name != "kind"})
-    raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {model!r}.")
+    raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {shortened(model)}.")
 
 
 def _described(kind: type[CostModel], params: dict[str, Any]) -> CostModel:

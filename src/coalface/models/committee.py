@@ -2,10 +2,11 @@
 
 Its first member is the online model, which also keeps the counts. As long as it is alone, the committee passes every
 call on to it. The first row learned decides: if it is dense and has up to 2,000 columns, the others join, and the first
-of them leads until there is evidence against it. They leave for good when an answered row does not suit them.
+of them leads until there is evidence against it. They leave for good when an answered row does not suit them. On sparse
+and wide rows, the class model joins where the learner may ask for true labels.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple, Self
@@ -19,7 +20,7 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.state import (
     AUDIT,
-    COSTS_QUERIED,
+    FIXED_SLACK,
     LARGEST_VALUE,
     MOST_IMPLIED,
     NO_ROUNDS,
@@ -30,7 +31,20 @@ from coalface.kernels.state import (
     Until,
     new_scratch,
 )
-from coalface.models.contract import NO_IMPLICATIONS, NO_WEIGHTS, CostModel, Costs, Mask, Ranged, RunArrays, copy_saved
+from coalface.models.classes import ClassModel
+from coalface.models.contract import (
+    NO_IMPLICATIONS,
+    NO_WEIGHTS,
+    CostModel,
+    Costs,
+    FeatureEffects,
+    Mask,
+    Ranged,
+    RunArrays,
+    audit_rate_of,
+    copy_saved,
+    rounds_stood_for,
+)
 from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
@@ -40,10 +54,11 @@ _JOINING: dict[str, Callable[[], CostModel]] = {
     "forest": ForestModel,
     "ridge": RidgeModel,
     "rbf": partial(RidgeModel, kernel="rbf"),
+    "classes": ClassModel,
 }
+_ON_SPARSE = "classes"  # joins where the others do not, if true labels can be asked for
 _MOST_COLUMNS = 2000
 _MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
-_LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 _LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
 
 
@@ -59,19 +74,30 @@ class Member(NamedTuple):
 class CommitteeModel(CostModel):
     """The model "auto": an online model, joined on dense data by those named in ``joining``.
 
+    "classes" joins only on sparse or wide data, and only if the learner has a ``price_of_truth``.
+
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=["walk", "fly"], model="auto").tell([[1.0, 2.0]], [[0.2, 0.9]])
     >>> [member.name for member in learner.model_.members]
     ['online', 'forest', 'rbf']
     """
 
-    learned_with = ("learning_rate", "accumulator", "fit_intercept", "random_state", "audit_rate")
+    learned_with = (
+        "learning_rate",
+        "accumulator",
+        "fit_intercept",
+        "random_state",
+        "audit_rate",
+        "miss_rate",
+        "price_of_truth",
+    )
     paces_budgets = True
     models: list[CostModel]
+    joined: tuple[str, ...]  # the names of the members after the online model
     standing: Standing
     undecided: bool  # whether no row was learned yet
 
-    def __init__(self, joining: Sequence[str] = ("forest", "rbf")) -> None:
+    def __init__(self, joining: Sequence[str] = ("forest", "rbf", "classes")) -> None:
         self.joining = joining
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
@@ -84,11 +110,8 @@ class CommitteeModel(CostModel):
         begun = type(self)(**self.get_params(deep=False))
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.scratch = new_scratch(n_labels, 0)
-        begun.models, begun.standing, begun.undecided = (
-            [OnlineModel().begin(n_labels, settings)],
-            Standing.of(1, 0),
-            True,
-        )
+        begun.models, begun.joined = [OnlineModel().begin(n_labels, settings)], ()
+        begun.standing, begun.undecided = Standing.of(1, 0), True
         return begun
 
     @property
@@ -96,7 +119,7 @@ class CommitteeModel(CostModel):
         """The members, with what their answers have cost recently."""
         with self.lock:  # a row learned in another thread could let members join or leave
             standing, leader = self.standing, int(self.standing.leader[0])
-            names = ["online", *self.joining][: len(self.models)]
+            names = ["online", *self.joined]
             facts = list(zip(names, standing.mean_costs.tolist(), standing.alive.tolist(), strict=True))
         return [Member(name, cost, i == leader, not alive) for i, (name, cost, alive) in enumerate(facts)]
 
@@ -117,13 +140,22 @@ class CommitteeModel(CostModel):
         return first
 
     @property
+    def default_miss_rate(self) -> float:  # type: ignore[override]
+        """None while the online model is alone, as it has none by itself."""
+        return FIXED_SLACK if self.alone else CostModel.default_miss_rate
+
+    @property
     def state(self) -> Model:  # type: ignore[override]
         """The counts, which the online model keeps, together with its weights."""
         return self._online.state
 
     def implications_for(self, settings: Settings) -> Implications:
-        """The costs that answers imply, as the forest has learned them; none if the online model asks for a budget."""
-        found = [model.implications_for(settings) for model in self.models if isinstance(model, ForestModel)]
+        """The costs that answers imply, as the forest or the class model has learned them.
+
+        There are none if the online model asks for a budget.
+        """
+        kinds = (ForestModel, ClassModel)
+        found = [model.implications_for(settings) for model in self.models if isinstance(model, kinds)]
         return found[0] if found and settings.budget == np.inf else NO_IMPLICATIONS
 
     # -- predictions and ranges ------------------------------------------------------------------
@@ -135,6 +167,15 @@ class CommitteeModel(CostModel):
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """The predictions and ranges of the leader."""
         return self.leader.ranges(rows, settings, first_round)
+
+    def feature_effects(self, label: int) -> FeatureEffects | None:
+        """The effects in the leader's predictions."""
+        return self.leader.feature_effects(label)
+
+    @property
+    def predicting(self) -> CostModel:
+        """The leader."""
+        return self.leader
 
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining."""
@@ -148,6 +189,7 @@ class CommitteeModel(CostModel):
     ) -> RoundArrays:
         """Decide which costs to ask for; with a budget the online model decides, because it can keep to one."""
         with self.lock:
+            settings = self.resolved(settings)
             if self.alone or settings.budget < np.inf:
                 return self._online.ask(rows, settings, rounds, first_round, outlook)
             return super().ask(rows, settings, rounds, first_round, outlook)
@@ -160,7 +202,7 @@ class CommitteeModel(CostModel):
         """Every member learns the known costs, (n, K), row by row, after its answer was judged."""
         if len(weights):
             costs = np.where(weights > 0, costs, np.float32(np.nan))
-        self._choose_members(rows, costs)
+        self._choose_members(rows, costs, settings)
         if self.alone:
             self.alone.learn(rows, costs, settings, first_round, weights)
             return
@@ -176,8 +218,9 @@ class CommitteeModel(CostModel):
         with self.lock:
             candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
             known = np.where(candidates, rounds.costs, np.float32(np.nan))
+            self._choose_members(rows, known, settings)
+            settings = self.resolved(settings)  # now, because the online model alone has no rate of misses
             chances, times = _chances(rounds._replace(costs=known), settings)
-            self._choose_members(rows, known)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
@@ -186,23 +229,22 @@ class CommitteeModel(CostModel):
                 with interrupts_put_off():  # so that all members learn the row or none does
                     if not (late or np.isnan(known[one]).all()):
                         self._judge(row, candidates[one], known[one], chances[int(one[0])], float(times[one[0]]))
-                    self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
-                    self._online.tell(row, settings, _one_round(rounds, one), late=late)
+                    number, part = int(self.state.counters[ROUND]), _one_round(rounds, one)
+                    self._teach_others(row, known[one], settings, number, told=None if late else part)
+                    self._online.tell(row, settings, part, late=late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
         """Ask, answer and tell; returns the first position of the order not done."""
         with self.lock:
-            while self.undecided and start < until.position and self.state.counters[COSTS_QUERIED] < until.costs:
+            while self.undecided and start < until.position and not self.reached(settings, until):
                 one = until._replace(position=min(start + 1, until.position))
-                before, start = start, super().simulate(rows, settings, run, start, one, batch)
-                if start == before:  # further questions would save too little
-                    return start
+                start = super().simulate(rows, settings, run, start, one, batch)
             if self.alone:
                 return self.alone.simulate(rows, settings, run, start, until, batch)
             return super().simulate(rows, settings, run, start, until, batch)
 
-    def _choose_members(self, rows: Rows, known: Costs) -> None:
-        """Let the other members join if the first answered row is dense; they leave when one does not suit them."""
+    def _choose_members(self, rows: Rows, known: Costs, settings: Settings) -> None:
+        """Let others join if the first answered row suits them; they leave when a later one does not."""
         if self.alone and not self.undecided:
             return
         answered = _answered(known)
@@ -210,11 +252,17 @@ class CommitteeModel(CostModel):
             return
         if self.undecided:
             self.undecided = False
-            first = rows.take(answered[:1])
-            if np.count_nonzero(first.values) >= _LEAST_DENSITY * first.width:
-                self._join()
-        if not self._suits_all(rows.take(answered)):
+            self._join(self._suited(rows.take(answered[:1]), settings))
+        if _ON_SPARSE not in self.joined and not self._suits_all(rows.take(answered)):
             self._dismiss()
+
+    def _suited(self, first: Rows, settings: Settings) -> list[str]:
+        """The names of those who join, given the first answered row."""
+        is_dense = np.count_nonzero(first.values) >= _LEAST_DENSITY * first.width and self._suits_all(first)
+        if is_dense:
+            return [name for name in self.joining if name != _ON_SPARSE]
+        with_truths = settings.price_of_truth < np.inf and self.n_labels <= _MOST_LABELS
+        return [name for name in self.joining if name == _ON_SPARSE and with_truths]
 
     def _suits_all(self, rows: Rows) -> bool:
         """Whether every kind of member can learn these rows."""
@@ -224,11 +272,12 @@ class CommitteeModel(CostModel):
     def _dismiss(self) -> None:
         """Leave the online model alone."""
         del self.models[1:]
-        self.standing = Standing.of(1, 0)
+        self.joined, self.standing = (), Standing.of(1, 0)
 
-    def _join(self) -> None:
-        self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joining]
-        self.standing = Standing.of(len(self.models), leader=min(1, len(self.joining)))
+    def _join(self, names: Iterable[str]) -> None:
+        self.joined = tuple(names)
+        self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
+        self.standing = Standing.of(len(self.models), leader=min(1, len(self.joined)))
 
     def _judge(
         self, row: Rows, candidates: Mask, known: Costs, chances: NDArray[np.float64], times: float = 1.0
@@ -238,12 +287,19 @@ class CommitteeModel(CostModel):
         self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances), times)
 
     def _teach_others(
-        self, row: Rows, known: Costs, settings: Settings, round_number: int, weights: Costs = NO_WEIGHTS
+        self,
+        row: Rows,
+        known: Costs,
+        settings: Settings,
+        round_number: int,
+        weights: Costs = NO_WEIGHTS,
+        told: RoundArrays | None = None,
     ) -> None:
         """Teach all members but the online model, which also counts and so learns all, even if it was dropped."""
         for model, alive in zip(self.models[1:], self.standing.alive[1:], strict=True):
             if alive:
-                model.learn(row, known, settings, round_number, weights)
+                own = weights if told is None else model.importance(told._replace(costs=known), settings)
+                model.learn(row, known, settings, round_number, own)
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the online model cannot learn these rows; the others leave if they cannot."""
@@ -261,7 +317,7 @@ class CommitteeModel(CostModel):
         if self.alone:
             return named
         named |= {f"standing_{name}": array for name, array in self.standing._asdict().items()}
-        for name, model in zip(self.joining, self.models[1:], strict=True):
+        for name, model in zip(self.joined, self.models[1:], strict=True):
             named |= {f"{name}_{key}": array for key, array in model.saved().items()}
         return named
 
@@ -276,12 +332,12 @@ class CommitteeModel(CostModel):
             self._restore_members(arrays)
 
     def _restore_members(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._join()
+        self._join(name for name in self.joining if any(key.startswith(f"{name}_") for key in arrays))
         copy_saved(arrays, {f"standing_{name}": array for name, array in self.standing._asdict().items()})
         leader = int(self.standing.leader[0])
         if self.undecided or not (0 <= leader < len(self.models) and self.standing.alive[leader]):
             raise FileFormatError("The committee has no such leader; the model is damaged.")
-        for name, model in zip(self.joining, self.models[1:], strict=True):
+        for name, model in zip(self.joined, self.models[1:], strict=True):
             of_member = f"{name}_"
             model.restore_saved(
                 {key.removeprefix(of_member): arrays[key] for key in arrays if key.startswith(of_member)}
@@ -300,18 +356,20 @@ def _one_round(rounds: RoundArrays, one: NDArray[np.int64]) -> RoundArrays:
         asked=rounds.asked[one],
         candidates=rounds.candidates[one] if len(rounds.candidates) else rounds.candidates,
         outlook=rounds.outlook[one] if len(rounds.outlook) else rounds.outlook,
+        reasons=rounds.reasons[one] if len(rounds.reasons) else rounds.reasons,
+        truth=rounds.truth[one] if len(rounds.truth) else rounds.truth,
+        propensity=rounds.propensity[one] if len(rounds.propensity) else rounds.propensity,
     )
 
 
 def _chances(rounds: RoundArrays, settings: Settings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probability (n, K) with which each answered cost was asked for, and how many rounds (n,) each one stands for.
-
-    A round with nothing but an audit stands for all rounds of its kind, most of which have no answer and are unknown.
-    """
+    """The chance (n, K) with which each answered cost was asked for, and how many rounds (n,) each one stands for."""
+    times = rounds_stood_for(rounds, settings)
     if not len(rounds.reasons):
-        return np.ones(rounds.costs.shape), np.ones(len(rounds.costs))
+        return np.ones(rounds.costs.shape), times
     audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
     chances = np.where(audited, rounds.propensity, 1.0)
-    only_audits = (audited | np.isnan(rounds.costs)).all(axis=1) & (settings.audit_rate > 0.0)
-    chances[only_audits] = np.minimum(chances[only_audits] / max(settings.audit_rate, 1e-9), 1.0)
-    return chances, np.where(only_audits, 1.0 / max(settings.audit_rate, _LEAST_AUDIT_RATE), 1.0)
+    rate = audit_rate_of(settings)
+    only_audits = (audited | np.isnan(rounds.costs)).all(axis=1) & (rate > 0.0)
+    chances[only_audits] = np.minimum(chances[only_audits] / max(rate, 1e-9), 1.0)
+    return chances, times

@@ -18,8 +18,14 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels import precomputed_ranges
 from coalface.kernels.fill_in import Implications, no_implications
+from coalface.kernels.rounds import price_paid
 from coalface.kernels.state import (
-    COSTS_QUERIED,
+    AUDIT,
+    AUTO_MISSES,
+    FIXED_SLACK,
+    LOG_FACTOR,
+    MOST_AUDITED,
+    N_COUNTERS,
     N_OUTLOOK,
     NO_ROUNDS,
     NOT_A_CANDIDATE,
@@ -44,7 +50,9 @@ Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
 _COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
+_COUNTER_NAME, _OLD_COUNTERS = "counters", 5  # files of version 0.1 do not count true labels
 NO_GROUPS = np.zeros(0, np.int64)
+_LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 NO_IMPLICATIONS = no_implications(0)
 
 
@@ -54,6 +62,14 @@ class Ranged(NamedTuple):
     predicted: Costs
     lowest: Costs
     highest: Costs
+
+
+class FeatureEffects(NamedTuple):
+    """What single features do to one label's predicted cost; ``models.interactions.columns_of`` reads the features."""
+
+    features: NDArray[np.int64]
+    effects: NDArray[np.float64]
+    unit: str = "cost"  # "cost": a change of the cost in [0, 1]
 
 
 class RunArrays(NamedTuple):
@@ -72,6 +88,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     learned_with: ClassVar[tuple[str, ...]] = ("fit_intercept",)  # the learner's parameters that affect replay
+    default_miss_rate: float = 0.1  # how often the best label may be missed, if the learner leaves it to the model
     paces_budgets: ClassVar[bool] = False  # whether ``ask`` keeps to the budget in the settings
     n_labels: int
     settings: Settings
@@ -87,7 +104,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
-        """Predictions and cost ranges; row r is decided at round ``first_round`` + r."""
+        """Predictions and cost ranges; row r is decided at round ``first_round`` + ``settings.round_step`` x r."""
 
     @abstractmethod
     def learn(
@@ -101,6 +118,15 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the model cannot learn these rows; by default it can learn any."""
+
+    def feature_effects(self, label: int) -> FeatureEffects | None:  # noqa: ARG002
+        """What single features do to the predicted cost of a label; None if the model has no number for them."""
+        return None
+
+    @property
+    def predicting(self) -> "CostModel":
+        """The model that predicts; a committee names its leader."""
+        return self
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -176,18 +202,27 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         """The costs that answers imply, which need not be asked for with these settings."""
         return NO_IMPLICATIONS
 
+    def importance(self, rounds: RoundArrays, settings: Settings) -> Costs:  # noqa: ARG002
+        """The importance weights (n, K) of the answers of rounds; empty: each counts once."""
+        return NO_WEIGHTS
+
     def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining."""
-        best = np.empty(len(rows), np.int64)
         with self.lock:
-            precomputed_ranges.best_answers(settings, self.scratch, candidates, self.predictions(rows), best)
+            return self.best_of(self.predictions(rows), settings, candidates)
+
+    def best_of(self, predicted: Costs, settings: Settings, candidates: Mask) -> NDArray[np.int64]:
+        """The index of the label with the least predicted cost in each row; K stands for abstaining."""
+        best = np.empty(len(predicted), np.int64)
+        with self.lock:
+            precomputed_ranges.best_answers(settings, self.scratch, candidates, predicted, best)
         return best
 
     def ask(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
     ) -> RoundArrays:
         """Decide which costs to ask for, the first row at ``first_round`` (default: the next); nothing is learned."""
-        groups = NO_GROUPS
+        groups, settings = NO_GROUPS, self.resolved(settings)
         if len(rounds.mask) > 1 and settings.rule != PASSIVE and settings.alike <= 1.0:
             groups = near_duplicates(rows, settings.alike)
         with self.lock:
@@ -197,7 +232,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
-        candidates, costs = rounds.candidates, rounds.costs
+        candidates, costs, settings = rounds.candidates, rounds.costs, self.resolved(settings)
         known = np.where(candidates, costs, np.float32(np.nan)) if len(candidates) else costs
         with self.lock:
             if late:  # late answers all count as given in the next round
@@ -205,26 +240,45 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
                     one = np.array([row])
                     self.learn(rows.take(one), known[one], settings, int(self.state.counters[ROUND]))
             else:
-                self.learn(rows, known, settings, int(self.state.counters[ROUND]))
-            told = Told(candidates, costs, rounds.asked, rounds.outlook)
-            precomputed_ranges.close_rows(self.state, settings, self.scratch, told, late)
+                weights = self.importance(rounds._replace(costs=known), settings)
+                self.learn(rows, known, settings, int(self.state.counters[ROUND]), weights)
+            precomputed_ranges.close_rows(self.state, settings, self.scratch, told_of(rounds), late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
         """Ask, answer and tell, ``batch`` rows at a time; returns the first position of the order not done."""
         position = start
         with self.lock:
-            while position < until.position and self.state.counters[COSTS_QUERIED] < until.costs:
-                if saving_is_below(self.state.saving, until.saving):
-                    break
+            while position < until.position and not self.reached(settings, until):
                 span = slice(position, min(position + batch, len(run.order)))
                 self._simulate_batch(rows, settings, run, span)
                 position = span.stop
         return position
 
+    def reached(self, settings: Settings, until: Until) -> bool:
+        """Whether a simulated run has asked as much as ``until`` says, or could save too little by asking more."""
+        counts = self.state
+        paid = price_paid(counts.counters, settings.price_of_truth)
+        return paid >= until.costs or saving_is_below(counts.saving, until.saving)
+
+    def resolved(self, settings: Settings) -> Settings:
+        """The settings with the model's own rate of misses if the learner has none; none with a budget, which paces."""
+        if settings.budget < np.inf:
+            return settings._replace(miss_rate=FIXED_SLACK)
+        if settings.miss_rate != AUTO_MISSES:
+            return settings
+        return settings._replace(miss_rate=self.default_miss_rate)
+
+    def _with_slack(self, settings: Settings) -> Settings:
+        """The settings with the slack that audits have led to."""
+        if settings.miss_rate > 1.0:
+            return settings
+        factor = float(np.exp(self.state.calibration[LOG_FACTOR]))
+        return settings._replace(mellowness=settings.mellowness * factor, miss_rate=FIXED_SLACK)
+
     def _decide(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, already_asked: Mask
     ) -> None:
-        found = Ranged(*self.ranges(rows, settings, first_round))
+        found = Ranged(*self.ranges(rows, self._with_slack(settings), first_round))
         buffers = (rounds.predicted, rounds.lowest, rounds.highest)
         for name, costs, buffer in zip(found._fields, found, buffers, strict=True):
             buffer[:] = self._checked("ranges", name, costs, buffer.shape)
@@ -241,12 +295,32 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         first_round = int(self.state.counters[ROUND])
         rounds = self.ask(batch, settings, new_rounds(len(batch), settings.n_labels, candidates), first_round)
         asked, implied = np.empty(costs.shape, np.bool_), self.implications_for(settings)
-        answer_rows(self.state, settings, self.scratch, first_round, rounds, costs, asked, implied)
+        answer_rows(self.state, self.resolved(settings), self.scratch, first_round, rounds, costs, asked, implied)
         known = np.where(asked, costs, np.float32(np.nan))
         self.tell(batch, settings, rounds._replace(costs=known, asked=asked))
         if len(record.mask):
             record.mask[span], record.reasons[span], record.propensity[span] = asked, rounds.reasons, rounds.propensity
             record.outlook[span] = rounds.outlook if len(rounds.outlook) else 0.0
+            record.truth[span] = rounds.truth
+
+
+def rounds_stood_for(rounds: RoundArrays, settings: Settings) -> NDArray[np.float64]:
+    """How many rounds (n,) each round stands for.
+
+    A round with nothing but an audit stands for all rounds of its kind, most of which have no answer and are unknown.
+    """
+    rate = audit_rate_of(settings)
+    if not len(rounds.reasons) or rate == 0.0:
+        return np.ones(len(rounds.costs))
+    audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
+    only_audits = (audited | np.isnan(rounds.costs)).all(axis=1)
+    return np.where(only_audits, 1.0 / max(rate, _LEAST_AUDIT_RATE), 1.0)
+
+
+def audit_rate_of(settings: Settings) -> float:
+    """The probability of an audit; fewer are made where each asks for all costs."""
+    rate = float(settings.audit_rate)
+    return rate if settings.miss_rate > 1.0 else min(rate, MOST_AUDITED / settings.n_labels)
 
 
 def _outlooks(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
@@ -256,6 +330,12 @@ def _outlooks(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
     found, candidates = np.empty((len(rounds.mask), N_OUTLOOK)), rounds.reasons != NOT_A_CANDIDATE
     fill_outlooks(settings, candidates, rounds.predicted, rounds.lowest, rounds.propensity, found)
     return found
+
+
+def told_of(rounds: RoundArrays) -> Told:
+    """What telling reads of rounds."""
+    audited = rounds.reasons == AUDIT if len(rounds.reasons) else NO_ROUNDS.asked
+    return Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook, audited, rounds.truth)
 
 
 def nothing_asked(groups: Groups, n_labels: int) -> Mask:
@@ -272,10 +352,19 @@ def restored_counts(n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> Counts
     return counts
 
 
+def with_new_counters(name: str, saved: NDArray[Any] | None) -> NDArray[Any] | None:
+    """A saved array; counters of an earlier version, which had fewer of them, are filled up with zeros."""
+    if saved is None or not name.endswith(_COUNTER_NAME) or saved.ndim != 1 or len(saved) != _OLD_COUNTERS:
+        return saved
+    return np.concatenate([saved, np.zeros(N_COUNTERS - len(saved), saved.dtype)])
+
+
 def copy_saved(saved: Mapping[str, NDArray[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Overwrite ``arrays`` with the saved arrays of the same names; a FileFormatError if one is missing or differs."""
     for name, array in arrays.items():
-        found = saved.get(name)
+        found = with_new_counters(name, saved.get(name))
+        if found is None and name.endswith("calibration"):  # of an earlier version
+            continue
         if found is None or found.dtype != array.dtype or found.shape != array.shape:
             raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
         array[...] = found

@@ -4,6 +4,7 @@ All answers are stored. A label's forest is grown again when its answers have gr
 about six times that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``.
 """
 
+import logging
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,19 +15,21 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows
-from coalface.errors import InputError
+from coalface.errors import InputError, counted
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.forest import Trees, grow, read, varying_columns
 from coalface.kernels.state import Settings
 from coalface.models.answer_store import AnswerStore, dense
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, FeatureEffects, Ranged, copy_saved
+from coalface.models.effects import split_shares
 
 _TRIED_IN = 3  # per split, a third of the columns
 _MOST_DRAWN = 20_000  # answers per tree, which bounds its time and memory
 _MOST_TREES = 10_000  # nodes are numbered by 32 bits: 2 x answers per tree x trees
 _SLACK_SHARE = 0.5  # brings the slack on the footing of the other models
 _UNKNOWN_COST = 0.5  # of a label without answers
+_LARGE = 10_000  # answered costs from which growing forests takes seconds and is logged
 _PARALLEL_SIZE = 100_000  # numbers read to grow a forest; for fewer, starting threads takes longer
 _MOST_COLUMNS = 1_000_000
 _BLOCK_SIZE = 2**22  # numbers of a dense table at a time, to bound the working memory
@@ -45,7 +48,7 @@ class ForestModel(CostModel):
     ['same', 'differ', 'differ', 'same']
     """
 
-    learned_with = ("random_state",)
+    learned_with = ("random_state", "audit_rate", "miss_rate")
     answers: AnswerStore
     seed: NDArray[np.int64]  # (1,)
     trees: list[Trees | None]
@@ -75,11 +78,15 @@ class ForestModel(CostModel):
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions, and ranges as wide as the trees disagree; few answers widen them too, none to [0, 1]."""
         predicted, variance = self._read(rows)
-        rounds = np.maximum(first_round + np.arange(len(rows)) - 1.0, 1.0)
+        rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
         slack = _SLACK_SHARE * settings.mellowness * np.log(self.n_labels * rounds)
         reach = np.sqrt(slack[:, None] * (variance + 1.0 / (1.0 + self.answers.counts))).astype(np.float32)
         reach[:, self.answers.counts == 0] = 1.0
         return Ranged(predicted, np.maximum(predicted - reach, 0.0), np.minimum(predicted + reach, 1.0))
+
+    def feature_effects(self, label: int) -> FeatureEffects | None:
+        """The share of the label's splits that each column has."""
+        return split_shares(self.trees[label])
 
     def _read(self, rows: Rows) -> tuple[Costs, Costs]:
         """The mean of the trees and their variance, (n, K) each."""
@@ -143,6 +150,10 @@ class ForestModel(CostModel):
     def _grow(self, labels: NDArray[np.int64]) -> None:
         """Grow the forests of these labels from their known costs."""
         sizes = self.answers.due_from[labels]
+        if sizes.sum(initial=0) >= _LARGE:
+            logging.getLogger("coalface").info(
+                "growing %s from %s", counted(len(labels), "forest"), counted(int(sizes.sum()), "answered cost")
+            )
         if len(labels) > 1 and int(sizes.sum()) * len(self.answers.table) > _PARALLEL_SIZE:
             with ThreadPoolExecutor(_n_cores()) as pool:
                 grown = list(pool.map(self._grown, labels))

@@ -1,14 +1,15 @@
 """Checks which columns a model multiplies with each other, and counts their products."""
 
 from itertools import combinations
+from math import isqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.numbers import whole_number
-from coalface.errors import InputError
-from coalface.kernels.interactions import FIRST, FIRST_END, SECOND, SECOND_END
+from coalface.errors import InputError, shortened
+from coalface.kernels.interactions import FIRST, FIRST_END, FIRST_PRODUCT, SECOND, SECOND_END
 
 ALL_PAIRS = 2  # in place of ranges: the products of any two columns
 _END_OF_COLUMNS = np.iinfo(np.int32).max
@@ -26,8 +27,8 @@ def column_ranges(interactions: Any) -> NDArray[np.int64]:
     if _is_number(interactions):
         if interactions != ALL_PAIRS:
             raise InputError(
-                f"interactions must be None, 2 or pairs of column ranges, got {interactions!r}. Pass 2 to multiply any "
-                "two columns."
+                f"interactions must be None, 2 or pairs of column ranges, got {shortened(interactions)}. Pass 2 to "
+                "multiply any two columns."
             )
         return np.array([[0, _END_OF_COLUMNS] * 2])
     lines = [_line(pair) for pair in _items(interactions, "a list of pairs of column ranges")]
@@ -70,6 +71,21 @@ def most_products(ranges: NDArray[np.int64], n_columns: int) -> int:
     return total
 
 
+def columns_of(feature: int) -> tuple[int, ...]:
+    """The columns of a feature of the online model: one, or the two that are multiplied.
+
+    Products of columns from 65,535 on have numbers from which the columns cannot be told; others are returned then.
+
+    >>> columns_of(7), columns_of(-2), columns_of(-4)
+    ((7,), (0, 0), (1, 1))
+    """
+    if feature >= 0:
+        return (feature,)
+    place = FIRST_PRODUCT - feature
+    high = (isqrt(8 * place + 1) - 1) // 2
+    return place - high * (high + 1) // 2, high
+
+
 def _line(pair: Any) -> list[int]:
     """A pair of ranges as four numbers, the range of the smaller columns first."""
     first, second = sorted(_range(one) for one in _items(pair, "two column ranges", 2))
@@ -94,7 +110,8 @@ def _items(value: Any, what: str, length: int | None = None) -> list[Any]:
     items = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(items, list | tuple) or len(items) == 0 or (length is not None and len(items) != length):
         raise InputError(
-            f"interactions must have {what} here, got {value!r}. Write them like [[[0, 40], [40, 90]]], or 2 for all."
+            f"interactions must have {what} here, got {shortened(value)}. Write them like "
+            "[[[0, 40], [40, 90]]], or 2 for all."
         )
     return list(items)
 

@@ -14,8 +14,8 @@ from coalface.errors import FileFormatError
 from coalface.kernels import online
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
-    COSTS_QUERIED,
     COUNT_CLASSES,
+    FIXED_SLACK,
     INVERSE_SCALE,
     LEVELS,
     MOST_IMPLIED,
@@ -27,32 +27,34 @@ from coalface.kernels.state import (
     RoundArrays,
     Scratch,
     Settings,
-    Told,
     Until,
     lanes_for,
     new_counts,
     new_rounds,
     new_scratch,
 )
-from coalface.kernels.stopping import saving_is_below
 from coalface.models.contract import (
     NO_GROUPS,
     NO_WEIGHTS,
     CostModel,
     Costs,
+    FeatureEffects,
     Groups,
     Mask,
     Ranged,
     RunArrays,
     nothing_asked,
+    told_of,
+    with_new_counters,
 )
+from coalface.models.effects import online_effects
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
 _PER_SLOT = ("cells", "units", "features")
 _NOT_SAVED = ("table", "interactions")  # derived from the features, and from the parameters
-_NEW = ("saving",)  # missing in models saved by version 0.1
+_NEW = ("saving", "calibration")  # missing in models saved by earlier versions
 
 
 class OnlineModel(CostModel):
@@ -72,6 +74,7 @@ class OnlineModel(CostModel):
     """
 
     learned_with = ("learning_rate", "accumulator", "fit_intercept")
+    default_miss_rate = FIXED_SLACK
     paces_budgets = True
     state: Model
 
@@ -130,7 +133,7 @@ class OnlineModel(CostModel):
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
-        told = Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook)
+        told, settings = told_of(rounds), self.resolved(settings)
 
         def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
             return online.tell_rows(self.state, settings, scratch, csr, told, late, done)
@@ -141,17 +144,20 @@ class OnlineModel(CostModel):
         """Ask, answer and tell in one compiled loop; returns the first position of the order not done."""
         if batch > 1:
             return super().simulate(rows, settings, run, start, until, batch)
-        order, given, record = run
+        (order, given, record), settings = run, self.resolved(settings)
         with self.lock:
             scratch = self.scratch_for(rows.longest)
             while True:
                 start = online.simulate_rows(
                     self.state, settings, scratch, rows.csr, given, record, order, start, until
                 )
-                enough = self.state.counters[COSTS_QUERIED] >= until.costs
-                if start == until.position or enough or saving_is_below(self.state.saving, until.saving):
+                if start == until.position or self.reached(settings, until):
                     return start
                 self.make_room(int(scratch.unseen[0]))
+
+    def feature_effects(self, label: int) -> FeatureEffects | None:
+        """The weight of each feature times its typical size, the root mean square over the rows learned."""
+        return online_effects(self.state, self.settings, label)
 
     def scratch_for(self, longest_row: int) -> Scratch:
         """Scratch memory for rows of up to ``longest_row`` non-zeros."""
@@ -230,7 +236,7 @@ class OnlineModel(CostModel):
         for name, array in fresh.items():
             if name in _NOT_SAVED or (name in _NEW and name not in arrays):
                 continue
-            saved = arrays.get(name)
+            saved = with_new_counters(name, arrays.get(name))
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
             if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
                 raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import AUTO, choice, finite_number, whole_number
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.kernels.state import NOISE_SCALED, Settings
@@ -50,7 +50,7 @@ class RidgeModel(CostModel):
     33
     """
 
-    learned_with = ("fit_intercept",)
+    learned_with = ("fit_intercept", "random_state", "audit_rate", "miss_rate")
     penalty: float
     features: FeatureMap
     factors: NDArray[np.float32]  # (K, packed columns)
@@ -100,7 +100,7 @@ class RidgeModel(CostModel):
         predicted, reach = (np.empty((len(rows), self.n_labels), np.float32) for _ in range(2))
         for span, table, unseen in self._blocks(rows):
             predicted[span] = self._predicted(table)
-            slack = self._slack(settings, first_round + np.arange(span.start, span.stop))
+            slack = self._slack(settings, first_round + settings.round_step * np.arange(span.start, span.stop))
             reach[span] = np.sqrt(slack * (self._spread(table) + unseen[:, None]))
         inside = np.clip(predicted, 0.0, 1.0)
         lowest, highest = np.maximum(inside - reach, np.float32(0.0)), np.minimum(inside + reach, np.float32(1.0))
@@ -265,14 +265,16 @@ def _penalty(regularization: Any, kernel: int) -> float:
     if not isinstance(regularization, str):
         return finite_number("regularization", regularization, 1e-12, 1e12)
     if regularization not in _PENALTIES:
-        raise InputError(f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {regularization!r}.")
+        raise InputError(f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {shortened(regularization)}.")
     return _PENALTIES[regularization][kernel]
 
 
 def _n_components(value: Any) -> int:
     wanted = whole_number("n_components", value, least=1)
     if wanted > _MOST_COMPONENTS:
-        raise InputError(f"n_components must be at most {_MOST_COMPONENTS:,}, got {value!r}. Use fewer landmarks.")
+        raise InputError(
+            f"n_components must be at most {_MOST_COMPONENTS:,}, got {shortened(value)}. Use fewer landmarks."
+        )
     return wanted
 
 

@@ -1,6 +1,6 @@
 """Converts rounds to the arrays that the learner uses, one row per round and one column per label, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows, check_row
+from coalface.data.truths import UNKNOWN
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import ANSWER, AUDIT, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE, RoundArrays
 from coalface.rounds.round import Outlook, Round
@@ -23,6 +24,8 @@ class AnswerArrays(NamedTuple):
     candidates: Mask | None  # (n, K); None: all labels of every example
     outlook: NDArray[np.float64]  # (n, 4): see kernels.stopping; a chance of 0 means unknown
     audits: NDArray[np.float64]  # (n, K) the chances of audits, 0 elsewhere
+    asks_truth: NDArray[np.bool_]  # (n,)
+    truth: NDArray[np.int64]  # (n,) the column of the true label, -1 where it was not given
 
 
 def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArrays:
@@ -37,11 +40,14 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
     shape = (len(rounds), len(column))
     cost, asked, candidates = np.full(shape, np.nan), np.zeros(shape, np.bool_), np.ones(shape, np.bool_)
     outlook, audits = np.zeros((len(rounds), N_OUTLOOK)), np.zeros(shape)
+    asks_truth, truth = np.array([one.ask_truth for one in rounds], np.bool_), np.full(len(rounds), UNKNOWN, np.int64)
     try:
         for row, one in enumerate(rounds):
             for label, answer in one.costs.items():
                 cost[row, column[label]] = np.nan if answer is None else answer
                 asked[row, column[label]] = label not in one.unasked
+            if one.truth is not None:
+                truth[row] = column[one.truth]
             for label, chance in one.propensity.items():
                 audits[row, column[label]] = chance
             if one.candidates is not None:
@@ -53,7 +59,7 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 outlook[row, [PREDICTED, CHANCE, REACHABLE]] = numbers
     except KeyError as unknown:
         raise UnknownLabelError(unknown.args[0], list(column)) from None
-    return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook, audits)
+    return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook, audits, asks_truth, truth)
 
 
 def rows_of_rounds(rounds: Sequence[Round]) -> Rows:
@@ -78,10 +84,13 @@ def rounds_from_arrays(
     arrays: RoundArrays,
     columns: NDArray[np.object_] | None = None,
     late: bool = False,
+    truth: NDArray[np.int64] | None = None,
+    encoder: Mapping[str, Any] | None = None,
 ) -> list[Round]:
     """One round per row, as ledgers store them; ``cost`` (n, K) is on the user's scale, ``texts`` are the labels.
 
-    New column names are stored in the first round. The features of an example without answers are left out.
+    ``truth`` (n,) are the columns of the true labels that were given, -1 elsewhere. New column names and a new encoder
+    are stored in the first round. The features of an example without answers are left out.
     """
     known, asked = ~np.isnan(cost), arrays.asked
     restricted = len(arrays.candidates) > 0
@@ -102,10 +111,13 @@ def rounds_from_arrays(
                 indices=tuple(rows.columns[span].tolist()),
                 values=tuple(values),
                 columns=tuple(columns) if columns is not None and i == 0 else None,
+                encoder=encoder if i == 0 else None,
                 candidates=None if candidates is None else tuple(candidates),
                 ask=tuple([texts[k] for k in answered if asked[i, k]]),
                 propensity={texts[k]: float(arrays.propensity[i, k]) for k in np.flatnonzero(audits[i]).tolist()},
                 outlook=None if late or not len(arrays.outlook) else outlook_of(texts, arrays.outlook[i]),
+                ask_truth=len(arrays.truth) > 0 and bool(arrays.truth[i]),
+                truth=None if truth is None or truth[i] == UNKNOWN else texts[truth[i]],
                 costs={texts[k]: float(cost[i, k]) if known[i, k] else None for k in answered},
                 unasked=tuple([texts[k] for k in answered if not asked[i, k]]),
             )

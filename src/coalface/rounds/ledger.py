@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from coalface.data.encoding.encoder import Encoder
 from coalface.errors import InputError
 from coalface.rounds.round import Round
 
@@ -101,6 +102,7 @@ class Recorder:
         self.texts = texts  # the labels as the ledger writes them
         self._params = {name: params[name] for name in learned_with}
         self.incomplete = False  # whether ledger and learner differ
+        self.has_encoder = (ledger.header or {}).get("encoder") is not None  # whether the ledger can repeat it
 
     def check(self, params: Mapping[str, Any]) -> None:
         """Raise an InputError if a replay of the ledger could not repeat what the learner learns next."""
@@ -116,9 +118,15 @@ class Recorder:
                     "learner with a new ledger."
                 )
 
+    def encoder_of(self, encoder: Encoder | None) -> dict[str, Any] | None:
+        """The encoder as the next round must write it down; None if there is none or the ledger has it already."""
+        return None if encoder is None or self.has_encoder else encoder.plain()
+
     def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
         """Append rounds. If this fails after they were ``learned``, ``check`` refuses to continue."""
         self.check(params)
         self.incomplete = learned
-        self.ledger.append(rounds)
+        written = list(rounds)
+        self.ledger.append(written)
+        self.has_encoder |= any(one.encoder is not None for one in written)
         self.incomplete = False

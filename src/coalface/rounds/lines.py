@@ -1,14 +1,17 @@
 """Rounds as JSON lines: ``coalface ask`` writes them, an annotator adds "costs", and ``coalface tell`` reads them.
 
+Where a line has "ask_truth", the annotator adds "truth" instead, and the learner's matrix gives the costs.
+
 ::
 
     {"row": 3, "round": 14, "features": {"length": 3.5}, "ask": ["refund"], "ranges": {"refund": [0.0, 0.8]}}
 
+An example with texts or gaps is written as it was read, as ``"example": {"text": "my parcel is lost"}``.
 A line without a question is ``{"row": 4, "round": 15, "ask": []}``: it closes its round.
 """
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +30,10 @@ class _RepeatedKeyError(ValueError):
     """An object has the same key twice."""
 
 
-def question_line(queries: Queries, i: int, dataset: CostDataset, *, explain: bool = False) -> str:
+def question_line(queries: Queries, i: int, dataset: CostDataset, *, first: int = 0, explain: bool = False) -> str:
     """Example ``i`` as a line; with ``explain``, the range, prediction and reason of every label.
+
+    ``first`` is the number of the first example in its file.
 
     >>> from coalface import CoalClassifier
     >>> dataset = CostDataset([[3.5]], [[0.0, 1.0]], ["walk", "fly"], feature_names=["length"])
@@ -41,8 +46,9 @@ def question_line(queries: Queries, i: int, dataset: CostDataset, *, explain: bo
     asked = replace(asked, ranges={label: _rounded(ends) for label, ends in asked.ranges.items()})
     if asked.ask:
         asked = _with_example(asked, dataset, i)
-    line = {"row": i, **asked.to_json()}
-    if asked.ask and asked.features is None:
+    named = {} if dataset.ids is None else {"id": str(dataset.ids[i])}
+    line = {"row": first + i, **named, **asked.to_json()}
+    if asked.ask and asked.features is None and asked.example is None:
         line |= {"indices": list(asked.indices), "values": list(asked.values)}  # also where the example is all zeros
     return json.dumps(line, allow_nan=False)
 
@@ -61,26 +67,37 @@ def read_rounds(
     """
     rounds: dict[int, Round] = {}
     line_of: dict[int, int] = {}
+    for number, one in numbered_rounds(lines, source, labels=labels, partial=partial):
+        if one.number in rounds:
+            problem = ValueError(f"round {one.number} must appear once, line {line_of[one.number]} has it too")
+            raise _bad_line(source, number, problem)
+        rounds[one.number], line_of[one.number] = one, number
+    return [rounds[number] for number in sorted(rounds)]
+
+
+def numbered_rounds(
+    lines: Iterable[str], source: str, *, labels: Collection[str] | None, partial: bool
+) -> Iterator[tuple[int, Round]]:
+    """The round of each line with the number of the line, as they are read; see ``read_rounds``."""
     for number, text in enumerate(lines, start=1):
         if not text.strip():
             continue
         try:
             one = _parsed(text)
             _check(one, labels, partial=partial)
-            if one.number in rounds:
-                raise ValueError(f"round {one.number} must appear once, line {line_of[one.number]} has it too")
         except (ValueError, TypeError, KeyError, RecursionError) as problem:
-            raise FileFormatError(
-                f"{source}, line {number}: {_reason(problem)}. Nothing was learned; correct the line."
-            ) from None
-        rounds[one.number], line_of[one.number] = one, number
-    return [rounds[number] for number in sorted(rounds)]
+            raise _bad_line(source, number, problem) from None
+        yield number, one
+
+
+def _bad_line(source: str, number: int, problem: Exception) -> FileFormatError:
+    return FileFormatError(f"{source}, line {number}: {_reason(problem)}. Nothing was learned; correct the line.")
 
 
 def _explained(asked: Round, queries: Queries, i: int) -> Round:
     labels = label_texts(queries.classes)
     ends = zip(queries.ranges.lowest[i].tolist(), queries.ranges.highest[i].tolist(), strict=True)
-    predicted = (round(cost, _DIGITS) for cost in queries.predicted[i].tolist())
+    predicted = (round(cost, _DIGITS) for cost in queries.shown_costs[i].tolist())
     reasons = (REASONS[code] for code in queries.reason_codes[i].tolist())
     return replace(
         asked,
@@ -102,6 +119,8 @@ def _with_example(asked: Round, dataset: CostDataset, i: int) -> Round:
     if dataset.candidates is not None:
         labels = label_texts(dataset.classes)
         candidates = tuple(labels[k] for k in dataset.candidates[i].nonzero()[0])
+    if dataset.records is not None:
+        return replace(asked, example=dataset.records[i], candidates=candidates)
     if dataset.feature_names is None:
         return replace(asked, indices=tuple(indices), values=tuple(values), candidates=candidates)
     names = [dataset.feature_names[index] for index in indices]
@@ -116,10 +135,12 @@ def _parsed(text: str) -> Round:
     except ValueError:
         raise ValueError(f"a line must be one JSON object, got {text.strip()[:_SHOWN]!r}") from None
     one = Round.from_json(line)
-    if "ask" not in line:
+    if "ask" not in line and not one.ask_truth:
         raise KeyError("ask")
-    if one.costs and one.features is None and "indices" not in line:
-        raise ValueError('a line with "costs" must have "features", or "indices" and "values"')
+    answered = one.costs or one.truth is not None
+    if answered and one.features is None and one.example is None and "indices" not in line:
+        answer = "costs" if one.costs else "truth"
+        raise ValueError(f'a line with "{answer}" must have "example" or "features", or "indices" and "values"')
     return one
 
 
@@ -133,10 +154,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check(one: Round, labels: Collection[str] | None, *, partial: bool) -> None:
     unanswered = [repr(label) for label in one.ask if label not in one.costs]
-    if unanswered and not partial:
+    if unanswered and one.ask_truth and one.truth is None and not partial:
+        raise ValueError('"truth" must give the true label; write null for "can\'t tell"')
+    if unanswered and one.truth is None and not partial:
         raise ValueError(f'"costs" must answer {", ".join(unanswered)}; write null for "can\'t tell"')
     foreseen = () if one.outlook is None or one.outlook.label is None else (one.outlook.label,)
-    for label in (*one.ask, *one.costs, *(one.candidates or ()), *foreseen):
+    given = () if one.truth is None else (one.truth,)
+    for label in (*one.ask, *one.costs, *(one.candidates or ()), *foreseen, *given):
         if labels is not None and label not in labels:
             raise UnknownLabelError(label, labels)
 

@@ -75,16 +75,16 @@ class Parser:
 
     def text_of(self, name: str) -> dict[str, str]:
         """A mapping from labels to strings."""
-        return {label: str(text) for label, text in self._mapping(name).items()}
+        return {label: str(text) for label, text in self.mapping(name).items()}
 
     def number_of(self, name: str) -> dict[str, float]:
         """A mapping from labels or features to finite numbers."""
-        return {key: _finite(value, f'{key!r} of "{name}"') for key, value in self._mapping(name).items()}
+        return {key: _finite(value, f'{key!r} of "{name}"') for key, value in self.mapping(name).items()}
 
     def ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest cost of each label."""
         ranges = {}
-        for label, ends in self._mapping("ranges").items():
+        for label, ends in self.mapping("ranges").items():
             if not isinstance(ends, list) or len(ends) != 2:
                 raise ValueError(f"the range of {label!r} must be a list of two numbers, got {shown(ends)}")
             low, high = (_finite(end, f"an end of the range of {label!r}") for end in ends)
@@ -93,7 +93,7 @@ class Parser:
 
     def outlook(self) -> tuple[str | None, float, float, float]:
         """Label, predicted cost, chance and reachable cost."""
-        outlook = Parser(self._mapping("outlook"))
+        outlook = Parser(self.mapping("outlook"))
         label = outlook.required("label")
         if label is not None and not isinstance(label, str | int | float):
             raise ValueError(f'the label of "outlook" must be text or null, got {shown(label)}')
@@ -112,11 +112,25 @@ class Parser:
         if "answers" in self._line:
             return self._answers_in_version_0_1()
         ask = self.texts("ask")
-        costs = {label: _cost(cost, label) for label, cost in self._mapping("costs").items()}
+        costs = {label: _cost(cost, label) for label, cost in self.mapping("costs").items()}
+        if not costs and "truth" in self._line and self.truth() is None:  # can't tell the true label, so no cost
+            costs = dict.fromkeys(ask)
         unasked = (
             self.texts("unasked") if "unasked" in self._line else tuple(label for label in costs if label not in ask)
         )
         return Answers(ask, costs, unasked, self._propensity())
+
+    def asks_truth(self) -> bool:
+        """Whether the true label was asked for; a line that only gives it was asked for nothing else."""
+        only_truth = self.has("truth") and not (self.has("ask") or self.has("ask_truth"))
+        return self.flag("ask_truth") or only_truth
+
+    def truth(self) -> str | None:
+        """The true label as text; None if it is missing or null."""
+        truth = self._line.get("truth")
+        if isinstance(truth, bool) or not (truth is None or isinstance(truth, str | int | float)):
+            raise ValueError(f'"truth" must be a label, or null for "can\'t tell", got {shown(truth)}')
+        return None if truth is None else str(truth)
 
     def check_example(self, n_indices: int, n_values: int) -> None:
         """Raise a ValueError if the features contradict each other."""
@@ -134,7 +148,7 @@ class Parser:
         _refuse_unlisted(propensity, ask, "ask")
 
     def _propensity(self) -> dict[str, float]:
-        return {label: _chance(chance, f"label {label!r}") for label, chance in self._mapping("propensity").items()}
+        return {label: _chance(chance, f"label {label!r}") for label, chance in self.mapping("propensity").items()}
 
     def _answers_in_version_0_1(self) -> Answers:
         """Version 0.1 wrote a list of objects with "label", "cost", "asked", "audit" and "propensity"."""
@@ -167,7 +181,8 @@ class Parser:
             raise ValueError(f'"label" must be text or a number, got {shown(label)}')
         return str(label)
 
-    def _mapping(self, name: str) -> dict[str, Any]:
+    def mapping(self, name: str) -> dict[str, Any]:
+        """An object, unchecked; a missing one is empty."""
         value = self._line.get(name, {})
         if not isinstance(value, dict):
             raise ValueError(f'"{name}" must be an object, got {shown(value)}')

@@ -23,8 +23,11 @@ from coalface.kernels.state import (
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
+    WITH_THE_TRUTH,
 )
 from coalface.rounds.arrays import outlook_of
+from coalface.rounds.asked_counts import AskedCounts
+from coalface.rounds.questions_table import questions_table
 from coalface.rounds.round import Round
 
 REASONS = {
@@ -42,6 +45,7 @@ REASONS = {
     ABSTAINING_IS_CHEAPER: "abstaining is cheaper",
     OVER_BUDGET: "over the budget, or ahead of its plan",
     ASKED_BEFORE: "asked about a near-duplicate in the batch",
+    WITH_THE_TRUTH: "comes with the true label",
 }
 
 
@@ -67,12 +71,13 @@ class CostRanges:
         return np.asarray(self.highest.min(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Queries:
     """The questions about n examples as arrays (n, K); a ``Round`` has those about one example, and their answers.
 
     ``next`` marks the questions to ask first, about the most promising label of each example. An answer may make the
     others needless; ``learner.ask(X, known=answers)`` returns those left. Without ``in_turn``, it equals ``mask``.
+    ``truth`` (n,) marks the examples whose true label is asked for instead; ``mask`` then has all costs that it gives.
 
     >>> from coalface import CoalClassifier
     >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0], [0.0, 1.0]])
@@ -88,8 +93,11 @@ class Queries:
     propensity: NDArray[np.float64]
     classes: NDArray[Any]
     first_round: int
+    truth: NDArray[np.bool_]
     abstain_cost: float | None = None  # per example; None: the learner cannot abstain
     outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.stopping; None if the chances are unknown
+    checksum: int | None = None  # of the examples; None: not compared
+    price_of_truth: float = np.inf  # in costs
 
     @property
     def reasons(self) -> NDArray[np.str_]:
@@ -102,27 +110,44 @@ class Queries:
         return np.asarray(self.mask & (self.reason_codes == AUDIT))
 
     @property
+    def shown_costs(self) -> NDArray[np.float64]:
+        """The predicted costs as people see them: within their ranges, so within the bounds of costs."""
+        return np.clip(self.predicted, self.ranges.lowest, self.ranges.highest)
+
+    @property
     def costs_asked(self) -> int:
-        """The number of costs asked for."""
-        return int(self.mask.sum())
+        """The number of costs asked for, one by one."""
+        return int(self.mask[~self.truth].sum())
+
+    @property
+    def truths_asked(self) -> int:
+        """The number of examples whose true label is asked for."""
+        return int(self.truth.sum())
 
     @property
     def examples_asked(self) -> int:
-        """The number of examples with at least one cost asked for."""
+        """The number of examples with at least one cost, or the true label, asked for."""
         return int(self.mask.any(axis=1).sum())
 
+    @property
+    def counts(self) -> AskedCounts:
+        """How much is asked for, of how much."""
+        return AskedCounts(self.truths_asked, self.costs_asked, self.mask.size, self.examples_asked, len(self))
+
     def labels(self, i: int) -> NDArray[Any]:
-        """The labels whose cost is asked for on example ``i``."""
+        """The labels whose cost is asked for on example ``i``, or comes with its true label."""
         return np.asarray(self.classes[self.mask[i]])
 
     def reason(self, i: int) -> str:
         """Explain the questions about example ``i``, a line per label, the least predicted cost first."""
-        order = np.argsort(self.predicted[i], kind="stable")
+        order, shown = np.argsort(self.predicted[i], kind="stable"), self.shown_costs[i]
         names = [str(name) for name in self.classes]
         wide = max(len(name) for name in names)
-        lines = [f"round {self.first_round + i}: asks for {self.mask[i].sum()} of {len(names)} costs"]
+        counted, truth = f"{self.mask[i].sum()} of {len(names)} costs", bool(self.truth[i])
+        what = f"the true label, which gives {counted}" if truth else counted
+        lines = [f"round {self.first_round + i}: asks for {what}"]
         lines += [
-            f"  {'ask ' if self.mask[i, k] else '    '}{names[k]:<{wide}}  predicted {self.predicted[i, k]:7.3f}"
+            f"  {'ask ' if self.mask[i, k] and not truth else '    '}{names[k]:<{wide}}  predicted {shown[k]:7.3f}"
             f"  range {self.ranges.lowest[i, k]:.3f} to {self.ranges.highest[i, k]:.3f}"
             f"  {REASONS[int(self.reason_codes[i, k])]}"
             for k in order
@@ -149,6 +174,7 @@ class Queries:
             reasons={texts[k]: REASONS[int(codes[k])] for k in order},
             propensity={texts[k]: float(self.propensity[i, k]) for k in asked.tolist() if codes[k] == AUDIT},
             outlook=None if self.outlook is None else outlook_of(texts, self.outlook[i]),
+            ask_truth=bool(self.truth[i]),
         )
 
     @cached_property
@@ -170,27 +196,55 @@ class Queries:
         """At most ``max_costs`` of these questions: audits first, then the widest ranges, the earlier of equals first.
 
         Audits are kept because their recorded propensities must stay correct. The chance of a dropped question is
-        unknown, so the rounds are not used to estimate the saving of further questions.
+        unknown, so the rounds are not used to estimate the saving of further questions. A true label counts as its
+        price, and as wide as the widest range of its example.
         """
-        surplus = self.costs_asked - max_costs
-        if surplus <= 0:
-            return self
         asked = np.flatnonzero(self.mask)
         order = np.lexsort((-self.ranges.width.ravel()[asked], ~self.audit.ravel()[asked]))
-        dropped = np.unravel_index(asked[order][max_costs:], self.mask.shape)
+        places = np.unravel_index(asked[order], self.mask.shape)
+        fits = self._fit_within(max_costs, places[0])
+        if fits.all():
+            return self
+        dropped = (places[0][~fits], places[1][~fits])
         mask, codes, propensity = self.mask.copy(), self.reason_codes.copy(), self.propensity.copy()
         mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
-        return replace(self, mask=mask, next=self.next & mask, reason_codes=codes, propensity=propensity, outlook=None)
+        return replace(
+            self,
+            mask=mask,
+            next=self.next & mask,
+            reason_codes=codes,
+            propensity=propensity,
+            outlook=None,
+            truth=self.truth & mask.any(axis=1),
+        )
+
+    def _fit_within(self, max_costs: int, examples: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the price of the questions up to each one, which are about these examples, is within the limit."""
+        prices, whole = np.ones(len(examples)), self.truth[examples]
+        _, first, example = np.unique(examples[whole], return_index=True, return_inverse=True)
+        leads = np.flatnonzero(whole)[first]  # an example's first question pays for its true label
+        prices[whole] = 0.0
+        prices[leads] = self.price_of_truth
+        fits = prices.cumsum() <= max_costs
+        fits[whole] = fits[leads][example]
+        return np.asarray(fits)
 
     def restricted_to(self, asked: NDArray[np.bool_]) -> "Queries | NDArray[np.bool_]":
         """These questions, restricted to those that were ``asked``; the bare mask if others were asked."""
         as_decided = not (self.next & ~asked).any() and not (asked & ~self.mask).any()
-        return replace(self, mask=asked, next=self.next) if as_decided else asked
+        if not as_decided:
+            return asked
+        return replace(self, mask=asked, next=self.next, truth=self.truth & asked.any(axis=1))
 
     def __len__(self) -> int:
         return len(self.mask)
 
+    def __repr__(self) -> str:
+        return f"Queries({self}, {len(self.classes)} labels)"
+
+    def _repr_html_(self) -> str:
+        """The first questions as a table, for notebooks."""
+        return questions_table(self)
+
     def __str__(self) -> str:
-        return (
-            f"{self.costs_asked} of {self.mask.size} costs asked for, on {self.examples_asked} of {len(self)} examples"
-        )
+        return str(self.counts)

@@ -5,7 +5,8 @@ The learner, ledgers, the command line, studies and the service exchange rounds 
     {"round": 14, "ask": ["refund", "legal"], "ranges": {"refund": [0.0, 0.8], "legal": [0.1, 0.6]},
      "features": {"length": 3.5}, "costs": {"refund": 0.25, "legal": null}}
 
-Labels are spelled as text. Costs and ranges are on the user's scale. A cost of null means "can't tell".
+Labels are spelled as text. Costs and ranges are on the user's scale. A cost of null means "can't tell". Where the true
+label is asked for, "ask_truth" is true, and "truth" has the answer: a label, or null for "can't tell".
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,6 +57,8 @@ class Round:
     values: tuple[float, ...] = ()
     features: Mapping[str, float] | None = None  # replaces indices and values if features have names
     columns: tuple[str, ...] | None = None  # the names of all columns, in the first round that uses them
+    encoder: Mapping[str, Any] | None = None  # of raw examples, in the first round that uses it
+    example: Mapping[str, Any] | None = None  # the raw example, which replaces indices and values
     candidates: tuple[str, ...] | None = None  # None: every label
     # predictions and questions
     ask: tuple[str, ...] = ()  # the most promising label first
@@ -65,7 +68,9 @@ class Round:
     reasons: Mapping[str, str] = field(default_factory=dict)
     propensity: Mapping[str, float] = field(default_factory=dict)  # of audited labels, which were drawn at random
     outlook: Outlook | None = None
+    ask_truth: bool = False  # one question, for the true label, gives the costs of all labels in ask
     # answers
+    truth: str | None = None  # the true label, if it was given; the costs follow from it
     costs: Costs = field(default_factory=dict)
     unasked: tuple[str, ...] = ()  # answered labels that the annotator was not asked about
     by: Mapping[str, str] = field(default_factory=dict)  # label -> annotator
@@ -109,6 +114,18 @@ class Round:
         authors = dict.fromkeys((*answered, *unasked), by) if by is not None else {}
         return replace(self, costs={**known, **unasked}, unasked=(*self.unasked, *unasked), by={**self.by, **authors})
 
+    def with_truth(self, costs: Mapping[str, float]) -> "Round":
+        """The round with the costs of all its candidates, which its true label gives.
+
+        >>> answered = Round(1, ask=("cat", "dog"), ask_truth=True, truth="cat").with_truth({"cat": 0.0, "dog": 1.0})
+        >>> dict(answered.costs), answered.asked
+        ({'cat': 0.0, 'dog': 1.0}, ('cat', 'dog'))
+        """
+        labels = costs if self.candidates is None else self.candidates
+        known = {label: costs[label] for label in labels}
+        ask = tuple(known) if self.ask_truth else self.ask
+        return replace(self, ask=ask, costs=known, unasked=tuple(label for label in known if label not in ask))
+
     def to_json(self) -> dict[str, Any]:
         """The round as plain JSON values, without missing fields."""
         line: dict[str, Any] = {"round": self.number}
@@ -118,11 +135,14 @@ class Round:
             line["features"] = dict(self.features)
         elif self.indices or (self.costs and self.width is not None):
             line |= {"indices": list(self.indices), "values": list(self.values)}
+        line |= {name: dict(part) for name in ("encoder", "example") if (part := getattr(self, name)) is not None}
         for name in ("columns", "candidates"):
             if getattr(self, name) is not None:
                 line[name] = list(getattr(self, name))
         line["ask"] = list(self.ask)
         line |= {} if self.first is None else {"first": self.first}
+        line |= {"ask_truth": True} if self.ask_truth else {}
+        line |= {} if self.truth is None else {"truth": self.truth}
         line |= {"ranges": {label: list(ends) for label, ends in self.ranges.items()}} if self.ranges else {}
         line |= {name: dict(getattr(self, name)) for name in _MAPPINGS if getattr(self, name)}
         line |= {"outlook": asdict(self.outlook)} if self.outlook is not None else {}
@@ -146,6 +166,8 @@ class Round:
             values=parser.numbers("values"),
             features=parser.number_of("features") if parser.has("features") else None,
             columns=parser.texts("columns") if parser.has("columns") else None,
+            encoder=parser.mapping("encoder") if parser.has("encoder") else None,
+            example=parser.mapping("example") if parser.has("example") else None,
             candidates=parser.texts("candidates") if parser.has("candidates") else None,
             ask=answers.ask,
             first=parser.whole("first") if parser.has("first") else None,
@@ -154,6 +176,8 @@ class Round:
             reasons=parser.text_of("reasons"),
             propensity=answers.propensity,
             outlook=Outlook(*parser.outlook()) if parser.has("outlook") else None,
+            ask_truth=parser.asks_truth(),
+            truth=parser.truth(),
             costs=answers.costs,
             unasked=answers.unasked,
             by=parser.text_of("by"),

@@ -31,7 +31,7 @@ class LearnedPolicy:
         if len(allowed) == 1:
             return allowed[0]
         row = self.columns.row(self.task.features(state))
-        found: Action = self.policy.predict(row, candidates=_action_mask(self.task, allowed))[0].item()
+        found: Action = self.policy.model_labels(row, candidates=_action_mask(self.task, allowed))[0].item()
         return found
 
 

@@ -202,6 +202,8 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: int) -> CostClassifier:
     """An unfitted policy over the task's actions."""
     policy: CostClassifier = CoalClassifier(random_state=seed, model="online") if given is None else clone(given)
+    if policy.price_of_truth is not None:
+        raise InputError(f"policy must have price_of_truth=None, got {policy.price_of_truth!r}: states have no truth.")
     if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
         raise InputError("policy must have the default cost_bounds, cost_matrix and abstain_cost. Set task.scale.")
     policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0

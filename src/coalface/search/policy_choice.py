@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coalface.data.numbers import whole_number
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 from coalface.learner.estimator import CostClassifier
 from coalface.search.rollouts import Policy
 from coalface.search.task import Action
@@ -77,7 +77,7 @@ class _MixedPerState:
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
 
 
 _STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 from coalface.learner.simulating import UNLIMITED
 from coalface.studies.curve import Curve
 
@@ -24,13 +24,17 @@ def checkpoint_costs(checkpoints: Any, n_labels: int, n_examples: int) -> NDArra
     if isinstance(checkpoints, str):
         if checkpoints not in _STEPS_PER_DOUBLING:
             names = ", ".join(map(repr, _STEPS_PER_DOUBLING))
-            raise InputError(f"checkpoints must be one of {names} or an array, got {checkpoints!r}.")
+            raise InputError(
+                f"checkpoints must be one of {names} or an array of numbers of costs, got {checkpoints!r}."
+            )
         steps = _STEPS_PER_DOUBLING[checkpoints]
         exponents = np.arange(last_doubling(n_examples) * steps + 1) / steps
         return np.unique(np.ceil(10 * n_labels * 2**exponents).astype(np.int64))
     numbers = np.asarray(checkpoints)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or (numbers <= 0).any() or (np.diff(numbers) <= 0).any():
-        raise InputError(f"checkpoints must be increasing positive integers (numbers of costs), got {checkpoints!r}.")
+        raise InputError(
+            f"checkpoints must be increasing positive integers (numbers of costs), got {shortened(checkpoints)}."
+        )
     return numbers.astype(np.int64)
 
 
@@ -58,6 +62,7 @@ class Checkpoint(NamedTuple):
     rounds: int
     test_cost: float
     spent: float = 0.0
+    truths_queried: int = 0
 
 
 class CheckpointRecorder:
@@ -74,14 +79,19 @@ class CheckpointRecorder:
     """
 
     def __init__(self, checkpoints: Any, n_labels: int, n_rounds: int, measure: Callable[[], Checkpoint]) -> None:
-        self.checkpoints = checkpoint_costs(checkpoints, n_labels, n_rounds)
-        self._doublings = _doubling_costs(n_labels, n_rounds)
+        self._wanted, self._n_labels = checkpoints, n_labels
+        self.end_at(n_rounds)
         self._measure = measure
         self._measured: list[Checkpoint] = []
         self._at_doublings: list[float] = []
         self._n_reached = 0
 
-    def record(self, costs_queried: int) -> int:
+    def end_at(self, n_rounds: int) -> None:
+        """Let the axis end after this many examples, if their number was not known before."""
+        self.checkpoints = checkpoint_costs(self._wanted, self._n_labels, n_rounds)
+        self._doublings = _doubling_costs(self._n_labels, n_rounds)
+
+    def record(self, costs_queried: float) -> int:
         """Measure if the run has reached a checkpoint since the last call; return the next one, in costs."""
         reached = int(np.searchsorted(self.checkpoints, costs_queried, side="right"))
         doubling = int(np.searchsorted(self._doublings, costs_queried, side="right"))
@@ -94,13 +104,21 @@ class CheckpointRecorder:
         ahead = np.concatenate([self.checkpoints[reached : reached + 1], self._doublings[doubling : doubling + 1]])
         return int(ahead.min(initial=UNLIMITED))
 
-    def curve(self, seconds: float, *, interrupted: bool = False, stopped: bool = False, priced: bool = False) -> Curve:
+    def curve(
+        self,
+        seconds: float,
+        *,
+        interrupted: bool = False,
+        stopped: bool = False,
+        priced: bool = False,
+        price_of_truth: float | None = None,
+    ) -> Curve:
         """The curve of the run, which ends here."""
         last = self._measure()
         missed = [last.test_cost] * (len(self._doublings) - len(self._at_doublings))
-        at_end = bool(self._measured) and self._measured[-1][:3] == last[:3]
+        at_end = bool(self._measured) and _progress(self._measured[-1]) == _progress(last)
         measured = self._measured if at_end else [*self._measured, last]
-        costs, examples, rounds, test_cost, spent = zip(*measured, strict=True)
+        costs, examples, rounds, test_cost, spent, truths = zip(*measured, strict=True)
         return Curve(
             checkpoints=self.checkpoints,
             costs_queried=np.array(costs, np.int64),
@@ -112,7 +130,13 @@ class CheckpointRecorder:
             interrupted=interrupted,
             stopped=stopped,
             spent=np.array(spent, np.float64) if priced else None,
+            truths_queried=None if price_of_truth is None else np.array(truths, np.int64),
+            price_of_truth=price_of_truth,
         )
+
+
+def _progress(point: Checkpoint) -> tuple[int, ...]:
+    return (point.costs_queried, point.examples_queried, point.rounds, point.truths_queried)
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,7 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
     except FileFormatError as problem:
         raise FileFormatError(f"The record of the cell {record['key']} is damaged: {problem}") from None
     spent = np.full(len(curve.test_cost), np.nan) if curve.spent is None else curve.spent
+    costs = np.ceil(curve.price).astype(np.int64)  # a true label counts as its price
     return Run(
         data=cell.data,
         line=line.name,
@@ -71,13 +72,13 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
         permutation=cell.permutation,
         asks=learners.asks_of(line.learner),
         auc=curve.auc,
-        costs_queried=int(curve.costs_queried[-1]),
+        costs_queried=int(costs[-1]),
         examples_queried=int(curve.examples_queried[-1]),
         rounds=int(curve.rounds[-1]),
         test_cost=float(curve.test_cost[-1]),
         spent=float(spent[-1]),
         seconds=float(record["seconds"]),
-        points=Points(curve.costs_queried, curve.examples_queried, curve.test_cost, spent),
+        points=Points(costs, curve.examples_queried, curve.test_cost, spent),
     )
 
 

@@ -3,12 +3,20 @@
 import json
 import operator
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+_FRAME = ("costs_queried", "examples_queried", "rounds", "test_cost")
+
+_OF_TRUTHS = ("truths_queried", "price_of_truth")  # fields that most curves lack
 
 
 @dataclass(frozen=True)
@@ -19,7 +27,8 @@ class Curve:
     when 10 K 2^(q-1) costs were first reached, q = 1, 2, ...: the common axis on which runs are compared. A number
     never reached has the run's final test cost. ``spent`` is the price of all questions, None where asking has no
     price. ``stopped`` says that the run ended early because more questions would have saved too little,
-    ``interrupted`` that Ctrl-C ended it.
+    ``interrupted`` that Ctrl-C ended it. ``truths_queried`` counts the true labels asked for, None where the learner
+    never asks for one; ``price`` counts them and the costs together, and the checkpoints are on its scale.
 
     >>> from coalface import CoalClassifier, simulate
     >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
@@ -40,6 +49,16 @@ class Curve:
     interrupted: bool = False
     spent: NDArray[np.float64] | None = None
     stopped: bool = False
+    truths_queried: NDArray[np.int64] | None = None
+    price_of_truth: float | None = None
+
+    @property
+    def price(self) -> NDArray[np.float64]:
+        """The price of all questions in costs: a true label counts as ``price_of_truth``."""
+        costs = self.costs_queried.astype(np.float64)
+        if self.truths_queried is None or self.price_of_truth is None:
+            return costs
+        return np.asarray(costs + self.price_of_truth * self.truths_queried)
 
     @property
     def auc(self) -> float:
@@ -51,6 +70,44 @@ class Curve:
         """The same area for the performance 1 - cost: larger is better."""
         return float(len(self.at_doublings) - 1) - self.auc
 
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the test cost against the costs asked for, on ``ax`` or in a new figure; returns the axes.
+
+        ``style`` goes to matplotlib's ``plot``, such as ``label="coal"`` to compare several runs on the same axes.
+
+        >>> from matplotlib.figure import Figure
+        >>> counts, costs = np.array([10, 20, 40]), np.array([0.5, 0.3, 0.2])
+        >>> axes = Curve(counts, counts, counts, counts, costs, costs, seconds=0.1).plot(Figure().subplots())
+        >>> axes.get_xlabel(), axes.get_ylabel()
+        ('costs asked for', 'test cost')
+        """
+        if np.isnan(self.test_cost).any():
+            raise InputError("plot needs the test cost, which this run did not measure. Pass X_test to simulate.")
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+        ax.plot(self.costs_queried, self.test_cost, **{"marker": "o", **style})
+        if self.costs_queried.min() > 0:
+            ax.set_xscale("log", base=2)
+        ax.set_xlabel("costs asked for")
+        ax.set_ylabel("test cost")
+        return ax
+
+    def to_frame(self) -> "DataFrame":
+        """The checkpoints as a pandas data frame, one row each; pandas must be installed.
+
+        >>> counts, costs = np.array([10, 20]), np.array([0.5, 0.3])
+        >>> Curve(counts, counts, counts, counts, costs, costs, seconds=0.1).to_frame().columns.tolist()
+        ['costs_queried', 'examples_queried', 'rounds', 'test_cost']
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InputError("to_frame needs pandas, which is not installed. Run: pip install pandas") from None
+        columns = {name: getattr(self, name) for name in _FRAME}
+        return DataFrame(columns if self.spent is None else {**columns, "spent": self.spent})
+
     def to_json(self) -> str:
         """The curve as JSON; NaN (no test data) becomes null."""
         return json.dumps(self.to_values(), allow_nan=False)
@@ -58,6 +115,8 @@ class Curve:
     def to_values(self) -> dict[str, Any]:
         """The curve as values that JSON can hold."""
         values = {name: _plain(value) for name, value in asdict(self).items()}
+        if self.truths_queried is None:
+            values = {name: value for name, value in values.items() if name not in _OF_TRUTHS}
         return {**values, "auc": _plain(np.array(self.auc))}
 
     @classmethod
@@ -76,23 +135,32 @@ class Curve:
         try:
             if "budgets" in values:
                 values = {**values, "checkpoints": values["budgets"]}
-            names = [field.name for field in fields(cls) if field.name not in ("spent", "stopped")]
+            optional = ("spent", "stopped", *_OF_TRUTHS)
+            names = [field.name for field in fields(cls) if field.name not in optional]
             kept: dict[str, Any] = {name: values[name] for name in names}
             kept["spent"], kept["stopped"] = values.get("spent"), bool(values.get("stopped", False))
             for name in ("test_cost", "at_doublings", "spent"):
                 if kept[name] is not None or name != "spent":
                     kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
             for name in ("checkpoints", "costs_queried", "examples_queried", "rounds"):
-                kept[name] = np.array([operator.index(value) for value in kept[name]], np.int64)
+                kept[name] = _whole_numbers(kept[name])
+            if values.get("truths_queried") is not None:
+                kept["truths_queried"] = _whole_numbers(values["truths_queried"])
+                kept["price_of_truth"] = float(values["price_of_truth"])
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as problem:
             raise _not_a_curve(problem) from None
         return cls(**kept)
 
     def __str__(self) -> str:
+        truths = "" if self.truths_queried is None else f"{self.truths_queried[-1]} true labels and "
         return (
-            f"{self.costs_queried[-1]} costs on {self.examples_queried[-1]} of {self.rounds[-1]} examples, "
+            f"{truths}{self.costs_queried[-1]} costs on {self.examples_queried[-1]} of {self.rounds[-1]} examples, "
             f"test cost {self.test_cost[-1]:.4f}{', stopped' if self.stopped else ''}"
         )
+
+
+def _whole_numbers(values: Any) -> NDArray[np.int64]:
+    return np.array([operator.index(value) for value in values], np.int64)
 
 
 def _not_a_curve(problem: Exception) -> FileFormatError:

@@ -1,4 +1,4 @@
-"""Executors of a sweep: threads, processes, a Dask cluster, or any ``concurrent.futures`` executor.
+"""Executors of sweeps and pools: threads, processes, a Dask cluster, or any ``concurrent.futures`` executor.
 
 An executor knows how its workers get the data (one copy in memory, files mapped into memory, or sent once) and how to
 stop running cells. Everything else is the same for all of them.
@@ -8,14 +8,14 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -23,9 +23,11 @@ from coalface.data.dataset import TrainTest
 from coalface.errors import CoalfaceError, CollapseWarning, InputError, in_one_line
 from coalface.studies.cells import Cell, Record, run_cell, save_problem
 
+T = TypeVar("T")
+
 
 class WorkerLostError(CoalfaceError):
-    """The caller's executor lost a worker and accepts no more cells; finished cells are kept."""
+    """The caller's executor lost a worker and accepts no more tasks; finished tasks are kept."""
 
 
 _POLL_SECONDS = 0.1  # how often a process checks whether it should exit
@@ -44,6 +46,14 @@ class SweepExecutor(Protocol):
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Start a cell as soon as a worker is free."""
+        ...
+
+    def share_file(self, path: Path) -> Any:
+        """Make a file available to all workers; a task gets its path or, on another machine, its bytes."""
+        ...
+
+    def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
+        """Call ``task(*given)`` as soon as a worker is free; its last parameter, ``stop``, is optional."""
         ...
 
     def stop(self) -> None:
@@ -93,7 +103,15 @@ class _ThreadExecutor:
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Start a cell as soon as a thread is free."""
-        return self._pool.submit(run_cell, shared, cell, self._stopping.is_set)
+        return self.start(run_cell, shared, cell)
+
+    def share_file(self, path: Path) -> str:
+        """The path."""
+        return str(path)
+
+    def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
+        """Call a task as soon as a thread is free; its last argument says whether it should stop."""
+        return self._pool.submit(task, *given, self._stopping.is_set)
 
     def stop(self) -> None:
         """Running cells stop within a tenth of a second."""
@@ -131,13 +149,21 @@ class ProcessExecutor:
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Start a cell as soon as a process is free."""
+        return self.start(run_cell, shared, cell)
+
+    def share_file(self, path: Path) -> str:
+        """The path."""
+        return str(path)
+
+    def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
+        """Call a task as soon as a process is free."""
         with _children_ignore_interrupts():
             try:
-                return self._pool.submit(_run_in_worker, shared, cell)
+                return self._pool.submit(_run_in_worker, task, *given)
             except (BrokenExecutor, OSError):  # the pool lost a process, or is closing its pipes because it did
                 self.stop()
                 self._start_pool()
-                return self._pool.submit(_run_in_worker, shared, cell)
+                return self._pool.submit(_run_in_worker, task, *given)
 
     def stop(self) -> None:
         """The processes exit within a tenth of a second."""
@@ -183,9 +209,9 @@ def _configure_process() -> None:
     warnings.simplefilter("ignore", CollapseWarning)
 
 
-def _run_in_worker(shared: Any, cell: Cell) -> Record:
+def _run_in_worker(task: Callable[..., T], *given: Any) -> T:
     _configure_process()
-    return run_cell(shared, cell)
+    return task(*given)
 
 
 class _FuturesExecutor:
@@ -202,12 +228,20 @@ class _FuturesExecutor:
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Pass a cell to the executor."""
+        return self.start(run_cell, shared, cell)
+
+    def share_file(self, path: Path) -> Any:
+        """The path, which the workers must see."""
+        return str(path)
+
+    def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
+        """Pass a task to the executor."""
         try:
-            return self._executor.submit(_run_in_worker, shared, cell)
+            return self._executor.submit(partial(_run_in_worker, task), *given)
         except BrokenExecutor as problem:
             raise WorkerLostError(
-                f"The {self.name} has lost a worker and accepts no more cells ({in_one_line(problem)}). "
-                "Finished cells are kept. Run the sweep again with a new executor."
+                f"The {self.name} has lost a worker and accepts no more tasks ({in_one_line(problem)}). "
+                "Finished tasks are kept. Run the command again with a new executor."
             ) from None
 
     def stop(self) -> None:
@@ -246,8 +280,18 @@ class DaskExecutor(_FuturesExecutor):
     def share(self, problem: TrainTest, folder: Path) -> Any:
         """The folder if every worker sees it; otherwise the data, sent to each worker once."""
         place = save_problem(problem, folder)
-        seen = self._client.run(partial(os.path.isdir, place))
-        return place if seen and all(seen.values()) else self._client.scatter(problem, broadcast=True, hash=False)
+        return (
+            place if self._is_seen(os.path.isdir, place) else self._client.scatter(problem, broadcast=True, hash=False)
+        )
+
+    def share_file(self, path: Path) -> Any:
+        """The path if every worker sees it; otherwise the bytes, sent to each worker once."""
+        seen = self._is_seen(os.path.isfile, str(path))
+        return str(path) if seen else self._client.scatter(path.read_bytes(), broadcast=True, hash=False)
+
+    def _is_seen(self, check: Callable[[str], bool], place: str) -> bool:
+        seen = self._client.run(partial(check, place))
+        return bool(seen) and all(seen.values())
 
     def stop(self) -> None:
         """Cancel waiting cells; the results of running ones are ignored."""

@@ -23,7 +23,7 @@ from coalface.studies.tagging_run import n_sequences, tagging_curve
 
 _CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {
     "coal": partial(CoalClassifier, model="online"),  # a line names any other model, so that its results stay its own
-    "ridge": RidgeCoalClassifier,
+    "ridge": partial(RidgeCoalClassifier, miss_rate=None),
 }
 TAGGER = "tagger"
 OURS: dict[str, Callable[..., Any]] = {**_CLASSIFIERS, TAGGER: SequenceTagger}
@@ -131,6 +131,8 @@ def run(
     if learner not in _CLASSIFIERS:
         return BASELINES[learner].run(settings, train, test, order, checkpoints, permutation, progress)
     own = _own(settings, len(train), len(train.classes))
+    if own.get("price_of_truth") is not None:
+        own["cost_matrix"] = train.matrix_of_truths()
     return simulate(
         _CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own),
         train.X,

@@ -1,23 +1,30 @@
 """Simulation: a run with known costs, of which the learner sees only those it asks for."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.alignment import align_features
 from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import checked_prices
+from coalface.data.encoding.choice import encoded_rows
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.frames import by_label, in_order, in_seen_order
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CostClassifier
+from coalface.learner.simulating import Run
 from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.studies.curve import Curve
 
 Progress = Callable[[int, int], None]
+_MANY = 2**40  # rows of a stream whose length is unknown
 _PIECE_SECONDS = 0.1  # how long the compiled loop runs before it checks for Ctrl-C and reports progress
 
 
@@ -47,49 +54,121 @@ def simulate(
     calls ``progress(done, total)`` from time to time. Ctrl-C ends the run early: the curve is ``interrupted``, and the
     learner keeps what it learned.
 
+    A learner with ``price_of_truth`` asks for true labels too, so ``cost`` must have rows of its ``cost_matrix``. At
+    checkpoints, a true label counts as its price.
+
     >>> from coalface import CoalClassifier
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 50, np.array([0, 1] * 50)
     >>> curve = simulate(CoalClassifier(), X, cost=1.0 - np.eye(2)[y])
     >>> int(curve.rounds[-1]), bool(curve.costs_queried[-1] < 200)
     (100, True)
     """
-    return _Simulation(
-        learner, X, cost, X_test, cost_test, order, checkpoints, candidates, classes, price, batch, stop_saving
-    ).run(progress)
+    simulation = _Simulation(learner, checkpoints, classes, batch, stop_saving, progress)
+    return simulation.of_rows(X, cost, X_test, cost_test, order, candidates, price)
+
+
+def simulate_blocks(
+    learner: CostClassifier,
+    blocks: Iterable[CostDataset],
+    *,
+    test: CostDataset | None = None,
+    checkpoints: Any = "doubling",
+    batch: int = 1,
+    stop_saving: float | None = None,
+    progress: Progress | None = None,
+) -> Curve:
+    """Like ``simulate``, in one pass over a stream of blocks, whose rows keep their order; see ``read_blocks``.
+
+    All blocks but the last must have whole batches. The features of ``test`` are found by their names, and are 0 where
+    it lacks them. ``progress`` gets the rows done, and the rows read.
+
+    >>> from coalface import CoalClassifier
+    >>> block = CostDataset([[0.0, 1.0], [1.0, 0.0]] * 25, [[0.0, 1.0], [1.0, 0.0]] * 25)
+    >>> int(simulate_blocks(CoalClassifier(), [block, block]).rounds[-1])
+    100
+    """
+    return _Simulation(learner, checkpoints, None, batch, stop_saving, progress).of_blocks(blocks, test)
 
 
 class _Simulation:
-    """A simulation whose input was checked."""
+    """A simulation of one run, over one or more blocks of rows."""
+
+    run_: Run
+    price: NDArray[np.float32] | None
 
     def __init__(
         self,
         learner: CostClassifier,
+        checkpoints: Any,
+        classes: Any,
+        batch: Any,
+        stop_saving: Any,
+        progress: Progress | None,
+    ) -> None:
+        self.learner, self.classes, self.stop_saving, self.progress = learner, classes, stop_saving, progress
+        self.batch = whole_number("batch", batch, least=1)
+        self.wanted = checkpoints
+        self.checkpoints: CheckpointRecorder | None = None
+        self.test: _TestSet | None = None
+        self.spent, self.rows_before = 0.0, 0
+
+    def of_rows(self, X: Any, cost: Any, X_test: Any, cost_test: Any, order: Any, candidates: Any, price: Any) -> Curve:
+        """The curve of a run over these rows."""
+        self._start(X, cost, X_test, cost_test, order, candidates, price)
+        started, interrupted = time.perf_counter(), self._play_to_end()
+        return self._curve(started, len(self.run_), interrupted=interrupted)
+
+    def of_blocks(self, blocks: Iterable[CostDataset], test: CostDataset | None) -> Curve:
+        """The curve of a run over blocks of rows."""
+        started, interrupted = time.perf_counter(), False
+        for block in blocks:
+            if test is not None:
+                test = align_features(test, block.feature_names, block.X.shape[1], sparse=True)
+            X_test, cost_test = (None, None) if test is None else (test.X, test.cost)
+            self._start(block.X, block.cost, X_test, cost_test, None, block.candidates, block.price, n_rounds=_MANY)
+            interrupted = self._play_to_end()
+            self.rows_before += self.run_.done
+            if interrupted or self.learner.has_stopped(self.run_):
+                break
+        if self.checkpoints is None:
+            raise InputError("blocks must have at least one example, got none. Check the data.")
+        self.checkpoints.end_at(self.rows_before)
+        return self._curve(started, _MANY, interrupted=interrupted)
+
+    def _start(
+        self,
         X: Any,
         cost: Any,
         X_test: Any,
         cost_test: Any,
         order: Any,
-        checkpoints: Any,
         candidates: Any,
-        classes: Any,
         price: Any,
-        batch: Any,
-        stop_saving: Any,
+        n_rounds: int | None = None,
     ) -> None:
-        rows = check_rows(X, allow_empty=False)
-        known = learner.resolve_classes(classes, cost)
+        """Check the rows and start to play them."""
+        learner = self.learner
+        X = in_seen_order(X, learner)
+        rows, encoder = learner.encoded(X, allow_empty=False)
+        known = learner.resolve_classes(self.classes, cost)
+        cost = by_label(cost, known, "cost")
         scale = CostScale.of(learner.cost_bounds)
-        self.costs = check_cost(cost, len(rows), known, scale)
-        given = NO_ROUNDS._replace(costs=self.costs)
+        costs = check_cost(cost, len(rows), known, scale)
+        given = NO_ROUNDS._replace(costs=costs)
         if candidates is not None:
-            given = given._replace(candidates=check_mask(candidates, (len(rows), len(known)), "candidates"))
+            given = given._replace(candidates=check_mask(candidates, len(rows), known, "candidates"))
         self.order = _checked_order(order, len(rows))
-        at_a_time = whole_number("batch", batch, least=1)
-        self.price = None if price is None else checked_prices(price, (len(rows), len(known)))
-        self.spent = 0.0
-        self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width)
-        self.checkpoints = CheckpointRecorder(checkpoints, len(known), len(self.order), self._measure)
-        self.learner = learner
+        self.price = None if price is None else checked_prices(by_label(price, known, "price"), (len(rows), len(known)))
+        if self.price is not None and learner.price_of_truth is not None:
+            raise InputError(
+                f"price gives every cost a price of its own, and price_of_truth={learner.price_of_truth!r} counts in "
+                "costs of equal price. Leave out one of them."
+            )
+        if encoder is None and hasattr(X, "columns") and hasattr(X_test, "columns"):
+            X_test = in_order(X_test, list(X.columns))
+        self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width, encoder)
+        if self.checkpoints is None:
+            self.checkpoints = CheckpointRecorder(self.wanted, len(known), n_rounds or len(self.order), self._measure)
         self.run_ = learner.start_run(
             X,
             rows,
@@ -98,29 +177,36 @@ class _Simulation:
             given,
             self.order,
             record=self.price is not None,
-            batch=at_a_time,
-            stop_saving=stop_saving,
+            batch=self.batch,
+            stop_saving=self.stop_saving,
+            encoder=encoder,
         )
 
-    def run(self, progress: Progress | None) -> Curve:
-        started, interrupted = time.perf_counter(), False
-        try:
-            self._play(progress)
-        except KeyboardInterrupt:
-            interrupted = True
+    def _curve(self, started: float, n_rows: int, *, interrupted: bool) -> Curve:
+        assert self.checkpoints is not None
         self.learner.warn_if_collapsed()
         return self.checkpoints.curve(
             time.perf_counter() - started,
             interrupted=interrupted,
-            stopped=self.learner.has_stopped(self.run_) and self.run_.done < len(self.order),
+            stopped=self.learner.has_stopped(self.run_) and self.run_.done < n_rows,
             priced=self.price is not None,
+            price_of_truth=self.learner.price_of_truth,
         )
 
-    def _play(self, progress: Progress | None) -> None:
+    def _play_to_end(self) -> bool:
+        """Play all rows; whether Ctrl-C has ended that."""
+        try:
+            self._play()
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _play(self) -> None:
         """Run piece by piece, stopping at every checkpoint."""
+        assert self.checkpoints is not None
         piece = 64
         while True:
-            next_checkpoint = self.checkpoints.record(self.learner.costs_queried_)
+            next_checkpoint = self.checkpoints.record(self.learner.price_queried_)
             if self.run_.done == len(self.run_) or self.learner.has_stopped(self.run_):
                 return
             began, done = time.perf_counter(), self.run_.done
@@ -128,8 +214,8 @@ class _Simulation:
             self._pay(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
-            if progress is not None:
-                progress(self.run_.done, len(self.order))
+            if self.progress is not None:
+                self.progress(self.rows_before + self.run_.done, self.rows_before + len(self.order))
 
     def _pay(self, start: int) -> None:
         """Add the price of the questions since position ``start``."""
@@ -140,7 +226,14 @@ class _Simulation:
     def _measure(self) -> Checkpoint:
         learner = self.learner
         test_cost = self.test.cost_of(learner) if self.test else float("nan")
-        return Checkpoint(learner.costs_queried_, learner.examples_queried_, learner.round_ - 1, test_cost, self.spent)
+        return Checkpoint(
+            learner.costs_queried_,
+            learner.examples_queried_,
+            learner.round_ - 1,
+            test_cost,
+            self.spent,
+            learner.truths_queried_,
+        )
 
 
 class _TestSet:
@@ -150,12 +243,20 @@ class _TestSet:
         self.rows, self.cost, self.scale = rows, cost, scale
 
     @classmethod
-    def checked(cls, X: Any, cost: Any, classes: NDArray[Any], scale: CostScale, width: int) -> "_TestSet | None":
+    def checked(
+        cls,
+        X: Any,
+        cost: Any,
+        classes: NDArray[Any],
+        scale: CostScale,
+        width: int,
+        encoder: Encoder | None,
+    ) -> "_TestSet | None":
         if X is None and cost is None:
             return None
         if X is None or cost is None:
             raise InputError("X_test and cost_test belong together. Pass both or neither.")
-        rows = check_rows(X, allow_empty=False)
+        rows = check_rows(encoded_rows(X, encoder), allow_empty=False)
         if rows.width < width:
             raise InputError(f"X_test must have at least the {width} features of X, got {rows.width}.")
         costs = check_cost(cost, len(rows), classes, scale)
@@ -178,5 +279,7 @@ def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
         or numbers.dtype.kind not in "iu"
         or (len(numbers) and (numbers.min() < 0 or numbers.max() >= n_rows))
     ):
-        raise InputError(f"order must be a one-dimensional array of row numbers below {n_rows}, got {order!r}.")
+        raise InputError(
+            f"order must be a one-dimensional array of row numbers below {n_rows}, got {shortened(order)}."
+        )
     return numbers.astype(np.int64)

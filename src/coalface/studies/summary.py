@@ -12,7 +12,7 @@ from coalface.studies.curve import Curve
 
 PERCENTILES = (15.0, 50.0, 85.0)  # percentiles of the band's lower edge, its line and its upper edge
 _PER_DOUBLING = 4
-AXES = ("costs_queried", "examples_queried", "spent")
+AXES = ("costs_queried", "examples_queried", "spent", "price")
 
 
 class RunPoints(Protocol):

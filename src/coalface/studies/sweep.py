@@ -1,11 +1,11 @@
 """Run a sweep: every cell of a study that is not finished yet, each once."""
 
+import logging
 import os
 import time
 import warnings
-from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,18 +13,17 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from coalface.errors import CollapseWarning
+from coalface.errors import CollapseWarning, counted
 from coalface.files.atomic import exclusive
 from coalface.files.interrupts import interrupts_put_off
-from coalface.studies.cells import Cell, Record, Stopped, cells_of, code_of, fingerprint_of
+from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts
 from coalface.studies.results import FILE, Results, Session, package_versions
 from coalface.studies.study import Study
+from coalface.studies.tasks import RETRIES, run_tasks
 
-_RETRIES = 2  # of a cell that lost its worker
 _TASKS_PER_WORKER = 3  # waiting or running
-_POLL_SECONDS = 0.2  # how often the sweep checks for Ctrl-C while cells run
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,6 @@ class _Sweep:
             data=facts,
             versions=package_versions(),
         )
-        self.lost: Counter[str] = Counter()  # how often a cell lost its worker
 
     def _share(self, study: Study, folder: Path) -> Iterator[DataFacts]:
         for source in study.sources:
@@ -106,6 +104,11 @@ class _Sweep:
 
     def run(self, progress: Progress | None) -> Outcome:
         began, before = time.perf_counter(), len(self.cells) - len(self.todo)
+        log = logging.getLogger("coalface")
+        log.info(
+            "sweep %s: %s to do, %d done before, with %d %s",
+            *(self.session.name, counted(len(self.todo), "run"), before, self.executor.n_workers, self.executor.name),
+        )
         done = failed = 0
         interrupted = False
         new = bool(self.todo) or self.results.last is None or not self.session.same_cells(self.results.last)
@@ -124,6 +127,7 @@ class _Sweep:
             interrupted = True
             self.executor.stop()
         seconds = time.perf_counter() - began
+        log.info("sweep %s: %s in %.1f s, %d failed", self.session.name, counted(done, "run"), seconds, failed)
         if new:
             with interrupts_put_off():
                 self.results.end(seconds, done - failed)
@@ -131,60 +135,15 @@ class _Sweep:
 
     def _records(self) -> Iterator[Record]:
         """The records of all missing cells, in the order in which they finish; cancels what is left at the end."""
-        running: dict[Future[Record], Cell] = {}
-        try:
-            yield from self._finishing(running)
-        finally:
-            for future in running:
-                future.cancel()
+        at_once = _TASKS_PER_WORKER * self.executor.n_workers
+        for ended in run_tasks(self._submit, self.todo, at_once):
+            yield _lost_record(ended.item, ended.error) if ended.result is None else ended.result
 
-    def _finishing(self, running: dict[Future[Record], Cell]) -> Iterator[Record]:
-        """Records as they come. A cell whose worker died runs again at the end, alone, so that it harms no other.
-
-        Ctrl-C waits while the futures are in use: an interrupt between two steps of their locks would release a lock
-        that a worker holds, and the worker would fail with a traceback.
-        """
-        waiting, alone = deque(self.todo), deque[Cell]()
-        while waiting or alone or running:
-            finished: list[Record] = []
-            try:
-                with interrupts_put_off():
-                    while waiting and len(running) < _TASKS_PER_WORKER * self.executor.n_workers:
-                        self._submit(waiting.popleft(), running)
-                    if alone and not running:
-                        self._submit(alone.popleft(), running)
-                    done, _ = wait(running, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self._take(future, running.pop(future), finished, alone)
-            finally:
-                yield from finished  # before an interrupt ends the sweep
-
-    def _submit(self, cell: Cell, running: dict[Future[Record], Cell]) -> None:
-        running[self.executor.submit(self.shared[cell.data], cell)] = cell
-
-    def _take(self, future: Future[Record], cell: Cell, finished: list[Record], alone: deque[Cell]) -> None:
-        """Add the record of a task that has ended, or run its cell again if it lost its worker."""
-        error = _error_of(future)
-        if error is None:
-            finished.append(future.result())
-        elif self.lost[cell.key] < _RETRIES:
-            self.lost[cell.key] += 1
-            alone.append(cell)
-        else:
-            finished.append(_lost_record(cell, error))
+    def _submit(self, cell: Cell) -> "Future[Record]":
+        return self.executor.submit(self.shared[cell.data], cell)
 
 
-def _error_of(future: Future[Record]) -> BaseException | None:
-    """Why a task has no record; raises ``KeyboardInterrupt`` if that is what stopped it."""
-    if future.cancelled():
-        return CancelledError("the task was cancelled")
-    error = future.exception()
-    if isinstance(error, Stopped | KeyboardInterrupt):
-        raise KeyboardInterrupt
-    return error
-
-
-def _lost_record(cell: Cell, error: BaseException) -> Record:
+def _lost_record(cell: Cell, error: BaseException | None) -> Record:
     why = f"{type(error).__name__}: {' '.join(str(error).split())}"
     return {
         "key": cell.key,
@@ -192,6 +151,6 @@ def _lost_record(cell: Cell, error: BaseException) -> Record:
         "line": cell.line,
         "settings": dict(cell.settings),
         "permutation": cell.permutation,
-        "error": f"lost its worker {_RETRIES + 1} times: {why}",
+        "error": f"lost its worker {RETRIES + 1} times: {why}",
         "seconds": 0.0,
     }

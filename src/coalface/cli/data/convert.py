@@ -7,6 +7,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
+from coalface.cli.option_values import check_new
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ def convert(
     source: Annotated[Path, typer.Argument(metavar="SRC", help=options.SOURCE)],
     target: Annotated[Path, typer.Argument(metavar="DST", help=".vw, .csv or .npz; no suffix: a dataset folder.")],
     *,
+    force: options.Force = False,
     format: options.Format = "auto",
     to: Annotated[str, typer.Option(help="The format of DST: auto, vw, csv, npz or folder.")] = "auto",
     reading: ReaderOptions,
@@ -32,6 +34,7 @@ def convert(
     how = reading.given()
     both = find_train_test(source, format, how)
     if both is None:
+        check_new(target, force=force)
         _write(read_dataset(source, format, **how), target, to)
         return
     suffix = "" if to in ("auto", "folder") else f".{to}"
@@ -40,9 +43,12 @@ def convert(
             f"{source} has a training and a test part, so DST must be a folder, got {target}. Leave out its suffix, "
             "and choose a format with --to."
         )
-    for part, dataset in both._asdict().items():
+    parts = {target / f"{part}{suffix}": dataset for part, dataset in both._asdict().items()}
+    for path in parts:
+        check_new(path, force=force)
+    for path, dataset in parts.items():
         target.mkdir(parents=True, exist_ok=True)
-        _write(dataset, target / f"{part}{suffix}", to)
+        _write(dataset, path, to)
 
 
 def _write(dataset: "CostDataset", target: Path, to: str) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
-from coalface.cli.screen import print_table
+from coalface.cli.screen import counted, described_columns, print_table
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
@@ -22,9 +22,10 @@ def info(
     format: options.Format = "auto",
     reading: ReaderOptions,
 ) -> None:
-    """Show the size and the density of a dataset.
+    """Show the size and the density of a dataset, and how its columns are encoded.
 
-    The share of known costs is shown, too.
+    The share of known costs is shown, too. A table of numbers without gaps is used as it is; in all other tables, each
+    column is encoded by its kind.
     """
     from coalface.data.formats.readers import read_dataset
     from coalface.data.known.catalogue import find_train_test
@@ -41,10 +42,19 @@ def info(
     names = next(iter(parts.values()))
     print_table(names.name or str(data), ("", *parts), rows)
     typer.echo(f"  Labels: {_shown_labels(names)}")
+    if names.encoder is not None:
+        typer.echo(described_columns(names.encoder))
+    elif names.feature_names is not None and both is None:
+        typer.echo(f"  Columns: {counted(len(names.feature_names), 'number')}, used without a change")
 
 
 def _numbers(dataset: "CostDataset") -> dict[str, Any]:
     values = {**vars(dataset.statistics()), "classes": dataset.classes.tolist(), "fingerprint": dataset.fingerprint}
+    if dataset.encoder is not None:
+        columns: dict[str, list[str]] = {}
+        for column in dataset.encoder.columns or ():
+            columns.setdefault(column.name, []).append(column.describe())
+        values["columns"] = {name: "; ".join(described) for name, described in columns.items()}
     return values if dataset.price is None else {**values, "mean_price": float(dataset.price.mean())}
 
 

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import Examples
+from coalface.data.encoding.encoder import Encoder
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import sync_folder
 
@@ -24,8 +25,9 @@ FORMAT = "coalface dataset"
 VERSION = 1
 _META = "meta.json"
 _NAMES = "feature_names.json"
+_ENCODER = "encoder.json"
 _ALWAYS = ("X_data", "X_indices", "X_indptr", "classes")
-_OPTIONAL = ("table", "truth", "cost_matrix", "candidates", "price", "sequence")
+_OPTIONAL = ("table", "truth", "cost_matrix", "candidates", "price", "sequence", "ids")
 
 
 def is_dataset_folder(folder: str | os.PathLike[str]) -> bool:
@@ -76,6 +78,8 @@ def _write_files(dataset: CostDataset, folder: Path) -> None:
             os.fsync(file.fileno())
     if dataset.feature_names is not None:
         (folder / _NAMES).write_text(json.dumps(dataset.feature_names), encoding="utf-8")
+    if dataset.encoder is not None:
+        (folder / _ENCODER).write_text(json.dumps(dataset.encoder.plain()), encoding="utf-8")
     meta = {
         "format": FORMAT,
         "version": VERSION,
@@ -110,6 +114,8 @@ def open_folder(folder: str | os.PathLike[str], *, verify: bool = False) -> Cost
         classes=np.array(arrays["classes"]),
         **{field: arrays.get(field) for field in _OPTIONAL},
         feature_names=None if names is None else tuple(names),
+        records=None,
+        encoder=Encoder.from_plain(_read_json(source, _ENCODER)) if _ENCODER in meta["files"] else None,
         name=meta["name"],
     )
     dataset.__dict__["fingerprint"] = meta["fingerprint"]  # stored, so that opening does not read the arrays
@@ -188,6 +194,7 @@ def _check_shapes(source: Path, arrays: dict[str, NDArray[Any]], n_rows: int, n_
         "candidates": ((n_rows, n_labels), "b1"),
         "price": ((n_rows, n_labels), "f4"),
         "sequence": ((n_rows,), "i4"),
+        "ids": ((n_rows,), arrays["ids"].dtype.str[1:] if "ids" in arrays else ""),
     }
     for field, array in arrays.items():
         if (array.shape, array.dtype.str[1:]) != expected[field]:

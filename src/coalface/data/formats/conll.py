@@ -132,7 +132,7 @@ def read_conll(
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n\nIt PRP\n")
     ...     read_conll(Path(folder, "a.conll"))
-    CostDataset('a', 3 examples, 262144 features, 3 labels)
+    CostDataset('a', 3 examples, 262,144 features, 3 labels)
     """
     source = Path(path)
     sentences = read_sentences(source, word=word, tag=tag)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
-from coalface.data.formats.text_lines import is_number
+from coalface.data.formats.text_lines import is_number, read_lines
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError
 
@@ -44,7 +44,7 @@ def read_cost_matrix(source: ArrayLike | str | os.PathLike[str], classes: NDArra
         name = str(path)
     else:
         matrix, name = source, "cost_matrix"
-    return check_cost_matrix(matrix, len(classes), name)
+    return check_cost_matrix(matrix, classes, name)
 
 
 def _read_file(path: Path, labels: list[str]) -> NDArray[np.float64]:
@@ -69,7 +69,10 @@ def _lines(path: Path) -> list[_Line]:
         reader = csv.reader(file)
         try:
             lines = [_Line(reader.line_num, cells) for cells in reader if cells]
-        except (csv.Error, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            read_lines(path)  # names the line
+            raise
+        except csv.Error as error:
             raise FileFormatError(f"{path} must be CSV in UTF-8 ({error}). Write the file again.") from None
     if not lines:
         raise FileFormatError(f"{path} must hold a cost matrix, got an empty file. Check the file.")

@@ -1,34 +1,44 @@
-"""CSV tables with a header: features are columns of numbers, costs are columns named ``cost:LABEL``.
+"""CSV tables with a header: features are columns of any kind, costs are columns named ``cost:LABEL``.
 
 Instead of cost columns there may be one column with the true label, named by ``label=``. An empty cell in a cost column
-is an unknown cost; an empty cell in any other column is an error.
+is an unknown cost. A table of numbers without gaps is read as it is; all others go through an ``Encoder``.
 """
 
 import csv
 import gzip
 import io
 import os
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
-from coalface.data.formats.cost_matrix import read_cost_matrix
-from coalface.data.formats.text_lines import is_number
-from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.encoding.table import Table, table_of
+from coalface.data.formats.compression import DAMAGED, open_unpacked
+from coalface.data.formats.raw_table import (
+    COST_PREFIX,
+    TableOptions,
+    check_costs_or_label,
+    costs_by_column,
+    costs_by_label,
+    dataset_of_table,
+)
+from coalface.data.formats.text_lines import is_number, read_lines
+from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 from coalface.kernels.words import LARGEST
 
-COST_PREFIX = "cost:"
 _BLOCK = 1024  # rows converted to arrays at a time
+
+CsvRows: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of a line and its cells
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,11 @@ class _Layout:
     features: list[int]
     costs: list[int]
     label: int | None
+    id: int | None
+
+
+class NotANumberError(FileFormatError):
+    """A cell of a feature is not a finite number."""
 
 
 def read_csv(
@@ -48,13 +63,21 @@ def read_csv(
     cost_matrix: ArrayLike | str | os.PathLike[str] | None = None,
     classes: ArrayLike | None = None,
     ignore: Sequence[str] = (),
+    text: Sequence[str] = (),
+    id: str | None = None,
+    encoder: Encoder | None = None,
+    embed: str | None = None,
     name: str | None = None,
 ) -> CostDataset:
-    r"""The dataset of a CSV file, plain or ``.gz``.
+    r"""The dataset of a CSV file, plain, gzip or zstd.
 
     With ``label``, costs are 0/1 or come from ``cost_matrix``. Its rows and columns are the labels in ascending order
     (or in the order of ``classes``), unless it is a ``.csv`` file with names. Columns in ``ignore`` are skipped. With
     ``classes``, a table may consist of features only; then all costs are unknown.
+
+    If a column has texts or empty cells, or ``text`` names columns of texts, an ``Encoder`` makes the features from all
+    columns, and the dataset has it as ``encoder``. A fitted ``encoder`` may be given. ``id`` names the column of ids.
+    ``embed="minilm"`` makes vectors of texts, as ``Encoder(embed="minilm")`` does.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -65,38 +88,69 @@ def read_csv(
     (('length', 'loud'), [[0.25, nan], [1.0, 0.5]])
     """
     source = Path(path)
-    layout, table, texts = _read_table(source, label, ignore, costs_needed=classes is None)
+    options = TableOptions(label, cost_matrix, classes, ignore, text, id, encoder, name, embed)
+    return csv_dataset(source, lambda: csv_rows(source), options)
+
+
+def csv_dataset(
+    source: Path, rows: Callable[[], CsvRows], options: TableOptions, *, numbers: bool = False, first: int = 0
+) -> CostDataset:
+    """The dataset of the rows of a table, the header first; they are read again if they are not all numbers.
+
+    With ``numbers``, a text or an empty cell is an error instead. ``first`` is the number of the first row.
+    """
+    if not options.asks_for_encoder:
+        try:
+            return _of_numbers(source, rows(), options)
+        except NotANumberError:  # the table has texts or empty cells
+            if numbers:
+                raise
+    return dataset_of_table(source, _raw_table(source, rows())._replace(first=first), options)
+
+
+def _of_numbers(source: Path, rows: CsvRows, options: TableOptions) -> CostDataset:
+    layout, table, texts, ids = _read_table(source, rows, options)
     n_features = len(layout.features)
     X, cost = table[:, :n_features], table[:, n_features:]
-    common: dict[str, Any] = {
-        "feature_names": [layout.header[place] for place in layout.features],
-        "name": source.name.split(".")[0] if name is None else name,
-    }
-    if label is None:
-        found = [layout.header[place].removeprefix(COST_PREFIX) for place in layout.costs]
-        known = labels_from_text(found) if classes is None else label_array(classes)
-        if not found:
-            return CostDataset(X, np.full((len(X), len(known)), np.nan), known, **common)
-        return CostDataset(X, cost[:, _cost_order(source, found, classes)], known, **common)
-    known = np.unique(labels_from_text(sorted(set(texts)))) if classes is None else label_array(classes)
-    truth = label_codes(texts, np.array(label_texts(known)))
-    matrix = 1.0 - np.eye(len(known)) if cost_matrix is None else read_cost_matrix(cost_matrix, known)
-    return CostDataset(X, classes=known, truth=truth, cost_matrix=matrix, **common)
+    found = [layout.header[place].removeprefix(COST_PREFIX) for place in layout.costs]
+    by_column = options.label is None
+    return CostDataset(
+        X,
+        **(
+            costs_by_column(source, found, cost, len(X), options.classes)
+            if by_column
+            else costs_by_label(texts, options)
+        ),
+        feature_names=[layout.header[place] for place in layout.features],
+        ids=ids or None,
+        name=source.name.split(".")[0] if options.name is None else options.name,
+    )
+
+
+def _raw_table(source: Path, rows: CsvRows) -> Table:
+    """All cells as texts, by column."""
+    header = next(rows, (1, []))[1]
+    _check_header(source, header)
+    cells = [cells for _, cells in rows]
+    columns = zip(*cells, strict=True) if cells else [[] for _ in header]
+    return table_of(dict(zip(header, columns, strict=True)))
 
 
 def _read_table(
-    source: Path, label: str | None, ignore: Sequence[str], *, costs_needed: bool
-) -> tuple[_Layout, NDArray[np.float32], list[str]]:
-    """Features and costs side by side, and the text of each true label."""
+    source: Path, rows: CsvRows, options: TableOptions
+) -> tuple[_Layout, NDArray[np.float32], list[str], list[str]]:
+    """Features and costs side by side, the text of each true label, and the ids."""
     texts: list[str] = []
+    ids: list[str] = []
     blocks: list[NDArray[np.float32]] = []
     numbers: list[list[float]] = []
-    rows = csv_rows(source)
-    layout = _layout(source, next(rows, (1, []))[1], label, ignore, costs_needed=costs_needed)
+    layout = _layout(source, next(rows, (1, []))[1], options)
     for line, cells in rows:
         numbers.append(_numbers(source, line, cells, layout))
         if layout.label is not None:
-            texts.append(cells[layout.label])
+            texts.append(_label_text(source, line, cells[layout.label], layout))
+        if layout.id is not None:
+            ids.append(cells[layout.id])
         if len(numbers) == _BLOCK:
             blocks.append(np.array(numbers, dtype=np.float32))
             numbers = []
@@ -105,11 +159,20 @@ def _read_table(
     table = np.concatenate(blocks)
     if len(table) == 0:
         raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
-    return layout, table, texts
+    return layout, table, texts, ids
 
 
-def csv_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
-    r"""The cells of every non-empty line of a file, plain or ``.gz``, with its line number.
+def _label_text(source: Path, line: int, cell: str, layout: _Layout) -> str:
+    if not cell.strip():
+        title = layout.header[layout.label or 0]
+        raise FileFormatError(
+            f"{source}, line {line}, column {title!r}: a true label must not be empty. Fill it in, or remove the line."
+        )
+    return cell
+
+
+def csv_rows(source: Path) -> CsvRows:
+    r"""The cells of every non-empty line of a file, plain or compressed, with its line number.
 
     All lines have as many cells as the first one, the header.
 
@@ -119,67 +182,69 @@ def csv_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
     ...     list(csv_rows(Path(folder, "pets.csv")))
     [(1, ['weight', 'kind']), (3, ['4', 'cat'])]
     """
-    if not source.is_file():
-        raise FileFormatError(f"There is no file {source}. Check the path.")
-    width = None
     with _open_text(source) as file:
-        for line, cells in _rows(source, file):
-            width = len(cells) if width is None else width
-            if len(cells) != width:
-                raise FileFormatError(
-                    f"{source}, line {line}: every line must have {width} cells like the header, "
-                    f"got {len(cells)}. Look for a missing comma or a broken line."
-                )
-            yield line, cells
+        try:
+            yield from rows_of_lines(source, file)
+        except UnicodeDecodeError:
+            read_lines(source)  # names the line
+            raise
+
+
+def rows_of_lines(source: Path, lines: Iterable[str], width: int | None = None, before: int = 0) -> CsvRows:
+    """The cells of every non-empty line of a table, with its line number.
+
+    The table has ``width`` cells per line, by default those of its first line. ``before`` lines were read already.
+    """
+    for line, cells in _rows(source, lines, before):
+        width = len(cells) if width is None else width
+        if len(cells) != width:
+            raise FileFormatError(
+                f"{source}, line {line}: every line must have {width} cells like the header, "
+                f"got {len(cells)}. Look for a missing comma or a broken line."
+            )
+        yield line, cells
 
 
 def _open_text(source: Path) -> IO[str]:
-    with source.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    if packed:
-        return cast("IO[str]", gzip.open(source, "rt", newline="", encoding="utf-8-sig"))
-    return source.open(newline="", encoding="utf-8-sig")
+    return io.TextIOWrapper(open_unpacked(source), newline="", encoding="utf-8-sig")
 
 
-def _rows(source: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every non-empty line of an open file, with its line number."""
-    reader = csv.reader(file)
+def _rows(source: Path, lines: Iterable[str], before: int) -> CsvRows:
+    reader = csv.reader(lines)
     try:
         for cells in reader:
             if cells:
-                yield reader.line_num, cells
-    except (csv.Error, UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
+                yield before + reader.line_num, cells
+    except (csv.Error, *DAMAGED) as error:
         raise FileFormatError(
-            f"{source}, line {reader.line_num}: the text is truncated or not CSV in UTF-8 ({error}). "
+            f"{source}, line {before + reader.line_num}: the text is truncated or not CSV in UTF-8 ({error}). "
             "Write the file again."
         ) from None
 
 
-def _layout(
-    source: Path, header: list[str], label: str | None, ignore: Sequence[str], *, costs_needed: bool
-) -> _Layout:
+def _check_header(source: Path, header: list[str]) -> None:
     if not header:
         raise FileFormatError(f"{source} must begin with a line of column names, got an empty file. Check the file.")
-    shown, titles, ignored = ", ".join(repr(title) for title in header[:20]), set(header), set(ignore)
-    for title in [*ignore, *([label] if label else [])]:
-        if title not in titles:
-            raise FileFormatError(f"{source} has no column {title!r}. Its columns are {shown}.")
+    titles = set(header)
     if len(titles) < len(header) or "" in titles:
         repeated = "" if "" in titles else Counter(header).most_common(1)[0][0]
         raise FileFormatError(
             f"{source}, line 1: columns must have distinct names, got {repeated!r}. Rename the column."
         )
+
+
+def _layout(source: Path, header: list[str], options: TableOptions) -> _Layout:
+    label, id, ignored = options.label, options.id, set(options.ignore)
+    for title in [*options.ignore, *(title for title in (label, id) if title)] if header else []:
+        if title not in header:
+            shown = ", ".join(repr(title) for title in header[:20])
+            raise FileFormatError(f"{source} has no column {title!r}. Its columns are {shown}.")
+    _check_header(source, header)
     costs = [place for place, title in enumerate(header) if title.startswith(COST_PREFIX) and title not in ignored]
-    if bool(costs) == (label is not None) and (costs or costs_needed):
-        both = f"both {header[costs[0]]!r} and label={label!r}. Leave one of them out" if costs else ""
-        neither = f"{shown}. Pass label= to name the column of the true label"
-        raise FileFormatError(
-            f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}.",
-            remedy={} if costs else {"label": None},
-        )
-    others = {*ignored, label, *(header[place] for place in costs)}
+    check_costs_or_label(source, header, [header[place] for place in costs], options)
+    others = {*ignored, label, id, *(header[place] for place in costs)}
     features = [place for place, title in enumerate(header) if title not in others]
-    return _Layout(header, features, costs, header.index(label) if label else None)
+    return _Layout(header, features, costs, header.index(label) if label else None, header.index(id) if id else None)
 
 
 def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list[float]:
@@ -200,10 +265,8 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
             remedy = {} if is_cost else _remedy(title, layout)
             advice = "Leave it empty if it is unknown" if is_cost else _advice(title, cell, remedy)
             where = f"{source}, line {line}, column {title!r}"
-            raise FileFormatError(
-                f"{where}: a cell must be a finite number, got {cell[:40]!r}. {advice}.",
-                remedy=remedy,
-            )
+            kind = FileFormatError if is_cost or not np.isnan(number) else NotANumberError
+            raise kind(f"{where}: a cell must be a finite number, got {cell[:40]!r}. {advice}.", remedy=remedy)
         numbers.append(number)
     return numbers
 
@@ -219,19 +282,6 @@ def _advice(title: str, cell: str, remedy: dict[str, str]) -> str:
     if "label" not in remedy:
         return f"{first}, or pass ignore=[{title!r}] to leave the column out"
     return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
-
-
-def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:
-    """The position of each label's cost column."""
-    if classes is None:
-        return list(range(len(found)))
-    wanted = label_texts(label_array(classes))
-    if sorted(wanted) != sorted(found):
-        raise FileFormatError(
-            f"{source} must have one cost column for each of {wanted[:20]}, got {found[:20]}. Check classes."
-        )
-    column = {text: place for place, text in enumerate(found)}
-    return [column[text] for text in wanted]
 
 
 def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:

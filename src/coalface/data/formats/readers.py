@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.formats.compression import without_packing
 from coalface.data.formats.conll import read_conll
 from coalface.data.formats.csv_table import read_csv, write_csv
 from coalface.data.formats.npz import read_npz, write_npz
+from coalface.data.formats.records import read_jsonl, read_parquet
 from coalface.data.formats.svmlight import read_svmlight
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.data.formats.vw_writer import write_vw_text
@@ -29,6 +31,9 @@ _SUFFIXES = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
     ".conll": "conll",
     ".conllu": "conll",
     ".npz": "npz",
@@ -37,11 +42,14 @@ _READERS: dict[str, Callable[..., CostDataset]] = {
     "vw": read_vw_text,
     "svmlight": read_svmlight,
     "csv": read_csv,
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
     "conll": read_conll,
     "npz": read_npz,
     "folder": CostDataset.open,
 }
-_LISTS = ("ignore", "classes", "feature_names")
+TABLES = ("csv", "jsonl", "parquet")  # formats of named columns, which may need an encoder
+_LISTS = ("ignore", "keep", "text", "classes", "feature_names")
 _WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
     "vw": write_vw_text,
     "csv": write_csv,
@@ -53,17 +61,24 @@ _WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
 def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: Any) -> CostDataset:
     r"""The dataset of a file or folder; ``options`` go to the reader of its format.
 
-    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.conll``,
-    ``.conllu``, ``.npz``; all but ``.npz`` may be followed by ``.gz``. A folder must be one that ``CostDataset.save``
-    wrote. Use ``read_train_test`` for paths that hold both training and test data.
+    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.jsonl``, ``.ndjson``,
+    ``.conll``, ``.conllu``, ``.npz``, ``.parquet``. All but the last two may be followed by ``.gz``, and all but these
+    and svmlight by ``.zst``. A folder must be one that ``CostDataset.save`` wrote. Use ``read_train_test`` for paths
+    that hold both training and test data, and ``read_blocks`` for files that do not fit into memory.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n4,cat\n20,dog\n")
     ...     read_dataset(Path(folder, "pets.csv"), label="kind")
-    CostDataset('pets', 2 examples, 1 features, 2 labels)
+    CostDataset('pets', 2 examples, 1 feature, 2 labels)
     """
     source = Path(path)
+    chosen = readable_format(source, format, options)
+    return _READERS[chosen](source, **options)
+
+
+def readable_format(source: Path, format: str, options: dict[str, Any]) -> str:
+    """The format of a file or folder; an error if there is none, or if its reader lacks one of the options."""
     if not source.exists():
         raise FileFormatError(f"There is no file or folder {source}. Check the path.")
     if format == "auto" and holds_train_test(source):
@@ -72,8 +87,8 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
             "write both with `coalface data convert`."
         )
     chosen = _format(source, _READERS, format)
-    _check_options(chosen, options)
-    return _READERS[chosen](source, **options)
+    check_options(chosen, options)
+    return chosen
 
 
 def format_of(path: str | os.PathLike[str], format: str = "auto") -> str:
@@ -92,13 +107,13 @@ def write_dataset(dataset: CostDataset, path: str | os.PathLike[str], format: st
     >>> with TemporaryDirectory() as folder:
     ...     write_dataset(CostDataset([[1.0]], [[0.0, 1.0]]), Path(folder, "tiny"))
     ...     read_dataset(Path(folder, "tiny"))
-    CostDataset(1 examples, 1 features, 2 labels)
+    CostDataset(1 example, 1 feature, 2 labels)
     """
     target = Path(path)
     _WRITERS[_format(target, _WRITERS, format)](dataset, target)
 
 
-def _check_options(chosen: str, options: dict[str, Any]) -> None:
+def check_options(chosen: str, options: dict[str, Any]) -> None:
     """Refuse unknown options, and a text where the reader expects a list (it would split it into letters)."""
     possible = list(signature(_READERS[chosen]).parameters)[1:]  # the first parameter is the path
     for option, value in options.items():
@@ -117,7 +132,7 @@ def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
     if wanted == "auto":
         if path.is_dir() or not path.suffix:
             return "folder"
-        suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+        suffix = without_packing(path).suffix
         wanted = _SUFFIXES.get(suffix.lower(), suffix)
     if wanted not in known:
         listed = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in known)

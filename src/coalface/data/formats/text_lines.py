@@ -1,14 +1,13 @@
 """Text files as lines: lists of texts, or one array of bytes with line positions for compiled readers."""
 
-import gzip
 import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.formats.compression import DAMAGED, is_packed, open_unpacked
 from coalface.errors import FileFormatError
 
 _CHUNK = 1 << 22  # bytes searched for line ends at a time
@@ -31,13 +30,19 @@ class TextLines:
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     n_blanks: int
+    first_line: int = 1  # the number of the line that the buffer starts with
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "TextLines":
-        """The lines of a plain or gzip file; a plain file is memory-mapped."""
+        """The lines of a plain or compressed file; a plain file is memory-mapped."""
         source = Path(path)
-        buffer = _read_bytes(source)
-        skip = 3 if buffer[:3].tobytes() == b"\xef\xbb\xbf" else 0  # a byte-order mark
+        return cls.of(source, _read_bytes(source))
+
+    @classmethod
+    def of(cls, source: Path, buffer: NDArray[np.uint8], first_line: int = 1) -> "TextLines":
+        """The lines of some bytes of a file, which start with the line of this number."""
+        marked = first_line == 1 and buffer[:3].tobytes() == b"\xef\xbb\xbf"
+        skip = 3 if marked else 0  # a byte-order mark
         newlines, n_blanks = [], 0
         for start in range(0, len(buffer), _CHUNK):
             chunk = buffer[start : start + _CHUNK]
@@ -54,7 +59,7 @@ class TextLines:
             kept[line] = bool(buffer[starts[line] : ends[line]].tobytes().strip())
         if not kept.any():
             raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
-        return cls(source, buffer, starts[kept], ends[kept], n_blanks)
+        return cls(source, buffer, starts[kept], ends[kept], n_blanks, first_line)
 
     def text(self, start: int, end: int, *, strict: bool = True) -> str:
         """A span as text; where it is not UTF-8, an error or, unless ``strict``, a printable form."""
@@ -67,40 +72,44 @@ class TextLines:
                 raise self.error(start, shown, "text must be UTF-8", "Convert the file") from None
             return shown
 
+    def words(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
+        """Many spans, each within a line, as texts; they are decoded together, which is fast."""
+        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        raw = self.buffer.data
+        try:
+            return str(b"\n".join([raw[start:end] for start, end in spans]), "utf-8").split("\n") if spans else []
+        except UnicodeDecodeError:
+            return [self.text(start, end) for start, end in spans]  # names the line
+
     def error(self, place: int, text: str, rule: str, remedy: str) -> FileFormatError:
         """The error for the line at this position: file, line number, rule, text and remedy."""
-        number = 1 + int(np.count_nonzero(self.buffer[:place] == ord("\n")))
+        number = self.first_line + int(np.count_nonzero(self.buffer[:place] == ord("\n")))
         return bad_line(self.path, number, rule, text, remedy)
 
 
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}. Check the path.")
-    with path.open("rb") as file:
-        start = file.read(2)
-    if not start:
+    if not path.stat().st_size:
         return np.empty(0, np.uint8)
-    if start != b"\x1f\x8b":
+    if not is_packed(path):
         return np.memmap(path, np.uint8, "r").view(np.ndarray)
     try:
-        with gzip.open(path) as unpacked:
-            return np.frombuffer(unpacked.read(), np.uint8)
-    except (EOFError, OSError, zlib.error) as error:
+        with open_unpacked(path) as file:
+            return np.frombuffer(file.read(), np.uint8)
+    except DAMAGED as error:
         raise FileFormatError(f"{path} is truncated or damaged ({error}). Restore the file.") from None
 
 
 def read_lines(source: Path) -> list[str]:
-    """The lines of a plain or ``.gz`` file of UTF-8 text, without line ends."""
-    if not source.is_file():
-        raise FileFormatError(f"There is no file {source}. Check the path.")
-    raw = source.read_bytes()
+    """The lines of a plain or compressed file of UTF-8 text, without line ends."""
     try:
-        plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        text = plain.removeprefix(b"\xef\xbb\xbf").decode()
+        with open_unpacked(source) as file:
+            text = file.read().removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         number = error.object[: error.start].count(b"\n") + 1
-        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Convert the file.") from None
-    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Save the file as UTF-8.") from None
+    except DAMAGED as error:
         raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
     return [line.removesuffix("\r") for line in text.split("\n")]
 

@@ -7,7 +7,8 @@
       unknown cost      a namespace called "words", its values doubled
 
 Only listed labels can be predicted for a line. A listed label without a cost has an unknown cost. A line that lists no
-label allows every label.
+label allows every label. If no label of the file has a cost and each line lists one at most, it is an ordinary
+multiclass file: the labels are true classes, with costs of 0 and 1.
 
 Labels are numbers 1..K (0..K-1 if a label 0 occurs) or names. Features become columns in one of three ways:
 
@@ -16,12 +17,14 @@ Labels are numbers 1..K (0..K-1 if a label 0 occurs) or names. Features become c
 - ``hashed``: VW's own 32-bit hash, of which ``bits`` bits are kept. VW's default of 18 bits covers features and labels
   together; here the bits cover the features only.
 
-``auto`` is numbered where the file allows it, otherwise named.
+``auto`` is numbered where the file allows it, otherwise named. Options about namespaces need names; see
+``vw_namespaces``.
 """
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,7 +34,9 @@ from scipy.sparse import csr_array
 from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import Examples
 from coalface.data.formats.text_lines import TextLines, is_number
-from coalface.data.labels import label_array, label_texts
+from coalface.data.formats.vw_namespaces import Namespaces, Tokens
+from coalface.data.formats.vw_targets import are_classes, check_targets, class_costs
+from coalface.data.labels import label_array, label_texts, later_labels
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels import vw_text as kernels
 
@@ -62,14 +67,26 @@ def read_vw_text(
     labels: str = "auto",
     first_label: int | None = None,
     classes: ArrayLike | None = None,
+    targets: str = "auto",
+    ignore: Sequence[str] = (),
+    keep: Sequence[str] | None = None,
+    ngrams: int | Sequence[str] = (),
+    skips: int | Sequence[str] = (),
+    grouped: bool = False,
     name: str | None = None,
 ) -> CostDataset:
-    r"""The dataset of a VW text file, plain or ``.gz``.
+    r"""The dataset of a VW text file, plain, gzip or zstd.
 
     To read test data, pass the ``classes`` of the training data, which fix the order of the columns, and its
     ``n_features`` (numbered) or ``feature_names`` (named; new names are added after them). ``first_label`` 0 or 1
-    forces the numbering of labels.
+    forces the numbering of labels. ``targets`` says what labels without costs are: true "classes", or candidates
+    ("costs"); a guess gives a warning.
 
+    Namespaces are known by their first letter. ``ignore`` and ``keep`` select some of them. ``ngrams=2`` adds pairs of
+    neighbouring features, ``ngrams=["w3"]`` pairs and triples in namespaces that begin with w; ``skips`` features may
+    lie in between. ``grouped`` puts the columns of each letter side by side, as interactions need them.
+
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "pets.vw")
@@ -81,8 +98,60 @@ def read_vw_text(
     array([[ 0.,  1.],
            [ 1., nan]], dtype=float32)
     """
-    _check_options(features, bits, labels, first_label)
-    source = TextLines.open(path)
+    options = VwOptions(
+        features,
+        bits,
+        n_features,
+        feature_names,
+        labels,
+        first_label,
+        classes,
+        targets,
+        ignore,
+        keep,
+        ngrams,
+        skips,
+        grouped,
+        name,
+    )
+    return vw_dataset(TextLines.open(path), options)[0]
+
+
+@dataclass(frozen=True)
+class VwOptions:
+    """The options of ``read_vw_text``; ``decided_by`` is the number of lines that have decided them, if they did."""
+
+    features: str = "auto"
+    bits: int = 18
+    n_features: int | None = None
+    feature_names: Sequence[str] | None = None
+    labels: str = "auto"
+    first_label: int | None = None
+    classes: ArrayLike | None = None
+    targets: str = "auto"
+    ignore: Sequence[str] = ()
+    keep: Sequence[str] | None = None
+    ngrams: int | Sequence[str] = ()
+    skips: int | Sequence[str] = ()
+    grouped: bool = False
+    name: str | None = None
+    decided_by: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_options(self.features, self.bits, self.labels, self.first_label)
+        check_targets(self.targets)
+        self.spaces  # noqa: B018 (checks them)
+
+    @cached_property
+    def spaces(self) -> Namespaces:
+        """The options about namespaces."""
+        return Namespaces.of(
+            ignore=self.ignore, keep=self.keep, ngrams=self.ngrams, skips=self.skips, grouped=self.grouped
+        )
+
+
+def vw_dataset(source: TextLines, options: VwOptions) -> tuple[CostDataset, VwOptions]:
+    """The dataset of some lines, and the options with all that these lines decide, for the lines after them."""
     problem = np.zeros(4, dtype=np.int64)
     room = source.n_blanks + len(source.starts)
     bars, indptr, codes, costs, spans = kernels.parse_labels(source.buffer, source.starts, source.ends, room, problem)
@@ -90,18 +159,29 @@ def read_vw_text(
     names = _name_texts(source, spans)
     for text, span in zip(names, spans, strict=True):
         _check_label(source, text, int(span[3]))
-    known, columns = _label_columns(source, names, spans, labels, first_label, classes)
+    known, columns = _label_columns(source, names, spans, options)
     listed_columns = columns[codes]
-    cost, candidates = _cost_table(source, indptr, listed_columns, costs, known)
-    X, found_names = _read_features(source, bars, features, bits, n_features, feature_names)
-    return CostDataset(
+    classes = are_classes(source.path, options.targets, indptr, costs, len(known))
+    if classes:
+        fields = class_costs(indptr, listed_columns, len(known))
+    else:
+        cost, candidates = _cost_table(source, indptr, listed_columns, costs, known)
+        fields = {"cost": cost, "candidates": candidates}
+    X, found_names = _read_features(source, bars, options)
+    naming = "numbered" if found_names is None else "named"
+    decided: dict[str, Any] = {
+        "features": naming if options.features == "auto" and X.nnz else options.features,
+        "targets": ("classes" if classes else "costs") if options.targets == "auto" and len(codes) else options.targets,
+        "decided_by": len(source.starts) if options.classes is None else options.decided_by,
+    }
+    dataset = CostDataset(
         X,
-        cost,
-        known,
-        candidates=candidates,
-        feature_names=found_names,
-        name=Path(path).name.split(".")[0] if name is None else name,
+        classes=known,
+        name=source.path.name.split(".")[0] if options.name is None else options.name,
+        **fields,
     )
+    named = dataset.with_fields(feature_names=found_names)  # which are distinct, so no check is needed
+    return named, replace(options, classes=known, **decided)
 
 
 def _check(source: TextLines, problem: NDArray[np.int64]) -> None:
@@ -133,18 +213,20 @@ def _label_columns(
     source: TextLines,
     names: list[str],
     spans: NDArray[np.int64],
-    labels: str,
-    first_label: int | None,
-    classes: ArrayLike | None,
+    options: VwOptions,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The labels, and the column of each name in the file."""
-    if classes is not None:
-        known = label_array(classes)
+    labels, first_label = options.labels, options.first_label
+    if options.classes is not None:
+        known = label_array(options.classes)
         column = {text: place for place, text in enumerate(label_texts(known))}
         for text, span in zip(names, spans, strict=True):
             if text not in column:
                 shown = ", ".join(repr(label) for label in list(column)[:20])
-                raise source.error(int(span[3]), text, f"labels must be among {shown}", "Check classes")
+                advice = later_labels(options.decided_by)
+                problem = source.error(int(span[3]), text, f"labels must be among {shown}", advice)
+                problem.remedy = {} if options.decided_by is None else {"classes": None}
+                raise problem
         return known, np.array([column[text] for text in names], dtype=np.int64)
     numbered = [text.isascii() and text.isdigit() for text in names]
     if labels == "named" or (labels == "auto" and not all(numbered)):
@@ -194,29 +276,33 @@ def _cost_table(
     return cost, listed if partly else None
 
 
+def _naming(options: VwOptions) -> str:
+    """How features become columns, where the user has left it open."""
+    features, feature_names, spaces = options.features, options.feature_names, options.spaces
+    if spaces.any and features not in ("auto", "named"):
+        raise InputError(f'Options about namespaces need features="named", got features={features!r}. Leave it out.')
+    return "named" if spaces.any or (features == "auto" and feature_names is not None) else features
+
+
 def _read_features(
-    source: TextLines,
-    bars: NDArray[np.int64],
-    features: str,
-    bits: int,
-    n_features: int | None,
-    feature_names: Sequence[str] | None,
+    source: TextLines, bars: NDArray[np.int64], options: VwOptions
 ) -> tuple[Examples, tuple[str, ...] | None]:
+    features, bits, n_features = _naming(options), options.bits, options.n_features
     problem = np.zeros(4, dtype=np.int64)
-    choice = "named" if features == "auto" and feature_names is not None else features
-    mode = kernels.NUMBERED if choice == "auto" else _MODES[choice]
+    mode = kernels.NUMBERED if features == "auto" else _MODES[features]
     room = source.n_blanks + 1
     mask = (1 << bits) - 1
     parts = kernels.parse_features(source.buffer, bars, source.ends, room, mode, mask, problem)
-    if choice == "auto" and problem[0] in (kernels.NOT_NUMBERED, kernels.TOO_LARGE):
+    if features == "auto" and problem[0] in (kernels.NOT_NUMBERED, kernels.TOO_LARGE):
         mode = kernels.NAMED
         parts = kernels.parse_features(source.buffer, bars, source.ends, room, mode, mask, problem)
     _check(source, problem)
     indptr, columns, values, spans, space_spans = parts
     if mode == kernels.NAMED:
-        spaces = _name_texts(source, space_spans)
-        places, all_names = _feature_places(source, spans, spaces, feature_names)
-        return _csr(indptr, places[columns], values, len(all_names)), all_names
+        names = _feature_texts(source, spans, _name_texts(source, space_spans))
+        tokens = options.spaces.apply(Tokens(indptr, columns, values, names))
+        places, all_names = _feature_places(tokens.names, options.feature_names)
+        return _csr(tokens.indptr, places[tokens.columns], tokens.values, len(all_names)), all_names
     widest = 1 << bits if mode == kernels.HASHED else int(columns.max(initial=-1)) + 1
     if n_features is not None and n_features < widest:
         raise InputError(f"n_features must be at least {widest} for {source.path}, got {n_features}. Raise it.")
@@ -226,20 +312,20 @@ def _read_features(
 def _name_texts(source: TextLines, spans: NDArray[np.int64]) -> list[str]:
     starts = spans[:, 3]
     ends = starts + (spans[:, 2] & 0xFFFFFFFF)
-    return [source.text(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return source.words(starts, ends)
 
 
-def _feature_places(
-    source: TextLines, spans: NDArray[np.int64], spaces: list[str], feature_names: Sequence[str] | None
-) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+def _feature_texts(source: TextLines, spans: NDArray[np.int64], spaces: list[str]) -> list[str]:
+    """The name of each feature in the file, with its namespace."""
+    texts = zip(_name_texts(source, spans), (spans[:, 2] >> 32).tolist(), strict=True)
+    # "^a^b" is a^b without a namespace
+    return [f"{spaces[space]}^{name}" if spaces[space] or "^" in name else name for name, space in texts]
+
+
+def _feature_places(names: list[str], feature_names: Sequence[str] | None) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """The column of each name in the file; new names come after the given ones."""
     column = {name: place for place, name in enumerate(feature_names or ())}
-    places = np.empty(len(spans), dtype=np.int32)
-    texts = zip(_name_texts(source, spans), (spans[:, 2] >> 32).tolist(), strict=True)
-    for found, (name, space) in enumerate(texts):
-        if spaces[space] or "^" in name:  # "^a^b" is a^b without a namespace
-            name = f"{spaces[space]}^{name}"
-        places[found] = column.setdefault(name, len(column))
+    places = np.array([column.setdefault(name, len(column)) for name in names], dtype=np.int32)
     return places, tuple(column)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
-from coalface.kernels.state import NOISE_SCALED, Settings
+from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, Settings
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, restored_counts
 from coalface.models.exact.bisection import Bisection
 from coalface.models.exact.dual import Dual
@@ -38,6 +38,7 @@ class ExactModel(CostModel):
     ranges. The "theory" schedule is computed from ``dimension``, ``horizon`` and ``failure_probability``.
     """
 
+    default_miss_rate = FIXED_SLACK  # Algorithm 1 has its own slack
     learned_with = ("mellowness", "slack", "fit_intercept")
     checked_oracle: Oracle
     engine: type[RangeEngine]
@@ -93,7 +94,7 @@ class ExactModel(CostModel):
         X = self._dense(rows)
         lowest, highest = np.zeros((2, len(X), self.n_labels), np.float32)
         for r, row in enumerate(X):
-            found = self.certified(row, settings, first_round + r)
+            found = self.certified(row, settings, first_round + settings.round_step * r)
             lowest[r] = [0.0 if one is None else one.lowest for one in found]
             highest[r] = [1.0 if one is None else one.highest for one in found]
         return Ranged(self._predict(X).astype(np.float32), lowest, highest)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.frames import by_label
 from coalface.errors import InputError
 from coalface.kernels.tagging import TagRules
 from coalface.search.tagging.spans import OUTSIDE, tag_parts
@@ -20,7 +21,7 @@ _COST_UNITS = 2.0**24
 def tag_rules(classes: NDArray[np.str_], cost_matrix: Any, scheme: str | None) -> TagRules:
     """The rules as the compiled tagger reads them; an InputError if tags, costs and scheme do not fit together."""
     check_scheme(scheme)
-    costs = tag_costs(cost_matrix, len(classes))
+    costs = tag_costs(by_label(cost_matrix, classes, "cost_matrix", rows=True), len(classes))
     return TagRules(*_tables(tuple(classes.tolist()), scheme), costs)
 
 

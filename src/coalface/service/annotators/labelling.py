@@ -165,7 +165,7 @@ class Labelling:
             "guidelines": project.guidelines,
             "levels": [vars(level) for level in project.levels],
             "cost_bounds": list(project.cost_bounds),
-            "true_label": project.true_label,
+            "true_label": question.true_label,
         }
 
     def _answer(self, question: Question, reply: dict[str, Any], seconds: float) -> Receipt:

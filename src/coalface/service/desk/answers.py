@@ -195,6 +195,7 @@ def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole
     as volunteered.
     """
     found = asked.with_answers(body["costs"], asked=asked.ask if whole else body["asked"], by=who)
+    found = replace(found, truth=body.get("truth")) if asked.ask_truth else found
     outside = {*found.costs} - {*found.ask, *found.unasked}
     return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
 

@@ -79,23 +79,23 @@ class Desk:
         """A question for this annotator alone until the lease expires, or why there is none."""
         lasting = checked_ttl(ttl)
         checked_annotator(annotator)
-        with self.state.lock:
+        with self._live.lock:
             found = self._queue.lease(annotator, lasting)
             return found if isinstance(found, NoQuestion) else self._question(found)
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
-        return [self._question(row) for row in self.store.held(annotator, self.state.clock())]
+        return [self._question(row) for row in self.store.held(annotator, self._live.clock())]
 
     def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
         """Extend a lease, also an expired one whose question is still free; the time at which it ends now."""
         lasting = checked_ttl(ttl)
-        with self.state.lock:
+        with self._live.lock:
             return self._answers.renew(lease_id, annotator, lasting)
 
     def release(self, lease_id: str, annotator: str) -> None:
         """Give a question back unanswered; nothing happens if the lease is over."""
-        with self.state.lock:
+        with self._live.lock:
             self._answers.release(lease_id, annotator)
 
     # -- answers --------------------------------------------------------------------------------
@@ -114,10 +114,11 @@ class Desk:
         """Take the costs of some labels, None for "can't tell", which is also assumed for missing labels.
 
         The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer.
-        If the project asks for the true label, only "can't tell" can be answered here.
+        If the question is for the true label, only "can't tell" can be answered here.
         """
         self._refuse_unknown(costs)
-        if self.project.true_label:
+        row = self.store.question(parsed_question(question_id)[0])
+        if self.project.true_label or (row is not None and row.round.ask_truth):
             _refuse_costs(self.project.scale.checked(costs))
             return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
         return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price))
@@ -143,7 +144,7 @@ class Desk:
 
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
-        with self.state.lock:
+        with self._live.lock:
             row = self._undo.undo(annotator, answer_id)
             return None if row is None else self._question(row)
 
@@ -151,11 +152,11 @@ class Desk:
 
     def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
         """An annotator's last answers, or the last ones before an answer, newest first."""
-        return [self._answered(event) for event in self.state.log.latest(annotator, ANSWERED, n, before)]
+        return [self._answered(event) for event in self._live.log.latest(annotator, ANSWERED, n, before)]
 
     def progress(self, annotator: str | None = None) -> Progress:
         """What was asked so far, what may be spent, and one annotator's share of it."""
-        counters = self.state.latest_counters
+        counters = self._live.latest_counters
         spent, own = counters.spent, counters.workers.get(annotator or "")
         mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
         budget = self.project.limits.budget
@@ -163,26 +164,35 @@ class Desk:
 
     def overview(self) -> Overview:
         """Everything the dashboard shows."""
-        with self.state.lock:
-            return overview_of(self.project, self.state.model, self.state.counters, self.progress())
+        with self._live.lock:
+            return overview_of(self.project, self._live.model, self._live.counters, self.progress())
 
     def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
         """The log after an event, in order."""
-        return [self._message(event) for event in self.state.log.page(after, limit)]
+        return [self._message(event) for event in self._live.log.page(after, limit)]
 
     def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """For each example the best label, and the predicted cost and range of each label."""
-        return predictions(self.project, self.state.model.learner, examples)
+        return predictions(self.project, self._live.model.learner, examples)
 
     def export(self, form: str) -> Iterator[bytes]:
         """The answers as "jsonl", "csv" or "vw", or the "model"."""
-        return export(self.project, self.state.log, lambda: self.state.model.settled()[0], form)
+        return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form)
 
     def settle(self) -> None:
         """Wait until the model agrees with the log."""
-        self.state.model.settle()
+        self._live.model.settle()
 
     # -- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _live(self) -> ProjectState:
+        """The state, unless the desk is closed."""
+        if self._closed:
+            raise InputError(
+                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
+            )
+        return self.state
 
     def _refuse_unknown(self, labels: Iterable[str]) -> None:
         for label in labels:
@@ -212,14 +222,15 @@ class Desk:
             whole=whole,
             truth=truth,
         )
-        with self.state.lock:
+        with self._live.lock:
             taken = self._answers.answer(given)
             follow_up = None if taken.next is None else self._question(taken.next)
         body = taken.event.body
         return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)
 
     def _question(self, row: Row) -> Question:
-        labels = self.project.labels if self.project.true_label else self._queue.labels_asked(row)
+        asks_truth = self._queue.asks_truth(row.round)
+        labels = self.project.labels if asks_truth else self._queue.labels_asked(row)
         return Question(
             id=f"{row.number}.{row.step}",
             example_id=self.project.pool.example_id(row.example),
@@ -230,6 +241,7 @@ class Desk:
             expires_at=row.expires or 0.0,
             ranges=dict(row.round.ranges),
             reason=messages.reason_in_words(row.round),
+            true_label=asks_truth,
         )
 
     def _own_costs(self, row: Row) -> Costs:
@@ -266,4 +278,4 @@ class Desk:
 def _refuse_costs(given: Costs) -> None:
     for label, cost in given.items():
         if cost is not None:
-            raise InputError(f"The project asks for the true label, got the cost of {label!r}. Send the label instead.")
+            raise InputError(f"The question is for the true label, got the cost of {label!r}. Send the label instead.")

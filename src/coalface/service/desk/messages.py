@@ -29,8 +29,9 @@ ENDED = STOPPED | {
 class Question:
     """What an annotator sees, less than a ``Round``: an example, the labels asked about, and their own answers.
 
-    ``known`` has the costs that the same annotator gave before. ``ranges`` (lowest and highest cost by label) and
-    ``reason`` are for engineers only: they could bias an annotator.
+    With ``true_label``, the question is which label is true. ``known`` has the costs that the same annotator gave
+    before. ``ranges`` (lowest and highest cost by label) and ``reason`` are for engineers only: they could bias an
+    annotator.
 
     >>> Question("q1", "mail-7", {"kind": "text", "text": "Where is my parcel?"}, ["billing"], {}, "l1", 600.0).known
     {}
@@ -45,6 +46,7 @@ class Question:
     expires_at: float
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     reason: str = ""
+    true_label: bool = False
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,7 @@ class LiveModel:
                 return False
             self.last = self._fold(learner, last)
             self.learner, self._builder, self.problem = learner, None, None
+            logging.getLogger("coalface").info("the model was rebuilt from the log, up to event %d", self.last)
             self._changed.notify_all()
             return True
 

@@ -4,15 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import vstack
 
+from coalface.data.costs import CostScale
 from coalface.data.dataset_fields import Examples, checked_examples
-from coalface.errors import InputError
+from coalface.data.frames import listed
+from coalface.errors import InputError, shortened
 from coalface.kernels.state import AUDIT
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.queries import Queries
 from coalface.service.desk.counters import Counters
 from coalface.service.desk.messages import Estimate, LabelRow, Overview, Progress
 from coalface.service.desk.model import LiveModel
+from coalface.service.project.content_encoder import encoded
 from coalface.service.project.features import featurize
 from coalface.service.project.pool import Pool
 from coalface.service.project.project import Project
@@ -66,7 +70,7 @@ def _label_row(label: str, k: int, counters: Counters, queries: Queries | None) 
         asked=counters.asked.get(label, 0),
         mean_cost=mean,
         lowest=float(lowest[:, k].mean()),
-        predicted=float(np.clip(queries.predicted[:, k], lowest[:, k], highest[:, k]).mean()),
+        predicted=float(queries.shown_costs[:, k].mean()),
         highest=float(highest[:, k].mean()),
         contending=float((lowest[:, k] <= guaranteed).mean()),
     )
@@ -78,8 +82,8 @@ def predictions(
     """For each example the best label, and the predicted cost and range of each label."""
     if not examples:
         return []
-    X = rows_of(project, examples)
-    costs, ranges, best = learner.predict_cost(X), learner.cost_range(X), learner.predict(X).tolist()
+    X, scale = rows_of(project, examples), CostScale.of(project.cost_bounds)
+    costs, ranges, best = scale.within(learner.predict_cost(X)), learner.cost_range(X), learner.best_labels(X).tolist()
     return [
         {
             "label": best[i],
@@ -96,16 +100,46 @@ def predictions(
 def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples:
     """The features of examples: of the pool, given by "id" alone, or new ones as ``init`` reads them."""
     pool: Pool = project.pool
-    if all(isinstance(example, Mapping) and set(example) == {"id"} for example in examples):
-        return pool.rows(np.array([pool.place(str(example["id"])) for example in examples], np.int64))
-    if pool.given_vectors or pool.kind == "image":
-        try:
-            X = checked_examples([example["features"] for example in examples])
-        except (KeyError, TypeError):
+    of_pool = np.array([isinstance(example, Mapping) and set(example) == {"id"} for example in examples], np.bool_)
+    ids = [str(example["id"]) for example, old in zip(examples, of_pool, strict=True) if old]
+    known = pool.rows(np.array([pool.place(name) for name in ids], np.int64))
+    if of_pool.all():
+        return known
+    others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
+    new = _given_rows(pool, others) if pool.given_vectors or pool.kind == "image" else _new_rows(pool, others)
+    order = np.empty(len(examples), np.int64)
+    order[of_pool], order[~of_pool] = np.arange(known.shape[0]), known.shape[0] + np.arange(new.shape[0])
+    rows: Examples = vstack([known, new], format="csr")[order]
+    return rows
+
+
+def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
+    """Examples that come with their features."""
+    for example in examples:
+        if not isinstance(example, Mapping) or not {"features"} <= set(example) <= {"id", "features"}:
             raise InputError(
-                'Each example must have "features", a list of numbers, or only an "id" of the pool.'
-            ) from None
-        if X.shape[1] != pool.width:
-            raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}.')
-        return X
-    return featurize([content_of(example)[1] for example in examples], pool.folder)
+                f'Each example must have "features", a list of numbers, or only an "id" of the pool, got '
+                f"{shortened(example)}."
+            )
+    try:
+        X = checked_examples([example["features"] for example in examples])
+    except TypeError:
+        raise InputError('"features" must be a list of numbers.') from None
+    if X.shape[1] != pool.width:
+        raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}.')
+    return X
+
+
+def _new_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
+    """Examples like those of the pool, made into features in the same way."""
+    contents = [content_of(example)[1] for example in examples]
+    fields = pool.fields
+    for content in contents:
+        unknown = [field for field in content.get("cells", {}) if fields is not None and field not in fields]
+        if content["kind"] != pool.kind or unknown:
+            have = [pool.kind] * (pool.kind != "table") + sorted(fields or ())
+            raise InputError(
+                f"An example must have the fields of the project's examples, {listed(have)}, got "
+                f"{shortened({name: value for name, value in content.items() if name != 'kind'})}. Correct its keys."
+            )
+    return featurize(contents, pool.folder) if pool.encoder is None else encoded(pool.encoder, contents)

@@ -73,6 +73,10 @@ class QuestionQueue:
         """The labels asked about now, in the order of the project."""
         return self.in_project_order(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
 
+    def asks_truth(self, one: Round) -> bool:
+        """Whether a question asks for the true label: always in some projects, else where the learner decides so."""
+        return self._state.project.true_label or one.ask_truth
+
     def in_project_order(self, labels: Iterable[str]) -> list[str]:
         """Labels as annotators see them; the order of a round would reveal what the model believes."""
         return sorted(labels, key=self._place.__getitem__)
@@ -133,7 +137,7 @@ class QuestionQueue:
 
     def _n_first(self, found: Round) -> int:
         """How many costs the first question asks for; a true label counts as one."""
-        if self._state.project.true_label:
+        if self.asks_truth(found):
             return 1
         return len(found.ask) if found.first is None else found.first
 

@@ -44,6 +44,7 @@ class Snapshots:
             learner.save(path)
             self._record({"event": last, "round": learner.round_, "file": path.name})
             self._last = last
+            logging.getLogger("coalface").info("wrote %s", path)
             self._remove_older(path)
             return path
 

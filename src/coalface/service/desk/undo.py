@@ -96,7 +96,7 @@ class Undo:
 
 def _before(row: Row, remaining: list[Event]) -> Row:
     """The question after the remaining answers only; an undone answer may have given the same costs as they did."""
-    found = replace(row.round, costs={}, unasked=(), by={})
+    found = replace(row.round, costs={}, unasked=(), by={}, truth=None)
     for answer in remaining:
         found = with_answer(found, answer.body, answer.who)
     return replace(row, round=found)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,7 +33,9 @@ def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier],
     if form == "vw":
         return _vw(project, log)
     if form == "model":
-        learner = model()
+        learner = copy(model())
+        if project.pool.encoder is not None:
+            learner.encoder_ = project.pool.encoder  # so that the exported model takes raw examples
         return _file(lambda path: learner.save(path))
     raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}.")
 

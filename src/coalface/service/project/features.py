@@ -27,7 +27,7 @@ def width_of(kind: str) -> int:
 
 
 def featurize(contents: Sequence[Content], folder: Path) -> Examples:
-    """One row per example; ``folder`` holds the files of images.
+    """One row per example, as in pools without an encoder; ``folder`` holds the files of images.
 
     >>> row = featurize([{"kind": "text", "text": "Where is my parcel?"}], Path())
     >>> row.shape, row.nnz
@@ -50,13 +50,21 @@ def _hasher() -> Any:
 
 def _of_words(content: Content) -> dict[str, float]:
     """Words and pairs of adjacent words in lower case, scaled so that long and short texts weigh the same."""
-    text = unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else content.get("text", "")
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(text_of(content).lower())
     counts: dict[str, float] = {}
     for term in [*words, *(f"{left} {right}" for left, right in pairwise(words))]:
         counts[term] = counts.get(term, 0.0) + 1.0
     length = sum(count * count for count in counts.values()) ** 0.5
     return {term: count / length for term, count in counts.items()}
+
+
+def text_of(content: Content) -> str:
+    """The text of an example without the tags of HTML; empty for a table.
+
+    >>> text_of({"kind": "html", "html": "<p>Fish &amp; chips</p>"}).strip()
+    'Fish & chips'
+    """
+    return unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else str(content.get("text", ""))
 
 
 def _of_all(content: Content) -> dict[str, float]:

@@ -7,6 +7,7 @@ in which the examples are decided, and the ids by their hashes.
 import json
 import shutil
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -17,11 +18,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset_fields import Examples
-from coalface.errors import FileFormatError, InputError, UnknownIdError
+from coalface.data.embedding.embedder import SentenceEmbedder
+from coalface.data.encoding.encoder import Encoder
+from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line
+from coalface.service.project.content_encoder import SAMPLE, encoded, new_encoder
 from coalface.service.project.features import featurize, width_of
 from coalface.service.project.sources import Given
 
 _BLOCK = 2000  # examples turned into features at a time
+_FIRST = 1000  # examples whose fields stand for those of the pool
 _ARRAYS = {
     "starts": "<i8",
     "indptr": "<i8",
@@ -49,8 +54,11 @@ class Pool:
         try:
             meta = json.loads((folder / "pool.json").read_text(encoding="utf-8"))
             self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
+            self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
             self._arrays = {name: _mapped(folder / name, dtype) for name, dtype in _ARRAYS.items()}
             self._lines = np.memmap(folder / "examples.jsonl", np.uint8, "r")
+        except InputError as problem:  # such as weights that are not on this machine
+            raise FileFormatError(f"{folder} cannot be opened: {in_one_line(problem)}.") from None
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise FileFormatError(f"{folder} must be the pool of a project ({problem}). Restore it.") from None
         self._refuse_cut_short(meta)
@@ -77,6 +85,12 @@ class Pool:
     def content(self, place: int) -> dict[str, Any]:
         """The content of an example, as annotators see it."""
         return dict(self._line(place)["content"])
+
+    @cached_property
+    def fields(self) -> frozenset[str] | None:
+        """The columns of the examples; None if the first of them do not all have the same."""
+        found = {frozenset(self.content(place).get("cells", ())) for place in range(min(len(self), _FIRST))}
+        return next(iter(found)) if len(found) == 1 else None
 
     def place(self, example_id: str) -> int:
         """The place of the example with this id."""
@@ -123,28 +137,41 @@ def _hash(example_id: str) -> np.uint64:
     )
 
 
-def write_pool(folder: Path, examples: Iterable[Given], vectors: "Examples | None", seed: int) -> None:
-    """Write the examples and their features, computed from their content unless ``vectors`` are given."""
+def write_pool(
+    folder: Path,
+    examples: Iterable[Given],
+    vectors: "Examples | None",
+    seed: int,
+    embed: SentenceEmbedder | None = None,
+    *,
+    in_order: bool = False,
+) -> None:
+    """Write the examples and their features, computed from their content unless ``vectors`` are given.
+
+    ``embed`` turns texts into vectors. Examples are decided in random order or, if ``in_order``, in the order given.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    writer = _Writer(folder, vectors)
+    writer = _Writer(folder, vectors, embed)
     try:
         for block in _blocks(examples):
             writer.add(block)
-        writer.finish(seed)
+        writer.finish(seed, in_order=in_order)
     finally:
         writer.close()
 
 
 class _Writer:
-    def __init__(self, folder: Path, vectors: "Examples | None") -> None:
-        self.folder, self.vectors = folder, vectors
+    def __init__(self, folder: Path, vectors: "Examples | None", embed: SentenceEmbedder | None) -> None:
+        self.folder, self.vectors, self.embed = folder, vectors, embed
         self.kind: str | None = None
         self.n = self.filled = self.bytes = 0
         self.hashes: list[NDArray[np.uint64]] = []
         self.files: dict[str, BinaryIO] = {
             name: (folder / f"{name}.bin").open("wb") for name in ("starts", "indptr", "columns", "values")
         }
-        self.lines = (folder / "examples.jsonl").open("wb")
+        self.lines = (folder / "examples.jsonl").open("w+b")
+        self.starts = [0]
+        self.encoder: Encoder | None = None
         self._put("starts", [0])
         self._put("indptr", [0])
 
@@ -154,7 +181,6 @@ class _Writer:
             if given.file is not None:
                 (self.folder / "images").mkdir(exist_ok=True)
                 shutil.copyfile(given.file, self.folder / "images" / given.content["file"])
-        X = self._features(block)
         ends = []
         for given in block:
             line = json.dumps({"id": given.id, "content": given.content}, ensure_ascii=False).encode(
@@ -163,26 +189,42 @@ class _Writer:
             self.bytes += self.lines.write(line + b"\n")
             ends.append(self.bytes)
         self._put("starts", ends)
-        self._put("indptr", X.indptr[1:].astype(np.int64) + self.filled)
-        self._put("columns", X.indices)
-        self._put("values", X.data)
+        self.starts += ends
         self.hashes.append(np.array([_hash(given.id) for given in block], np.uint64))
-        self.filled += X.nnz
+        if self.vectors is not None or self.kind == "image":
+            self._put_rows(self._vectors_of(block))
         self.n += len(block)
 
-    def _features(self, block: list[Given]) -> Any:
+    def _vectors_of(self, block: list[Given]) -> Any:
         if self.vectors is None:
-            X: Any = featurize([given.content for given in block], self.folder / "images")
-        else:
-            X = self.vectors[self.n : self.n + len(block)]
-            if X.shape[0] < len(block):
-                raise InputError(
-                    f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples."
-                )
+            return featurize([given.content for given in block], self.folder / "images")
+        X = self.vectors[self.n : self.n + len(block)]
+        if X.shape[0] < len(block):
+            raise InputError(
+                f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples."
+            )
+        return X
+
+    def _put_rows(self, X: Any) -> None:
         X.sum_duplicates()
         if not np.isfinite(X.data).all():
             raise InputError("features must be finite 32-bit numbers. Impute or drop missing values first.")
-        return X
+        self._put("indptr", X.indptr[1:].astype(np.int64) + self.filled)
+        self._put("columns", X.indices)
+        self._put("values", X.data)
+        self.filled += X.nnz
+
+    def _encode(self, shuffled: NDArray[np.int64]) -> None:
+        """Encode all contents; the first of the shuffled ones decide how, because they are a random sample."""
+        self.encoder = new_encoder([self._content(place) for place in shuffled[:SAMPLE].tolist()], self.embed)
+        for start in range(0, self.n, _BLOCK):
+            contents = [self._content(place) for place in range(start, min(start + _BLOCK, self.n))]
+            encoder = self.encoder
+            self._put_rows(featurize(contents, self.folder) if encoder is None else encoded(encoder, contents))
+
+    def _content(self, place: int) -> dict[str, Any]:
+        self.lines.seek(self.starts[place])
+        return dict(json.loads(self.lines.read(self.starts[place + 1] - self.starts[place]))["content"])
 
     def _check_kind(self, block: list[Given]) -> None:
         for given in block:
@@ -191,21 +233,30 @@ class _Writer:
             if kind != self.kind:
                 raise InputError(f"All examples must be of one kind, {self.kind}, got {given.id!r} of kind {kind}.")
 
-    def finish(self, seed: int) -> None:
+    def finish(self, seed: int, *, in_order: bool) -> None:
         if not self.n:
             raise InputError("There must be at least one example, got none. Check the file of the examples.")
         if self.vectors is not None and self.vectors.shape[0] != self.n:
             raise InputError(f"features must have a row per example, {self.n}, got {self.vectors.shape[0]}.")
         hashes = np.concatenate(self.hashes)
         places = np.argsort(hashes, kind="stable")
+        shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(self.n)
+        order = np.arange(self.n) if in_order else shuffled
+        if self.vectors is None and self.kind != "image":
+            self._encode(shuffled)
         self._refuse_repeated(hashes[places], places)
-        order = np.random.Generator(np.random.PCG64(seed)).permutation(self.n)
         for name, array in (("id_hashes", hashes[places]), ("id_places", places), ("order", order)):
             (self.folder / f"{name}.bin").write_bytes(np.ascontiguousarray(array, _ARRAYS[name]).tobytes())
-        width = width_of(self.kind or "text") if self.vectors is None else self.vectors.shape[1]
         sizes = {"examples": self.n, "cells": self.filled, "bytes": self.bytes}
-        meta = {"width": int(width), "kind": self.kind, "vectors": self.vectors is not None, **sizes}
+        meta: dict[str, Any] = {"width": self._width(), "kind": self.kind, "vectors": self.vectors is not None, **sizes}
+        if self.encoder is not None:
+            meta["encoder"] = self.encoder.plain()
         (self.folder / "pool.json").write_text(json.dumps(meta), encoding="utf-8")
+
+    def _width(self) -> int:
+        if self.vectors is not None:
+            return int(self.vectors.shape[1])
+        return width_of(self.kind or "text") if self.encoder is None else self.encoder.width
 
     def _refuse_repeated(self, hashes: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
         self.close()

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset_fields import Examples, checked_examples
+from coalface.data.embedding.embedder import SentenceEmbedder
+from coalface.data.embedding.minilm import MINILM
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
@@ -91,14 +93,18 @@ class Project:
         guidelines: str = "",
         database: str = DATABASE,
         learner: Mapping[str, Any] | None = None,
+        in_order: bool = False,
     ) -> "Project":
         """Create a project in a new folder; after an error there is none.
 
         ``tree`` (child -> parent, or a .json file of that) or ``cost_matrix`` (row = truth, or a file) gives the costs
-        of errors. By default, annotators then give the true label only.
+        of errors. By default, annotators then give the true label only. ``features`` is a row per example, a file of
+        that, or "minilm" for sentence embeddings. Examples are asked about in random order or, if ``in_order``, in the
+        order given, which suits a ranking.
         """
         target = Path(folder)
         refuse_used(target)
+        embed = _embedder(features)
         names = _read_labels(labels)
         matrix = _matrix(names, tree, cost_matrix)
         scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
@@ -127,8 +133,8 @@ class Project:
             (part / LABELS).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
             if matrix is not None:
                 _write_matrix(part / MATRIX, names, matrix)
-            vectors = None if features is None else _vectors(features)
-            write_pool(part / POOL, read_examples(examples), vectors, seed)
+            vectors = None if features is None or embed is not None else _vectors(features)
+            write_pool(part / POOL, read_examples(examples), vectors, seed, embed, in_order=in_order)
             made = cls.open(part)
             made.new_learner()  # a project that cannot be opened is not created
             with made.new_store():
@@ -183,6 +189,8 @@ class Project:
         given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, "model": "online", **self.learner}
         if given.get("alike") == NONE:
             given["alike"] = None
+        if given.get("price_of_truth") is not None:
+            given.setdefault("cost_matrix", self.matrix)
         try:
             learner = CoalClassifier(classes=np.array(self.labels), **given)
         except TypeError as problem:
@@ -279,6 +287,15 @@ def _read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
 def _written(name: str, value: Any) -> Any:
     """A parameter of the learner as the settings spell it; TOML has no None."""
     return NONE if name == "alike" and value is None else value
+
+
+def _embedder(features: Any) -> SentenceEmbedder | None:
+    """The sentence encoder that is asked for, whose weights must be on this machine."""
+    if not isinstance(features, str | os.PathLike) or str(features) != MINILM:
+        return None
+    embed = SentenceEmbedder()
+    embed.check()
+    return embed
 
 
 def _vectors(features: Any) -> Examples:

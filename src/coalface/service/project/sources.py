@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coalface.data.formats.records import json_records, parquet_records
+from coalface.data.formats.text_lines import read_lines
 from coalface.errors import FileFormatError, InputError
 from coalface.service.project.settings_file import whole_text
 
@@ -44,7 +46,7 @@ def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) 
         return _pictures(path)
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}. Check the path of the examples.")
-    readers = {".jsonl": _json_lines, ".csv": _csv, ".parquet": _parquet}
+    readers = {".jsonl": json_records, ".csv": _csv, ".parquet": parquet_records}
     if path.suffix not in readers:
         raise InputError(f"Examples must be in a .jsonl, .csv or .parquet file or a folder of images, got {path}.")
     return _named(content_of(record) for record in _in_utf8(path, readers[path.suffix](path)))
@@ -100,24 +102,9 @@ def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Gi
 def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     try:
         yield from records
-    except UnicodeDecodeError as problem:
-        raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
-
-
-def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except ValueError as problem:
-                raise FileFormatError(
-                    f"{path}, line {number}: must be a JSON object ({problem}). Correct it."
-                ) from None
-            if not isinstance(record, dict):
-                raise FileFormatError(f"{path}, line {number}: must be a JSON object, got {line[:40]!r}. Correct it.")
-            yield record
+    except UnicodeDecodeError:
+        read_lines(path)  # names the line
+        raise
 
 
 def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -145,16 +132,6 @@ def _number_or_text(cell: str) -> float | str | None:
         with suppress(ValueError):
             return number(cell)
     return cell or None
-
-
-def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
-    try:
-        from pyarrow.parquet import ParquetFile
-    except ModuleNotFoundError:
-        raise InputError("Parquet files need pyarrow. Run: pip install 'coalface[parquet]'") from None
-    with ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=4096):
-            yield from batch.to_pylist()
 
 
 def _pictures(folder: Path) -> Iterator[Given]:

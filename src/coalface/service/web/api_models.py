@@ -74,6 +74,7 @@ class QueryView(View):
     expires_at: datetime
     ranges: dict[str, tuple[float, float]]
     reason: str
+    true_label: bool
 
 
 class LeasedView(View):

@@ -98,7 +98,7 @@ def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice:
     values["draft"] = f"{request.app.state.cookie} {caller.name} {question.id}"
     values["others"] = [one for one in project.labels if one not in {*shown.labels, *shown.known}]
     values["not_asked"] = not_asked(desk.state, question) if caller.is_engineer else {}
-    return page(request, "true_label.html" if project.true_label else "label.html", caller, **values)
+    return page(request, "true_label.html" if question.true_label else "label.html", caller, **values)
 
 
 @pages.post("/label")
@@ -107,7 +107,7 @@ async def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Respon
     about = (caller.name, _text(form, "question_id"), _text(form, "lease_id"))
     more = (_text(form, "key"), _seconds(_text(form, "seconds")), _text(form, "note").strip() or None)
     try:
-        if desk.project.true_label:
+        if desk.project.true_label or "label" in form:
             receipt = await run_in_threadpool(desk.answer_truth, *about, _text(form, "label") or None, *more)
         else:
             receipt = await run_in_threadpool(desk.answer, *about, _costs(form), *more)

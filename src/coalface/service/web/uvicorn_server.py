@@ -1,5 +1,6 @@
 """Serving a project over HTTP with uvicorn: compile first, then listen until stopped."""
 
+import logging
 import signal
 import sys
 import threading
@@ -40,6 +41,7 @@ def run_server(
     project: Project, options: ServerOptions, say: Callable[[str], None], warn: Callable[[str], None]
 ) -> None:
     """Serve the project until Ctrl-C or a SIGTERM; ``say`` and ``warn`` print a line for the user."""
+    log = logging.getLogger("coalface")
     with _message_if_slow(warn):
         desk = Desk(project)  # before all else: it locks the project
     try:
@@ -58,9 +60,11 @@ def run_server(
             if options.host not in _LOOPBACK:
                 say("Other machines can reach it. Use HTTPS for them, because requests carry tokens.")
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after uvicorn has ended, the desk saves a snapshot
+            log.info("serving %s on port %d", project.folder, socket.getsockname()[1])
             uvicorn.Server(config).run(sockets=[socket])
     finally:
         desk.close()
+        log.info("the desk of %s is closed", project.folder)
 
 
 def _config(desk: Desk, options: ServerOptions) -> uvicorn.Config:
@@ -99,9 +103,9 @@ def warm_up(project: Project) -> None:
     """Ask, learn and predict once with a temporary learner; the project stays unchanged."""
     learner, pool = project.new_learner(), project.pool
     places = np.arange(min(len(pool), 2))
-    costs = dict.fromkeys(project.labels, project.cost_bounds[0])
-    for first_round in (1, 3):  # with an empty learner, and with one that has learned
+    for first_round, labels in ((1, project.labels[:1]), (3, project.labels)):  # first with an empty learner
+        costs = dict.fromkeys(labels, project.cost_bounds[0])
         queries = learner.ask(pool.rows(places), first_round=first_round)
         teach(learner, pool, [(place, queries.round(place).with_answers(costs)) for place in places.tolist()])
-    predictions(project, learner, [{"id": pool.example_id(0)}])
+        predictions(project, learner, [{"id": pool.example_id(0)}])  # also where some labels have no answer
     _ = learner.saving_

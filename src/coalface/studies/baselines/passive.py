@@ -41,7 +41,7 @@ def costs_along(
             _tell(learner, examples.subset(block), asked[block])
             done = block.stop
             progress(done, len(examples))
-        test_costs.append(problem.test_cost(learner.predict(problem.test.X)))
+        test_costs.append(problem.test_cost(learner.model_labels(problem.test.X)))
     return test_costs
 
 

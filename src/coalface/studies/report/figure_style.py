@@ -5,6 +5,7 @@ Figures are drawn with placeholders that become CSS variables, so that a page ch
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,7 +72,9 @@ def svg_of(figure: "Figure", description: str) -> str:
     """The figure as SVG text for a page, which decides its colours and its font."""
     buffer = io.StringIO()
     no_metadata: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(buffer, format="svg", transparent=True, metadata=no_metadata)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a browser has other fonts
+        figure.savefig(buffer, format="svg", transparent=True, metadata=no_metadata)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     head, body = text.split(">", 1)

@@ -18,7 +18,11 @@ from coalface.studies.summary import Band, RunPoints, band_at, band_over
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-AXIS_LABELS = {"costs_queried": "costs asked for", "examples_queried": "examples asked about"}
+AXIS_LABELS = {
+    "costs_queried": "costs asked for",
+    "examples_queried": "examples asked about",
+    "price": "price in costs, true labels included",
+}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", ">")
 _CLEAR_OF_END = 0.15  # doublings before the end of a line without a marker on the way
 _SMALL, _LARGE = 6.2, 8.5  # size of a marker in points: on the way, and at the end of a line

@@ -1,0 +1,82 @@
+"""Reads a folder with the files of a sentence encoder: its weights, settings and word pieces."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.embedding.bert import Bert
+from coalface.errors import FileFormatError, InputError, in_one_line
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+WEIGHTS, CONFIG, PIECES = "model.safetensors", "config.json", "tokenizer.json"
+FILES = (WEIGHTS, CONFIG, PIECES)
+_MOST_PIECES = 256  # of one text; the model card has this limit
+
+
+class SentenceModel(NamedTuple):
+    """An encoder in memory; ``fingerprint`` is the SHA-256 of its weights, ``pieces_hash`` that of its word pieces."""
+
+    fingerprint: str
+    pieces_hash: str
+    bert: Bert
+    tokenizer: "Tokenizer"
+
+    def pieces(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """The numbers of the word pieces of each text, cut off at 256."""
+        valid = [text.encode("utf-8", "replace").decode() for text in texts]  # half a character is an error otherwise
+        return [np.array(found.ids, np.int64) for found in self.tokenizer.encode_batch(valid)]
+
+
+def read_folder(folder: Path, wanted: str | None = None) -> SentenceModel:
+    """The encoder in a folder; an InputError if its weights do not have the SHA-256 ``wanted``.
+
+    The files are read again only after they changed.
+    """
+    missing = next((name for name in FILES if not (folder / name).is_file()), None)
+    if missing is not None:
+        raise InputError(f"{folder} has no {missing}. A sentence encoder needs {', '.join(FILES)}.")
+    stamps = tuple((found.st_mtime_ns, found.st_size) for found in ((folder / name).stat() for name in FILES))
+    return _read(folder.resolve(), stamps, wanted)
+
+
+@lru_cache(maxsize=2)
+def _read(folder: Path, stamps: tuple[tuple[int, int], ...], wanted: str | None) -> SentenceModel:  # noqa: ARG001
+    weights, pieces = (folder / WEIGHTS).read_bytes(), (folder / PIECES).read_bytes()
+    fingerprint = sha256(weights).hexdigest()
+    if wanted not in (None, fingerprint):
+        raise InputError(
+            f"{folder / WEIGHTS} must have the SHA-256 {wanted}, got {fingerprint}. Install the original file."
+        )
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
+        from tokenizers import Tokenizer
+    except ImportError as problem:
+        raise InputError(f"Sentence embeddings need {problem.name}. Run: pip install 'coalface[embeddings]'") from None
+    try:
+        bert = Bert.of(load(weights), json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+        tokenizer = Tokenizer.from_buffer(pieces)
+    except FileFormatError as problem:
+        raise FileFormatError(f"{folder} is not a sentence encoder: {problem}.") from None
+    except (SafetensorError, ValueError) as problem:
+        raise FileFormatError(f"{folder} is not a sentence encoder: {in_one_line(problem)}.") from None
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(min(_MOST_PIECES, len(bert.positions)))
+    _check_vocabulary(folder, bert, tokenizer)
+    return SentenceModel(fingerprint, sha256(pieces).hexdigest(), bert, tokenizer)
+
+
+def _check_vocabulary(folder: Path, bert: Bert, tokenizer: Any) -> None:
+    if tokenizer.get_vocab_size() > len(bert.words):
+        raise FileFormatError(
+            f"{folder / PIECES} must have at most the {len(bert.words):,} word pieces of the weights, got "
+            f"{tokenizer.get_vocab_size():,}. Use the files of one model."
+        )

@@ -1,0 +1,145 @@
+"""One cell of a table as a number, a date or a text; a missing cell is None."""
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.errors import InputError
+from coalface.kernels.words import LARGEST
+
+Cells = Sequence[Any] | NDArray[np.float64]  # of one column; None, or NaN in an array, where a value is missing
+T = TypeVar("T")
+
+_MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})  # in columns of numbers and dates
+_SHORTEST_DATE = len("2024-1-1")
+
+
+def clean_cells(cells: Sequence[Any]) -> list[Any]:
+    """The cells as plain Python values, None where one is missing: None, NaN, NaT, pandas.NA or an empty text.
+
+    >>> clean_cells([3, np.float64("nan"), "", " late ", np.str_("x")])
+    [3, None, None, ' late ', 'x']
+    """
+    return [_clean(cell) for cell in cells]
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None or NaN.
+
+    >>> is_missing(None), is_missing(np.float32("nan")), is_missing("")
+    (True, True, False)
+    """
+    return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
+
+
+def _clean(cell: Any) -> Any:
+    if isinstance(cell, str):
+        return (str(cell) if cell.strip() else None) if cell else None
+    if is_missing(cell) or type(cell).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(cell, np.datetime64):
+        return cell.astype("datetime64[us]").item()  # nanoseconds would become an integer
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def as_number(cell: Any) -> float:
+    """The cell as a number; a ValueError if it is none, NaN where it says that a value is missing.
+
+    >>> as_number("2.5"), as_number(True), as_number("NA")
+    (2.5, 1.0, nan)
+    """
+    if isinstance(cell, str) and cell.strip().lower() in _MISSING_WORDS:
+        return math.nan
+    if not isinstance(cell, str | Real) and type(cell).__name__ != "Decimal":
+        raise ValueError(cell)
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf
+
+
+def as_date(cell: Any) -> datetime | None:
+    """The cell as a time in UTC without a zone; a ValueError if it is not a date, None where it says "missing".
+
+    >>> as_date("2024-02-29T12:00:00+02:00"), as_date(date(2024, 2, 29))
+    (datetime.datetime(2024, 2, 29, 10, 0), datetime.datetime(2024, 2, 29, 0, 0))
+    """
+    if isinstance(cell, str):
+        text = cell.strip()
+        if text.lower() in _MISSING_WORDS:
+            return None
+        if len(text) < _SHORTEST_DATE or not text[:4].isdigit():
+            raise ValueError(cell)
+        cell = datetime.fromisoformat(text)
+    if isinstance(cell, datetime):
+        return cell.astimezone(UTC).replace(tzinfo=None) if cell.tzinfo is not None else cell
+    if isinstance(cell, date):
+        return datetime(cell.year, cell.month, cell.day)
+    raise ValueError(cell)
+
+
+def as_text(cell: Any) -> str:
+    """The cell as text; a whole number has no decimal point, whichever type it has.
+
+    >>> as_text(3.0), as_text(True), as_text("late")
+    ('3', 'True', 'late')
+    """
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def fits(cells: Cells, parse: Callable[[Any], Any]) -> int:
+    """How many of the cells that are not missing ``parse`` accepts.
+
+    >>> fits(["1", None, "x"], as_number)
+    1
+    """
+    found = 0
+    for cell in cells:
+        if cell is not None:
+            with suppress(ValueError):
+                parse(cell)
+                found += 1
+    return found
+
+
+def parsed(cells: Cells, parse: Callable[[Any], T], name: str, what: str) -> list[T | None]:
+    """The parsed cells, None where one is missing; an InputError that names the column and the row of a bad cell."""
+    values: list[T | None] = []
+    for row, cell in enumerate(cells):
+        try:
+            values.append(None if cell is None else parse(cell))
+        except ValueError:
+            raise InputError(
+                f"Column {name!r} must have {what}, as in the first rows, got {_shown(cell)} in row {row}. Correct it, "
+                "or leave it empty."
+            ) from None
+    return values
+
+
+def numbers_in(cells: Cells, name: str) -> NDArray[np.float64]:
+    """The cells as numbers, NaN where one is missing; an InputError if one is not finite."""
+    if isinstance(cells, np.ndarray):
+        values = cells
+    else:
+        values = np.array([math.nan if cell is None else cell for cell in parsed(cells, as_number, name, "numbers")])
+        values = values.astype(np.float64).reshape(len(cells))
+    bad = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(bad):
+        raise InputError(
+            f"Column {name!r} must have finite 32-bit numbers, got {values[bad[0]]:g} in row {bad[0]}. Correct it, or "
+            "leave it empty."
+        )
+    return values
+
+
+def _shown(cell: Any) -> str:
+    text = repr(cell)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,129 @@
+"""Compressed files: gzip and zstd, known by their first bytes and unpacked as they are read."""
+
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from coalface.errors import FileFormatError, InputError
+
+DAMAGED = (EOFError, OSError, zlib.error)  # what reading a truncated or damaged file raises
+SUFFIXES = (".gz", ".zst", ".zstd")
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_PIECE = 1 << 17  # bytes read of a packed file at a time
+
+
+class _UnpackedGzip(gzip.GzipFile):
+    """The content of a gzip file, which is closed with it."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        super().__init__(fileobj=packed)
+        self._packed = packed
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
+
+
+class _Frame(Protocol):
+    """Unpacks one frame of a zstd file."""
+
+    eof: bool
+    unused_data: bytes
+
+    def decompress(self, data: bytes) -> bytes:
+        """The next bytes."""
+
+
+class _UnpackedZstd(io.RawIOBase):
+    """The content of a zstd file, frame after frame."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed, self._frame, self._ready = packed, _new_frame(), b""
+        self._began = False  # whether the frame has got any bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast("bytearray", buffer))
+        while not self._ready:
+            packed = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame, self._began = _new_frame(), False
+            packed = packed or self._packed.read(_PIECE)
+            if not packed:
+                if self._began:
+                    raise EOFError("Compressed file ended before the end of its last frame")
+                return 0
+            self._began = True
+            self._ready = _unpacked_piece(self._frame, packed)
+        n = min(len(view), len(self._ready))
+        view[:n] = self._ready[:n]
+        self._ready = self._ready[n:]
+        return n
+
+    def close(self) -> None:
+        if not self.closed:
+            self._packed.close()
+        super().close()
+
+
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """A binary file that gives the content of ``file``, whether it is plain, gzip or zstd.
+
+    >>> unpacked(io.BytesIO(gzip.compress(b"one line"))).read(), unpacked(io.BytesIO(b"plain")).read()
+    (b'one line', b'plain')
+    """
+    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", file))
+    start = buffered.peek(4)[:4]
+    if start.startswith(_GZIP):
+        return cast("BinaryIO", io.BufferedReader(_UnpackedGzip(buffered), _PIECE))
+    if start == _ZSTD:
+        return io.BufferedReader(_UnpackedZstd(buffered), _PIECE)
+    return buffered
+
+
+def open_unpacked(path: Path) -> BinaryIO:
+    """The content of a plain, gzip or zstd file; an error if there is no such file."""
+    if not path.is_file():
+        raise FileFormatError(f"There is no file {path}. Check the path.")
+    return unpacked(path.open("rb"))
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is gzip or zstd, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    return start.startswith(_GZIP) or start == _ZSTD
+
+
+def without_packing(path: Path) -> Path:
+    """The path without the suffix of its compression.
+
+    >>> without_packing(Path("calls.csv.zst")).name, without_packing(Path("calls.csv")).name
+    ('calls.csv', 'calls.csv')
+    """
+    return path.with_suffix("") if path.suffix.lower() in SUFFIXES else path
+
+
+def _new_frame() -> _Frame:
+    try:
+        from zstandard import ZstdDecompressor
+    except ModuleNotFoundError:
+        pass
+    else:
+        return cast("_Frame", ZstdDecompressor().decompressobj())
+    try:
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]  # of Python 3.14
+    except ModuleNotFoundError:
+        raise InputError("Files in zstd need zstandard. Run: pip install 'coalface[zstd]'") from None
+    return cast("_Frame", zstd.ZstdDecompressor())
+
+
+def _unpacked_piece(frame: _Frame, packed: bytes) -> bytes:
+    try:
+        return frame.decompress(packed)
+    except Exception as problem:  # each library has its own error
+        raise OSError(f"not zstd: {problem}") from None

@@ -1,0 +1,122 @@
+"""Data frames: their columns are matched by name to labels and features, never by position."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.labels import label_array, label_texts
+from coalface.errors import InputError
+
+_SHOWN = 5  # names listed in a message
+
+
+def named_columns(table: Any) -> NDArray[Any] | None:
+    """The names of a data frame's columns; None for other tables, and for the default numbers 0 to n - 1.
+
+    >>> import pandas
+    >>> named_columns(pandas.DataFrame({"fly": [0.5]})), named_columns(pandas.DataFrame([[0.5]]))
+    (array(['fly'], dtype='<U3'), None)
+    """
+    return _names(table, "columns")
+
+
+def by_label(table: Any, classes: NDArray[Any], name: str, *, rows: bool = False) -> Any:
+    """The table with its columns, and its ``rows``, in the order of the labels; a table without names stays as it is.
+
+    >>> import pandas
+    >>> by_label(pandas.DataFrame({"fly": [0.9], "walk": [0.2]}), np.array(["walk", "fly"]), "cost")
+    array([[0.2, 0.9]])
+    """
+    columns = _order(table, "columns", classes, name)
+    order = _order(table, "index", classes, name) if rows else None
+    if rows and (columns is None) != (order is None):
+        sides = "columns" if order is None else "rows"
+        raise InputError(f"{name} must name its rows and its columns, or neither, got names of {sides} only.")
+    if columns is None:
+        return table
+    array = np.asarray(table)[:, columns]
+    return array if order is None else array[order]
+
+
+def in_seen_order(X: Any, estimator: Any) -> Any:
+    """The examples with their columns in the order in which the estimator has seen them, new ones last.
+
+    Only data frames change; an InputError if one lacks a column.
+    """
+    if not hasattr(X, "columns") or not hasattr(estimator, "feature_names_in_"):
+        return X  # the common case
+    return in_order(X, estimator.feature_names_in_.tolist())
+
+
+def in_order(X: Any, seen: Sequence[str]) -> Any:
+    """A data frame with the ``seen`` columns first; an InputError if it lacks one.
+
+    >>> import pandas
+    >>> list(in_order(pandas.DataFrame({"b": [1], "a": [2]}), ["a"]).columns)
+    ['a', 'b']
+    """
+    names = list(X.columns)
+    if not all(isinstance(name, str) for name in names):
+        return X  # scikit-learn says what is wrong
+    wanted = [*seen, *(name for name in names if name not in set(seen))]
+    if names == wanted:
+        return X
+    _refuse_repeated(names, "X", "columns")
+    missing = [name for name in seen if name not in set(names)]
+    if missing:
+        new = [name for name in names if name not in set(seen)]
+        also = f"; the columns {listed(new)} are new" if new else ""
+        raise InputError(
+            f"X must have all columns with the feature names seen before, missing {listed(missing)}{also}. Add or "
+            "rename them."
+        )
+    return X[wanted]
+
+
+def listed(names: Sequence[Any]) -> str:
+    """Some names for a message.
+
+    >>> listed(["a", "b"]), listed(range(7))
+    ("'a', 'b'", '0, 1, 2, 3, 4 and 2 more')
+    """
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, list(names)[:_SHOWN])) + more
+
+
+def _names(table: Any, side: str) -> NDArray[Any] | None:
+    if not hasattr(table, "columns") or not hasattr(table, side):
+        return None
+    names = list(getattr(table, side))
+    if not names or names == list(range(len(names))):
+        return None
+    return label_array(names, f"the names of the {'rows' if side == 'index' else side}")
+
+
+def _order(table: Any, side: str, classes: NDArray[Any], name: str) -> list[int] | None:
+    """The row or column of each label; None if the table does not name them."""
+    if not hasattr(table, "columns") or not hasattr(table, side):
+        return None
+    found, wanted = [str(one) for one in getattr(table, side)], label_texts(classes)
+    if sorted(found) != sorted(wanted):
+        if found == [str(number) for number in range(len(found))]:
+            return None
+        _refuse_repeated(found, name, "rows" if side == "index" else side)
+        _refuse_difference(found, wanted, name, "rows" if side == "index" else side)
+    place = {one: number for number, one in enumerate(found)}
+    return [place[one] for one in wanted]
+
+
+def _refuse_repeated(names: list[str], what: str, side: str) -> None:
+    often, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"{what} must have {side} with distinct names, got {often!r} {count} times. Rename them.")
+
+
+def _refuse_difference(found: list[str], wanted: list[str], name: str, side: str) -> None:
+    missing = [one for one in wanted if one not in set(found)]
+    unknown = [one for one in found if one not in set(wanted)]
+    facts = [f"none named {listed(missing)}"] * bool(missing) + [f"the unknown {listed(unknown)}"] * bool(unknown)
+    raise InputError(f"{name} must have {side} named like the labels, got {' and '.join(facts)}. Rename them.")

@@ -1,0 +1,136 @@
+"""``LineSource``: the lines of a file or of standard input, plain or compressed, read once from start to end."""
+
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from coalface.data.formats.compression import DAMAGED, unpacked
+from coalface.data.streams.position import Position
+from coalface.errors import FileFormatError, InputError
+
+STDIN = Path("-")
+_NAME_OF_STDIN = Path("standard input")
+_PIECE = 1 << 20  # bytes skipped at a time
+_BOM = b"\xef\xbb\xbf"
+
+
+class LineSource:
+    r"""Lines as bytes or as text; ``n_lines`` and ``n_bytes`` count those read so far.
+
+    With ``checksums``, it also sums up what it reads, so that a later run can tell whether the file is the same.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_bytes(b"one\ntwo\nthree\n")
+    ...     with LineSource(Path(folder, "a.txt")) as lines:
+    ...         lines.take(2), next(lines.texts()), lines.n_bytes
+    (b'one\ntwo\n', 'three\n', 14)
+    """
+
+    def __init__(self, path: Path, *, checksums: bool = False) -> None:
+        is_stdin = path == STDIN
+        self.path = _NAME_OF_STDIN if is_stdin else path
+        self.n_lines = self.n_bytes = 0
+        self._opened: BinaryIO | None = None if is_stdin else path.open("rb")
+        self._file = unpacked(_stdin() if self._opened is None else self._opened)
+        self._sum = hashlib.blake2b(digest_size=16) if checksums else None
+        self._size = None if self._opened is None else os.fstat(self._opened.fileno()).st_size
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """The bytes read of the file, compressed as it is, and its size; None for standard input."""
+        if self._opened is None or self._size is None:
+            return self.n_bytes, None
+        return min(self._opened.tell(), self._size), self._size
+
+    @property
+    def checksum(self) -> str:
+        """The checksum of all bytes read so far."""
+        if self._sum is None:
+            raise InputError("This stream was opened without checksums. Pass checksums=True.")
+        return self._sum.hexdigest()
+
+    def take(self, n_lines: int) -> bytes:
+        """The next lines as one text; empty at the end."""
+        try:
+            text = b"".join(islice(self._file, n_lines))
+        except DAMAGED as problem:
+            raise self._damaged(problem) from None
+        self.n_lines += text.count(b"\n") + (bool(text) and not text.endswith(b"\n"))
+        self._count(text)
+        return text
+
+    def texts(self) -> Iterator[str]:
+        """The lines as texts, one by one, without a byte-order mark."""
+        while True:
+            try:
+                line = self._file.readline()
+            except DAMAGED as problem:
+                raise self._damaged(problem) from None
+            if not line:
+                return
+            self._count(line)
+            self.n_lines += 1
+            try:
+                yield (line.removeprefix(_BOM) if self.n_lines == 1 else line).decode()
+            except UnicodeDecodeError:
+                raise FileFormatError(
+                    f"{self.path}, line {self.n_lines}: text must be UTF-8. Save the file as UTF-8."
+                ) from None
+
+    def skip_to(self, position: Position) -> None:
+        """Skip what was read before; an InputError if it is not what the file has there."""
+        left = position.bytes
+        while left and (piece := self._file.read(min(left, _PIECE))):
+            self._count(piece)
+            left -= len(piece)
+        if left or self.checksum != position.checksum:
+            raise InputError(
+                f"{self.path} must begin with the {position.rows:,} examples that the model has learned, got another "
+                "file. Pass the same file, or train a new model."
+            )
+        self.n_lines = position.lines
+
+    def _count(self, read: bytes) -> None:
+        self.n_bytes += len(read)
+        if self._sum is not None:
+            self._sum.update(read)
+
+    def _damaged(self, problem: BaseException) -> FileFormatError:
+        return FileFormatError(
+            f"{self.path}, after line {self.n_lines}: the file is truncated or damaged ({problem}). Restore the file."
+        )
+
+    def __enter__(self) -> "LineSource":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, unless it is standard input."""
+        if self._opened is not None:
+            self._file.close()
+
+
+def _stdin() -> BinaryIO:
+    """Standard input as bytes; a program may have replaced it with texts."""
+    found: BinaryIO | None = getattr(sys.stdin, "buffer", None)
+    return io.BytesIO(sys.stdin.read().encode()) if found is None else found
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """The lines of a file or of standard input as texts, one by one."""
+    if path != STDIN and not path.is_file():
+        raise FileFormatError(f"There is no file {path}. Check the path, or pass - for standard input.")
+    return _texts(path)
+
+
+def _texts(path: Path) -> Iterator[str]:
+    with LineSource(path) as lines:
+        yield from lines.texts()

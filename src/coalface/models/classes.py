@@ -1,0 +1,175 @@
+"""The class model: learns which label is best, by logistic regression, where all the costs of an example are known.
+
+A row whose costs are all known, asked for, told or implied, is an example of the class of its cheapest label. The
+predicted cost of a label is its mean cost over the examples of each class, weighted by the class's probability. So rows
+can be learned from true labels alone. All examples are stored, and the regression is fitted again when they have grown
+by a tenth.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError
+from coalface.files.interrupts import interrupts_put_off
+from coalface.kernels.classes import cost_ranges
+from coalface.kernels.fill_in import Implications, no_implications, store_until_due
+from coalface.kernels.state import MOST_IMPLIED, RoundArrays, Settings
+from coalface.models.class_examples import ClassExamples
+from coalface.models.class_fit import ClassFit
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved, rounds_stood_for
+
+_GROWTH = (11, 10)  # of the examples between two fits, as a fraction
+_QUICK_GROWTH = (33, 32)  # the same if the examples of a rare class have grown by half
+_RARE_SHARE = 0.1  # of its even share of the examples: a class with less is rare
+_LAPLACE_SHARE = 3e-4  # of the variance of a logit: weights are not independent, and the approximation is too wide
+_FEW_EXAMPLES, _PRIOR_EXAMPLES = 1.0, 0.15  # variance of a class's logit, whatever the row: 1 / (0.15 + its examples)
+_UNKNOWN_COST = 0.5  # before the first example
+_NEVER = np.iinfo(np.int64).max
+
+
+class ClassModel(CostModel):
+    """Multinomial logistic regression of the best label, for true labels, sparse rows and rare labels.
+
+    It learns from rows whose costs are all known. Only ``mellowness`` of the learner's parameters about learning and
+    ranges matters to it. Ranges follow from a Laplace approximation of the logits.
+
+    >>> from coalface import CoalClassifier
+    >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 10, [[0.0, 1.0], [0.2, 0.0]] * 10
+    >>> learner = CoalClassifier(classes=["yes", "no"], model=ClassModel()).tell(X, cost)
+    >>> learner.predict(X[:2]).tolist()
+    ['yes', 'no']
+    """
+
+    learned_with = ("audit_rate", "miss_rate")
+    examples: ClassExamples
+    implications: Implications
+    n_fitted: NDArray[np.int64]  # (1,) examples of the last fit
+    fit: ClassFit | None
+    _counts_fitted: NDArray[np.int64]  # (K,) by class
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """An untrained model."""
+        begun = super().begin(n_labels, settings)
+        begun.examples, begun.fit = ClassExamples(n_labels), None
+        begun.implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
+        begun.n_fitted, begun._counts_fitted = np.zeros(1, np.int64), np.zeros(n_labels, np.int64)
+        return begun
+
+    def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
+        """The costs that answers imply, which count as answers and need not be asked for."""
+        return self.implications
+
+    def importance(self, rounds: RoundArrays, settings: Settings) -> Costs:
+        """Weights of answers: an audit stands for examples like it that were not asked about.
+
+        It counts as the square root of their number: the full weight of a few audits would be mostly noise.
+        """
+        times = np.sqrt(rounds_stood_for(rounds, settings)).astype(np.float32)
+        return NO_WEIGHTS if (times == 1.0).all() else np.repeat(times[:, None], self.n_labels, axis=1)
+
+    # -- predictions and ranges ------------------------------------------------------------------
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predicted costs, (n, K)."""
+        if self.fit is None:
+            return np.full((len(rows), self.n_labels), _UNKNOWN_COST, np.float32)
+        return self.fit.costs(self.fit.probabilities(rows)).astype(np.float32)
+
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions, and ranges from the uncertainty of the logits; everything is possible before the first example.
+
+        A rare class is never certain: its probability may be 0, so that examples of it are found and asked about.
+        """
+        lowest, highest = (np.full((len(rows), self.n_labels), end, np.float32) for end in (0.0, 1.0))
+        if self.fit is None:
+            return Ranged(self.predict(rows), lowest, highest)
+        chances, variances = self.fit.with_variances(rows)
+        rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
+        slack = settings.mellowness * np.log(self.n_labels * rounds)
+        few = _FEW_EXAMPLES / (_PRIOR_EXAMPLES + self.examples.counts)
+        up = np.sqrt(2.0 * slack[:, None] * (_LAPLACE_SHARE * variances + few))
+        down = np.where((slack[:, None] > 0) & self._rare(self.examples.counts), np.inf, up)
+        expected = self.fit.costs(chances)
+        cost_ranges(chances, up, down, self.fit.means, expected, lowest, highest)
+        return Ranged(expected.astype(np.float32), lowest.clip(0.0, 1.0), highest.clip(0.0, 1.0))
+
+    def _rare(self, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(self.n_labels * counts < _RARE_SHARE * counts.sum())
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learn(
+        self,
+        rows: Rows,
+        costs: Costs,
+        settings: Settings,  # noqa: ARG002
+        first_round: int,  # noqa: ARG002
+        weights: Costs = NO_WEIGHTS,
+    ) -> None:
+        """Store the rows whose costs are all known, and fit them again when it is due, after the same row as ever."""
+        known = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
+        given = np.where(known, weights, np.float32(1.0)) if len(weights) else np.ones(costs.shape, np.float32)
+        taught = np.flatnonzero(known.any(axis=1))
+        told = np.where(known, costs, np.float32(np.nan))[taught]
+        filled = np.empty_like(told)
+        with interrupts_put_off():  # examples, implications and the fit must agree
+            store_until_due(
+                self.implications,
+                told,
+                filled,
+                np.zeros(self.n_labels, np.int64),
+                np.full(self.n_labels, _NEVER),
+            )
+            self._learn(rows.take(taught), told, filled.clip(0.0, 1.0), given[taught].mean(axis=1))
+
+    def _learn(self, rows: Rows, told: Costs, filled: Costs, importance: NDArray[np.float32]) -> None:
+        complete = ~np.isnan(filled).any(axis=1)
+        first = 0
+        for row in np.flatnonzero(complete):
+            one = np.array([row])
+            self.examples.add(rows.take(one), filled[one], importance[one])
+            if self._is_due():
+                self._count(rows, told, slice(first, int(row) + 1))
+                self._fit(len(self.examples))
+                first = int(row) + 1
+        self._count(rows, told, slice(first, len(rows)))
+
+    def _count(self, rows: Rows, told: Costs, span: slice) -> None:
+        part = np.arange(span.start, span.stop)
+        self.count_answers(self.predict(rows.take(part)), told[span])
+
+    def _is_due(self) -> bool:
+        """Whether the examples have grown by a tenth, or those of a rare class by half."""
+        n_now, n_fitted, counts = len(self.examples), int(self.n_fitted[0]), self.examples.counts
+        if n_now * _GROWTH[1] >= n_fitted * _GROWTH[0]:
+            return True
+        grown = (counts > self._counts_fitted) & (2 * counts >= 3 * self._counts_fitted)
+        return n_now * _QUICK_GROWTH[1] >= n_fitted * _QUICK_GROWTH[0] and bool((grown & self._rare(counts)).any())
+
+    def _fit(self, n_rows: int) -> None:
+        rows, costs, importance = self.examples.first(n_rows)
+        self.fit = ClassFit.of(rows, costs, importance)
+        self.n_fitted[0] = n_rows
+        self._counts_fitted = np.bincount(costs.argmin(axis=1), minlength=self.n_labels)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The examples and what answers imply; the fit follows from the examples and is repeated by ``restore``."""
+        implied = {f"implied_{name}": array for name, array in self.implications._asdict().items()}
+        return {**self.examples.arrays(), **implied, "n_fitted": self.n_fitted}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore the state that ``arrays`` returned."""
+        copy_saved(arrays, {f"implied_{name}": array for name, array in self.implications._asdict().items()})
+        copy_saved(arrays, {"n_fitted": self.n_fitted})
+        self.examples = ClassExamples.restored(self.n_labels, arrays)
+        n_fitted, n_rows = int(self.n_fitted[0]), len(self.examples)
+        if not 0 <= n_fitted <= n_rows or (n_fitted == 0) != (n_rows == 0):
+            raise FileFormatError("The model was not fitted to its examples; it is damaged.")
+        if n_fitted:
+            self._fit(n_fitted)
