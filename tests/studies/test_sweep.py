@@ -188,6 +188,20 @@ def test_a_killed_process_costs_nothing_but_time(undisturbed, tmp_path, monkeypa
     assert len(lines_of(tmp_path)) == 12
 
 
+@pytest.mark.parametrize("problem", [OSError("handle is closed"), ValueError("bad value(s) in fds_to_keep")])
+def test_a_pool_that_closes_its_pipes_is_replaced(problem, monkeypatch):
+    executor = ProcessExecutor(1)
+
+    def fail(*_given):
+        raise problem
+
+    monkeypatch.setattr(executor._pool, "submit", fail)
+    try:
+        assert executor.start(abs, -3).result(timeout=120) == 3
+    finally:
+        executor.close()
+
+
 WORST_MOMENT = """
 import signal, sys, threading, time
 sys.path.insert(0, {root!r})

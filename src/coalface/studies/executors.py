@@ -160,7 +160,9 @@ class ProcessExecutor:
         with _children_ignore_interrupts():
             try:
                 return self._pool.submit(_run_in_worker, task, *given)
-            except (BrokenExecutor, OSError):  # the pool lost a process, or is closing its pipes because it did
+            except (BrokenExecutor, OSError, ValueError):
+                # The pool lost a process or, because it did, is closing its pipes. Starting a process then fails with
+                # an OSError, or with a ValueError if the number of a closed pipe was given to a new one.
                 self.stop()
                 self._start_pool()
                 return self._pool.submit(_run_in_worker, task, *given)
