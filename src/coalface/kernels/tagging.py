@@ -105,7 +105,7 @@ def tag_rows(
         predict(model, scratch, n)
         previous = _previous_tag(n_tags, sentences, tags, row)
         _allow(settings, scratch, allowed, int(row + 1 == sentences.ends[row]), previous)
-        tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)
+        tags[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
 
 
 @kernel
@@ -144,8 +144,9 @@ def learn_tags(
                 return
             _roll_out(settings, sentences, rules, truth, row, previous, costs)
             n_asked = decide_and_answer(model, settings, scratch, n, costs)
-            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # as predicted before learning
+            # as predicted before learning
+            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
             learn_row(model, settings, scratch, n, costs, n_asked)
         else:
-            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)
+            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
         done[0] = position + 1
