@@ -117,10 +117,8 @@ class TradeOff:
         """The points as JSON; an infinite weight becomes null."""
         weights = [None if weight == np.inf else weight for weight in self.quality_weight.tolist()]
         points = {"quality_weight": weights, "loss": self.loss.tolist(), "price": self.price.tolist()}
-        singles = zip(self.model_loss.tolist(), self.model_price.tolist(), strict=True)
-        models = {
-            str(name): {"loss": loss, "price": price} for name, (loss, price) in zip(self.models, singles, strict=True)
-        }
+        singles = zip(self.models, self.model_loss.tolist(), self.model_price.tolist(), strict=True)
+        models = {str(name): {"loss": loss, "price": price} for name, loss, price in singles}
         return json.dumps({**points, "chosen": self.chosen, "models": models})
 
     def save_figure(self, path: Path) -> None:

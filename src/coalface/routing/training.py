@@ -24,8 +24,6 @@ def learn_outcomes(router: Router, outcomes: Outcomes, *, active: bool = False) 
         router.tell(outcomes.examples, outcomes.loss, ~np.isnan(outcomes.loss))
         return
     X, price = outcomes.examples, router.asking_price(outcomes.examples)
-    run = simulate(
-        router.learner, X, outcomes.loss, checkpoints=[], offset=router.offset(X), asking_price=price, price=price
-    )
+    run = simulate(router.learner, X, outcomes.loss, offset=router.offset(X), asking_price=price, price=price)
     assert run.spent is not None
     router.spent_ += float(run.spent[-1])
