@@ -24,7 +24,7 @@ from coalface.routing.trade_off import TradeOff, usual_weights
 
 _KIND = "router"
 _UNKNOWN_LOSS = 0.5  # of a model without any answered outcome, as in ``CoalClassifier.predict``
-_OWN = ("abstain_cost", "abstain_label", "budget", "price_of_truth", "cost_bounds", "classes", "cost_matrix")
+_OWN = ("abstain_cost", "abstain_label", "price_of_truth", "cost_bounds", "classes", "cost_matrix")
 
 
 class Router:
