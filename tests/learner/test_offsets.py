@@ -70,9 +70,7 @@ def test_the_compiled_run_the_interview_and_the_loop_of_ask_and_tell_are_the_sam
     price = np.array([3.0, 1.0, 2.0, 1.0])
     looped, interviewed, simulated = (CoalClassifier(LABELS, model=model, warm_up=3) for _ in range(3))
     asked = questions(looped, X, cost, offset, price)
-    interviewed.interview(
-        X, lambda i, label: cost[i, LABELS.index(label)], offset=offset, asking_price=price
-    )
+    interviewed.interview(X, lambda i, label: cost[i, LABELS.index(label)], offset=offset, asking_price=price)
     simulate(simulated, X, cost, offset=offset, asking_price=price)
     assert 0 < asked[10:].sum() < asked[10:].size
     assert looped.costs_queried_ == asked.sum()
@@ -100,7 +98,9 @@ def test_questions_are_about_wide_contenders_for_the_least_total(seed, scale):
     expected = could & wide & (could.sum(axis=1, keepdims=True) > 1)
     np.testing.assert_array_equal(queries.mask, expected)
     totals = queries.predicted.astype(np.float32) + known_part
-    np.testing.assert_array_equal(learner.predict(X[15:], offset=scale * offset[15:]), np.array(LABELS)[totals.argmin(1)])
+    np.testing.assert_array_equal(
+        learner.predict(X[15:], offset=scale * offset[15:]), np.array(LABELS)[totals.argmin(1)]
+    )
 
 
 def test_an_answer_rules_out_labels_whose_least_total_is_not_below_its_total():

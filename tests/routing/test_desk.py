@@ -174,7 +174,7 @@ def test_a_killed_server_keeps_every_acknowledged_decision_and_outcome(tmp_path)
     model = tmp_path / "models.router"
     new_router().save(model)
     decided, known = {}, {}
-    for kill in range(3):
+    for _ in range(3):
         process, address = _served(model)
         try:
             with httpx.Client(base_url=address, timeout=60) as client:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 N_WEIGHTS = 41
 _SMALLEST_LOSS = 1e-3  # differences of loss that the largest weight of a sweep still pays for
-_HEADINGS = ("quality weight", "mean loss", "mean price", "")
 
 
 @dataclass(frozen=True)
@@ -92,14 +91,15 @@ class TradeOff:
         wanted = np.asarray(price, np.float64)
         return np.asarray(np.where(wanted < prices[0], np.nan, np.interp(wanted, prices, losses)))
 
-    def table(self) -> str:
-        """The points as lines of text."""
-        lines = [f"{_HEADINGS[0]:>14}  {_HEADINGS[1]:>9}  {_HEADINGS[2]:>10}"]
-        for i, (weight, loss, price) in enumerate(zip(self.quality_weight, self.loss, self.price, strict=True)):
+    def table(self, most: int = 10) -> str:
+        """The frontier as lines of text, at most ``most`` points of it, the point in use, and every single model."""
+        spread = np.linspace(0, len(self.frontier) - 1, min(most, len(self.frontier))).round().astype(int)
+        lines = [f"{'quality weight':>14}  {'mean loss':>9}  {'mean price':>10}"]
+        for i in sorted({*self.frontier[spread].tolist(), self.chosen}):
             mark = "  <- in use" if i == self.chosen else ""
-            lines.append(f"{weight:14.5g}  {loss:9.4f}  {price:10.5g}{mark}")
+            lines.append(f"{self.quality_weight[i]:14.4g}  {self.loss[i]:9.4f}  {self.price[i]:10.4g}{mark}")
         for model, loss, price in zip(self.models, self.model_loss, self.model_price, strict=True):
-            lines.append(f"{'':14}  {loss:9.4f}  {price:10.5g}  always {model}")
+            lines.append(f"{'':14}  {loss:9.4f}  {price:10.4g}  always {model}")
         return "\n".join(lines)
 
     def to_frame(self) -> "DataFrame":

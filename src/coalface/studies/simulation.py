@@ -132,9 +132,7 @@ class _Simulation:
     ) -> Curve:
         """The curve of a run over these rows."""
         if known_parts["offset"] is not None and X_test is not None:
-            raise InputError(
-                "X_test is not measured with an offset. Leave it out, and predict with an offset later."
-            )
+            raise InputError("X_test is not measured with an offset. Leave it out, and predict with an offset later.")
         self._start(X, cost, X_test, cost_test, order, candidates, price, known_parts)
         started, interrupted = time.perf_counter(), self._play_to_end()
         return self._curve(started, len(self.run_), interrupted=interrupted)
