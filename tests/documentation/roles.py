@@ -47,6 +47,12 @@ NOT_RUN = {
         "coalface rank tickets.coal 'pool/*.parquet' --executor dask://10.0.0.5:8786 --out ranking.parquet": "needs "
         "them; tests/studies/pools/test_pool_on_dask.py starts its own",
     },
+    "routing.md": {
+        "pip install 'coalface[app]'": "installs from the network",
+        "coalface route serve models.router": "serves until it is stopped; tests/routing/test_desk.py starts it",
+        "coalface route report models.router": "needs the journal of the service; tests/cli/test_route.py runs it",
+        "python examples/routing/route_prompts.py": "tests/test_examples.py runs it",
+    },
     "theory.md": {"python examples/where_questions_end.py": "tests/test_examples.py runs it"},
 }
 

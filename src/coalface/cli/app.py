@@ -20,6 +20,9 @@ from coalface.cli.option_groups import with_groups
 from coalface.cli.predict import predict
 from coalface.cli.rank import rank
 from coalface.cli.report import report
+from coalface.cli.route.report import report as route_report
+from coalface.cli.route.serve import serve as route_serve
+from coalface.cli.route.train import train as route_train
 from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import sweep
@@ -46,6 +49,10 @@ def _add(group: typer.Typer, name: str, verb: Callable[..., None], *examples: st
 
 app = _group("Cost-sensitive classification that asks for as few costs as possible.", "demo")
 data = _group("Inspect, convert and fetch datasets.", "data info calls.csv --label kind")
+route = _group(
+    "Choose a model, solver or tool for each request, by quality and price.",
+    "route train outcomes.csv --model models.router --value-of-quality 0.05",
+)
 tag = _group(
     "Tag the words of sentences with few roll-outs (CoNLL files).",
     "tag train train.conll --model names.coal --constraints bio",
@@ -141,6 +148,16 @@ _add(data, "list", list_known, "data list")
 _add(data, "info", info, "data info calls.csv --label kind", "data info digits")
 _add(data, "convert", convert, "data convert calls.csv calls --label kind", "data convert digits digits")
 _add(data, "fetch", fetch, "data fetch newsgroups20 --into data")
+app.add_typer(route, name="route")
+_add(
+    route,
+    "train",
+    route_train,
+    "route train outcomes.csv --model models.router --value-of-quality 0.05",
+    "route train outcomes.jsonl --model models.router --price small=0.001,large=0.03 --active",
+)
+_add(route, "serve", route_serve, "route serve models.router --port 8138")
+_add(route, "report", route_report, "route report models.router", "route report models.router test.csv --figure t.svg")
 app.add_typer(tag, name="tag")
 _add(tag, "train", tag_train, "tag train train.conll --model names.coal --constraints bio")
 _add(tag, "predict", tag_predict, "tag predict names.coal new.conll > tags.jsonl")

@@ -87,7 +87,7 @@ def ask_for_all(settings: Settings, scratch: Scratch, reason: int) -> int:
 @inlined
 def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs that the rule asks for; returns their number."""
-    lowest, highest = scratch.lowest, scratch.highest
+    lowest, highest, offset = scratch.lowest, scratch.highest, scratch.offset
     candidates, mask, reasons, propensity = (
         scratch.candidates,
         scratch.mask,
@@ -95,22 +95,22 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         scratch.propensity,
     )
     threshold = np.float32(settings.width_scale / np.sqrt(np.float64(round_number)))
-    best_label = np.float32(np.inf)  # the least highest cost of a label
+    best_label = np.float32(np.inf)  # the least highest total cost of a label
     for k in range(settings.n_labels):
         if candidates[k]:
-            best_label = min(best_label, highest[k])
+            best_label = min(best_label, highest[k] + offset[k])
     abstain_cost = np.float32(settings.abstain_cost)
     guaranteed_cost = min(best_label, abstain_cost)
     n_contenders = int(abstain_cost < best_label)  # abstaining is a contender too; in a tie the label wins
     n_uncertain = 0  # contenders that are also wide
     for k in range(settings.n_labels):
-        if candidates[k] and lowest[k] <= guaranteed_cost:
+        if candidates[k] and lowest[k] + offset[k] <= guaranteed_cost:
             n_contenders += 1
             n_uncertain += highest[k] - lowest[k] > threshold
     coal_asks = n_contenders > 1 and n_uncertain > 0
     n_asked = 0
     for k in range(settings.n_labels):
-        contender = lowest[k] <= guaranteed_cost
+        contender = lowest[k] + offset[k] <= guaranteed_cost
         wide = highest[k] - lowest[k] > threshold
         if not candidates[k]:
             asked, reason = False, NOT_A_CANDIDATE
@@ -119,7 +119,7 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         elif settings.rule == ALL_OR_NONE and coal_asks:
             asked, reason = True, WITH_THE_REST
         elif not contender and settings.rule != NO_DOMINATION:
-            asked, reason = False, ABSTAINING_IS_CHEAPER if lowest[k] <= best_label else CANNOT_BE_BEST
+            asked, reason = False, ABSTAINING_IS_CHEAPER if lowest[k] + offset[k] <= best_label else CANNOT_BE_BEST
         elif n_contenders == 1 and settings.rule != NO_DOMINATION:
             asked, reason = False, ONLY_CONTENDER
         else:
@@ -145,7 +145,7 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
             total += 1.0 / (1.0 + np.float64(asked[k]))
     if total == 0.0:
         return 0
-    best = best_answer(settings, candidates, scratch.predicted)
+    best = best_answer(settings, candidates, scratch.predicted, scratch.offset)
     share = _PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
@@ -232,15 +232,16 @@ def audit_fully(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 
 @inlined
-def best_answer(settings: Settings, candidates: Bool, predicted: F32) -> int:
-    """The candidate with the least raw prediction, the first of equals.
+def best_answer(settings: Settings, candidates: Bool, predicted: F32, offset: F32) -> int:
+    """The candidate with the least raw prediction plus the known part of its cost, the first of equals.
 
     Returns ``n_labels`` if abstaining costs less than every prediction, and -1 if there is neither.
     """
     best = -1
     for k in range(settings.n_labels):
-        if candidates[k] and (best < 0 or predicted[k] < predicted[best]):
+        if candidates[k] and (best < 0 or predicted[k] + offset[k] < predicted[best] + offset[best]):
             best = k
-    if settings.abstain_cost < np.inf and (best < 0 or predicted[best] > np.float32(settings.abstain_cost)):
+    abstain_cost = np.float32(settings.abstain_cost)
+    if settings.abstain_cost < np.inf and (best < 0 or predicted[best] + offset[best] > abstain_cost):
         best = settings.n_labels
     return best

@@ -77,7 +77,7 @@ def tag_rows(
         predict(model, scratch, n)
         previous = _previous_tag(n_tags, sentences, tags, row)
         _allow(settings, scratch, allowed, int(row + 1 == sentences.ends[row]), previous)
-        tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)
+        tags[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
 
 
 @kernel
@@ -114,7 +114,8 @@ def learn_tags(
                 return
             of_tags = costs[truth[row]]
             n_asked = decide_and_answer(model, settings, scratch, n, of_tags)
-            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted)  # as predicted before learning
+            # as predicted before learning
+            tags[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
             learn_row(model, settings, scratch, n, of_tags, n_asked)
         else:
             tags[row] = 0

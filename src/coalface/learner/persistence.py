@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.data.encoding.choice import embedder_of, features_of, plain_features
 from coalface.data.encoding.encoder import Encoder
@@ -38,6 +39,17 @@ class PersistentLearner(AskingLearner):
         ...     CoalClassifier.load(f"{folder}/model.coalface").round_
         2
         """
+        with self.begin().model_.lock:  # a row learned in another thread would change the arrays
+            write_bundle(path, "model", *self.bundled())
+
+    def bundled(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What ``save`` writes: JSON values and arrays, for files that hold more than the learner.
+
+        >>> from coalface import CoalClassifier
+        >>> meta, arrays = CoalClassifier(["walk", "fly"]).begin().bundled()
+        >>> CoalClassifier.from_bundle(meta, arrays).classes_.tolist()
+        ['walk', 'fly']
+        """
         self.begin()._refuse_changed()
         check_recordable(self.classes_)
         meta: dict[str, Any] = {"params": self.plain_params(), "width": getattr(self, "n_features_in_", None)}
@@ -47,8 +59,7 @@ class PersistentLearner(AskingLearner):
             meta["encoder"] = self.encoder_.plain()
         if hasattr(self, "reading_"):
             meta["reading"] = self.reading_
-        with self.model_.lock:  # a row learned in another thread would change the arrays
-            write_bundle(path, "model", meta, {"classes_": self.classes_, **self.model_.saved()})
+        return meta, {"classes_": self.classes_, **self.model_.saved()}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: CostModel | None = None, features: Any = None) -> Self:
@@ -57,6 +68,18 @@ class PersistentLearner(AskingLearner):
         ``features`` is the function that turned texts into vectors, if there was one: it is not saved.
         """
         meta, arrays = read_bundle(path, "model")
+        return cls.from_bundle(meta, arrays, model, features, path)
+
+    @classmethod
+    def from_bundle(
+        cls,
+        meta: dict[str, Any],
+        arrays: dict[str, NDArray[Any]],
+        model: CostModel | None = None,
+        features: Any = None,
+        path: str | os.PathLike[str] = "This bundle",
+    ) -> Self:
+        """The learner of what ``bundled`` gave; errors name ``path``."""
         try:
             learner = cls._from_plain(cls._with_features(cls._with_model(meta["params"], model), features))
             learner._restore_encoder(meta.get("encoder"))

@@ -206,16 +206,24 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         """The importance weights (n, K) of the answers of rounds; empty: each counts once."""
         return NO_WEIGHTS
 
-    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
-        """The index of the best label of each row; K stands for abstaining."""
+    def answer(
+        self,
+        rows: Rows,
+        settings: Settings,
+        candidates: Mask = NO_ROUNDS.candidates,
+        offsets: Costs = NO_ROUNDS.offsets,
+    ) -> NDArray[np.int64]:
+        """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
         with self.lock:
-            return self.best_of(self.predictions(rows), settings, candidates)
+            return self.best_of(self.predictions(rows), settings, candidates, offsets)
 
-    def best_of(self, predicted: Costs, settings: Settings, candidates: Mask) -> NDArray[np.int64]:
+    def best_of(
+        self, predicted: Costs, settings: Settings, candidates: Mask, offsets: Costs = NO_ROUNDS.offsets
+    ) -> NDArray[np.int64]:
         """The index of the label with the least predicted cost in each row; K stands for abstaining."""
         best = np.empty(len(predicted), np.int64)
         with self.lock:
-            precomputed_ranges.best_answers(settings, self.scratch, candidates, predicted, best)
+            precomputed_ranges.best_answers(settings, self.scratch, candidates, offsets, predicted, best)
         return best
 
     def ask(
@@ -293,7 +301,9 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         batch, costs = rows.take(picked), given.costs[picked]
         candidates = given.candidates[picked] if len(given.candidates) else None
         first_round = int(self.state.counters[ROUND])
-        rounds = self.ask(batch, settings, new_rounds(len(batch), settings.n_labels, candidates), first_round)
+        known_parts = {name: part[picked] for name in ("offsets", "prices") if len(part := getattr(given, name))}
+        new = new_rounds(len(batch), settings.n_labels, candidates, **known_parts)
+        rounds = self.ask(batch, settings, new, first_round)
         asked, implied = np.empty(costs.shape, np.bool_), self.implications_for(settings)
         answer_rows(self.state, self.resolved(settings), self.scratch, first_round, rounds, costs, asked, implied)
         known = np.where(asked, costs, np.float32(np.nan))
@@ -328,14 +338,15 @@ def _outlooks(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
     if settings.audit_rate == 0.0:
         return NO_ROUNDS.outlook
     found, candidates = np.empty((len(rounds.mask), N_OUTLOOK)), rounds.reasons != NOT_A_CANDIDATE
-    fill_outlooks(settings, candidates, rounds.predicted, rounds.lowest, rounds.propensity, found)
+    offsets = rounds.offsets if len(rounds.offsets) else np.zeros_like(rounds.predicted)
+    fill_outlooks(settings, candidates, rounds.predicted, rounds.lowest, offsets, rounds.propensity, found)
     return found
 
 
 def told_of(rounds: RoundArrays) -> Told:
     """What telling reads of rounds."""
     audited = rounds.reasons == AUDIT if len(rounds.reasons) else NO_ROUNDS.asked
-    return Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook, audited, rounds.truth)
+    return Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook, audited, rounds.truth, rounds.offsets)
 
 
 def nothing_asked(groups: Groups, n_labels: int) -> Mask:

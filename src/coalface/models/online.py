@@ -127,9 +127,15 @@ class OnlineModel(CostModel):
 
         self._run_growing(rows, run_from)
 
-    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
-        """The index of the best label of each row; K stands for abstaining."""
-        return self._predict(rows, settings, candidates, NO_ROUNDS.predicted)
+    def answer(
+        self,
+        rows: Rows,
+        settings: Settings,
+        candidates: Mask = NO_ROUNDS.candidates,
+        offsets: Costs = NO_ROUNDS.offsets,
+    ) -> NDArray[np.int64]:
+        """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
+        return self._predict(rows, settings, candidates, NO_ROUNDS.predicted, offsets)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
@@ -168,11 +174,18 @@ class OnlineModel(CostModel):
             self.scratch = new_scratch(self.n_labels, longest + longest // 4)
         return self.scratch
 
-    def _predict(self, rows: Rows, settings: Settings, candidates: Mask, predicted: Costs) -> NDArray[np.int64]:
+    def _predict(
+        self,
+        rows: Rows,
+        settings: Settings,
+        candidates: Mask,
+        predicted: Costs,
+        offsets: Costs = NO_ROUNDS.offsets,
+    ) -> NDArray[np.int64]:
         best = np.empty(len(rows), np.int64)
         with self.lock:
             scratch = self.scratch_for(rows.longest)
-            online.predict_rows(self.state, settings, scratch, rows.csr, candidates, best, predicted)
+            online.predict_rows(self.state, settings, scratch, rows.csr, candidates, offsets, best, predicted)
         return best
 
     def _decide(

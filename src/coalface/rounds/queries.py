@@ -98,6 +98,7 @@ class Queries:
     outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.stopping; None if the chances are unknown
     checksum: int | None = None  # of the examples; None: not compared
     price_of_truth: float = np.inf  # in costs
+    offset: NDArray[np.float64] | None = None  # (n, K) the known part of each cost, the least of a row as 0
 
     @property
     def reasons(self) -> NDArray[np.str_]:
@@ -140,7 +141,7 @@ class Queries:
 
     def reason(self, i: int) -> str:
         """Explain the questions about example ``i``, a line per label, the least predicted cost first."""
-        order, shown = np.argsort(self.predicted[i], kind="stable"), self.shown_costs[i]
+        order, shown = np.argsort(self._totals(i), kind="stable"), self.shown_costs[i]
         names = [str(name) for name in self.classes]
         wide = max(len(name) for name in names)
         counted, truth = f"{self.mask[i].sum()} of {len(names)} costs", bool(self.truth[i])
@@ -149,6 +150,7 @@ class Queries:
         lines += [
             f"  {'ask ' if self.mask[i, k] and not truth else '    '}{names[k]:<{wide}}  predicted {shown[k]:7.3f}"
             f"  range {self.ranges.lowest[i, k]:.3f} to {self.ranges.highest[i, k]:.3f}"
+            f"{'' if self.offset is None else f'  plus {self.offset[i, k]:.3f}'}"
             f"  {REASONS[int(self.reason_codes[i, k])]}"
             for k in order
         ]
@@ -163,7 +165,7 @@ class Queries:
         """
         texts, codes = self._texts, self.reason_codes[i]
         asked = np.flatnonzero(self.mask[i])
-        order = asked[np.lexsort((self.predicted[i, asked], ~self.next[i, asked]))].tolist()
+        order = asked[np.lexsort((self._totals(i)[asked], ~self.next[i, asked]))].tolist()
         lowest, highest = self.ranges.lowest[i], self.ranges.highest[i]
         return Round(
             number=self.first_round + i,
@@ -175,7 +177,12 @@ class Queries:
             propensity={texts[k]: float(self.propensity[i, k]) for k in asked.tolist() if codes[k] == AUDIT},
             outlook=None if self.outlook is None else outlook_of(texts, self.outlook[i]),
             ask_truth=bool(self.truth[i]),
+            offset={} if self.offset is None else dict(zip(texts, self.offset[i].tolist(), strict=True)),
         )
+
+    def _totals(self, i: int) -> NDArray[np.float64]:
+        """The predicted costs of example ``i`` with their known parts."""
+        return self.predicted[i] if self.offset is None else np.asarray(self.predicted[i] + self.offset[i])
 
     @cached_property
     def _texts(self) -> list[str]:
