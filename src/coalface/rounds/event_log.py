@@ -35,6 +35,7 @@ STEPS = (
         "CREATE INDEX events_by_who ON events (who, id)",
         "CREATE INDEX events_by_example ON events (example, id)",
     ),
+    sql_step(),  # from here on a log may have changes of labels, which earlier versions of coalface would ignore
 )
 
 
