@@ -93,13 +93,12 @@ class LabelLearner(AskingLearner):
         return self
 
     def _apply(self, change: LabelChange, after: LabelSet) -> None:
-        if self.cost_matrix is not None:  # names of a data frame would be those before the change
-            self.cost_matrix = check_cost_matrix(self.cost_matrix, self.classes_)
+        if self.cost_matrix is not None:
+            before = check_cost_matrix(self.cost_matrix, self.classes_)  # a data frame would keep the old names
+            self.cost_matrix = before if change.cost_matrix is None else np.array(change.cost_matrix)
         if len(after.classes) > len(self.classes_):
             begun = change.round > 1 or int(self.model_.state.counters[ROUND]) > 1
             self.model_.add_label(change.round if begun else 0)  # before the first round, it is one of the first
-        if change.cost_matrix is not None:
-            self.cost_matrix = np.array(change.cost_matrix)
         self.classes_ = after.classes
         self.model_.set_active(after.active)
         if self.classes is not None:

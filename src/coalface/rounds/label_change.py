@@ -63,6 +63,27 @@ class LabelChange:
         return parsed
 
 
+def change_of(
+    add: Any = None, rename: Any = None, to: Any = None, retire: Any = None, cost_matrix: Any = None
+) -> LabelChange:
+    """The one change that is asked for, at no round yet; an InputError if there is not exactly one.
+
+    >>> change_of(rename="walk", to="hike")
+    LabelChange(kind='rename', label='walk', round=0, new_name='hike', cost_matrix=None)
+    """
+    given = [name for name, value in (("add", add), ("rename", rename), ("retire", retire)) if value is not None]
+    if len(given) != 1:
+        raise InputError(f"Exactly one of add, rename and retire must be given, got {', '.join(given) or 'none'}.")
+    if (rename is None) != (to is None):
+        raise InputError("rename needs the new name too, and no other change has one.")
+    matrix = None if cost_matrix is None else tuple(tuple(float(cost) for cost in row) for row in cost_matrix)
+    if add is not None:
+        return LabelChange(ADD, add, 0, cost_matrix=matrix)
+    if matrix is not None:
+        raise InputError("A cost matrix must come with a label that is added, got none. Leave it out.")
+    return LabelChange(RETIRE, retire, 0) if rename is None else LabelChange(RENAME, rename, 0, new_name=to)
+
+
 class LabelSet(NamedTuple):
     """The labels in the order of their columns, and which of them are not retired.
 
