@@ -11,6 +11,7 @@ import argparse
 import gzip
 import json
 import os
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -58,14 +59,14 @@ def run(data: dict[str, Any], order: NDArray[np.int64], labels: list[str], late:
     return found
 
 
-def loaded(folder: Path, n_train: int | None) -> dict[str, Any]:
+def loaded(folder: Path, n_train: int | None, n_test: int | None) -> dict[str, Any]:
     """The questions as hashed words, by the learner's own encoder."""
     texts, labels, cost = read(folder / "seven_models_train.jsonl.gz")
     texts_test, _, cost_test = read(folder / "seven_models_test.jsonl.gz")
     _, encoder = CoalClassifier(classes=labels).encoded(texts[:n_train])
     assert encoder is not None
-    X, X_test = encoder.transform(texts[:n_train]), encoder.transform(texts_test)
-    return {"X": X, "X_test": X_test, "cost": cost[:n_train], "cost_test": cost_test, "labels": labels}
+    X, X_test = encoder.transform(texts[:n_train]), encoder.transform(texts_test[:n_test])
+    return {"X": X, "X_test": X_test, "cost": cost[:n_train], "cost_test": cost_test[:n_test], "labels": labels}
 
 
 def main() -> None:
@@ -73,14 +74,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--permutations", type=int, default=3)
     parser.add_argument("--rows", type=int, default=None, help="training questions, by default all")
+    parser.add_argument("--test-rows", type=int, default=None, help="test questions, by default all")
+    parser.add_argument("--late", type=int, nargs="*", help="labels that are added late, by rank of cost, from 0")
     given = parser.parse_args()
-    data = loaded(Path(os.environ["COALFACE_DATA"], "llm_routing"), given.rows)
+    data = loaded(Path(os.environ["COALFACE_DATA"], "llm_routing"), given.rows, given.test_rows)
     n_rows, labels = len(data["cost"]), data["labels"]
+    ranked = [labels[place] for place in np.nanmean(data["cost"], axis=0).argsort().tolist()]
+    newcomers = ranked if given.late is None else [ranked[place] for place in given.late]
     runs: dict[tuple[str, str], list[list[tuple[int, float]]]] = defaultdict(list)
     for seed in range(given.permutations):
         order = np.random.default_rng(seed).permutation(n_rows)
         start = run(data, order, labels, None)
-        for label in labels:
+        for label in newcomers:
+            print(f"permutation {seed}, {label}", file=sys.stderr, flush=True)
             runs[label, "start"].append(start)
             runs[label, "half-way"].append(run(data, order, labels, label))
             runs[label, "never"].append(run(data, order, [one for one in labels if one != label], None))

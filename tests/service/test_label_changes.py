@@ -20,6 +20,7 @@ from coalface.service.project.project import Project
 from tests.service.desks import make_project, open_desk
 from tests.service.projects import costs_for, same_bits, small_project
 from tests.service.serving import client_of, served
+from tests.service.test_pages import log_in
 
 PROJECT = "/api/v1/projects/tickets"
 
@@ -228,10 +229,18 @@ def test_engineers_change_labels_over_rest_and_annotators_may_not(desk):
         assert seen["all_labels"] == ["Billing", "Refunds", "Fraud", "Lawyers"]
         for body in ({}, {"add": "x", "retire": "Billing"}, {"rename": "Billing"}, {"add": "Billing"}, {"eat": "x"}):
             assert eve.post(f"{PROJECT}/labels", json=body).status_code == 422
-        page = eve.get("/dashboard").text
+
+
+def test_pages_show_the_labels_as_they_are_now(desk):
+    desk.change_labels(change_of(add="Legal"))
+    desk.change_labels(change_of(retire="Fraud"))
+    with served(desk) as address, client_of(address) as client:
+        log_in(client, "eve")
+        page = client.get("/dashboard").text
         assert "Fraud (retired)" in page
-        assert "Lawyers" in page
-        assert "Lawyers" in ann.get("/label").text  # as a label whose cost may be added
+        assert "Legal" in page
+        assert "Legal" in client.get("/label").text  # the first examples are asked about in full
+        assert "Fraud" not in client.get("/label").text
 
 
 def test_the_reasons_of_labels_that_are_not_asked_leave_out_retired_ones(free, draw):
