@@ -14,6 +14,7 @@ from typing import NamedTuple
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.online import decide_and_answer, has_room, learn_row
 from coalface.kernels.regression import gather, predict
+from coalface.kernels.rounds import forget_known_parts
 from coalface.kernels.rules import best_answer
 from coalface.kernels.state import COSTS_QUERIED, F32, I32, I64, Bool, Csr, Model, Scratch, Settings
 
@@ -71,6 +72,7 @@ def tag_rows(
 ) -> None:
     """Tag all words."""
     n_tags = settings.n_labels
+    forget_known_parts(scratch)
     for row in range(tags.shape[0]):
         _write_history(n_tags, sentences, rows, tags, row)
         n = gather(model, settings, scratch, rows, row)
@@ -103,6 +105,7 @@ def learn_tags(
     """
     n_tags = settings.n_labels
     scratch.candidates[:n_tags] = True
+    forget_known_parts(scratch)
     for position in range(done[0], stop):
         if model.counters[COSTS_QUERIED] >= budget:
             return
