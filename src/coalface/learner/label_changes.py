@@ -34,8 +34,8 @@ class LabelLearner(AskingLearner):
         >>> learner = CoalClassifier(["walk", "fly"], model="online").tell([[1.0]] * 50, [[0.2, 0.9]] * 50)
         >>> learner.add_label("swim").classes_.tolist()
         ['walk', 'fly', 'swim']
-        >>> learner.ask([[1.0]]).labels(0).tolist(), learner.cost_range([[1.0]]).width[0, 2]
-        (['swim'], 1.0)
+        >>> learner.ask([[1.0]]).reasons[0, 2].item(), learner.cost_range([[1.0]]).width[0, 2].item()
+        ('new label', 1.0)
         """
         label = _plain(label)
         after = self.begin().labels_.after(LabelChange(ADD, label, self.round_))

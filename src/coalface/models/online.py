@@ -97,11 +97,11 @@ class OnlineModel(CostModel):
         model, lanes, new = self.state, lanes_for(self.n_labels + 1), self.n_labels
         cells = widened(model.cells, lanes, 2)
         cells[:, INVERSE_SCALE, new:] = UNSEEN_INVERSE_SCALE
-        others = self.teachers()
+        others, used = self.teachers(), slice(int(model.counters[SLOTS_USED]))
         if len(others):
-            scale = cells[:, INVERSE_SCALE, others].min(axis=1).astype(np.float64)
-            effects = cells[:, WEIGHT, others].astype(np.float64) * cells[:, INVERSE_SCALE, others]
-            cells[:, INVERSE_SCALE, new], cells[:, WEIGHT, new] = scale, effects.mean(axis=1) / scale
+            scales = cells[used, INVERSE_SCALE][:, others].astype(np.float64)
+            scale, effects = scales.min(axis=1), cells[used, WEIGHT][:, others] * scales
+            cells[used, INVERSE_SCALE, new], cells[used, WEIGHT, new] = scale, effects.mean(axis=1) / scale
         self.state = model._replace(
             cells=cells,
             norm_sum=widened(model.norm_sum, lanes),
