@@ -101,7 +101,9 @@ def main() -> None:
         if kind == "half-way":
             regrets.append(table[:, :, 1] - np.array(runs[label, "start"])[:, :, 1])
     mean, deviation = (np.array(regrets).mean(axis=(0, 1)), np.array(regrets).mean(axis=0).std(axis=0, ddof=1))
-    print("regret, mean over labels:", mean.round(4).tolist(), "deviation over permutations:", deviation.round(4).tolist())
+    print(
+        "regret, mean over labels:", mean.round(4).tolist(), "deviation over permutations:", deviation.round(4).tolist()
+    )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,6 @@ NOT_RUN = {
     "labels.md": {
         "export COALFACE_TOKEN=coal_...": "has no token; tests/cli/test_labels.py starts a service",
         "coalface labels http://127.0.0.1:8137/tickets --add legal": "needs that service",
-        '{"labels":"add"': "is a line of the ledger; tests/learner/test_label_changes.py reads one",
     },
     "large-pools.md": {
         "dask scheduler --host 10.0.0.5": "runs until it is stopped",
@@ -70,6 +69,7 @@ WRITTEN = {
 SHOWN = {
     "data.md": {"id,message": "tickets.csv", '{"row": 0': "predictions.jsonl", "refund:0.25": "calls.vw"},
     "keeping-answers.md": {'{"round":1,': "answers.jsonl"},
+    "labels.md": {'{"labels":"add"': "routing.jsonl"},
 }
 _BLOCK_TABLES = {"not run": NOT_RUN, "written": WRITTEN, "shown": SHOWN}
 _SHELL = re.compile(r"(\$ )?(coalface|make|pip|python|export) ", re.MULTILINE)

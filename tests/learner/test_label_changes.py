@@ -329,10 +329,19 @@ def test_the_class_model_learns_on_after_a_label_is_retired():
     assert {*learner.predict(X)} <= {"ant", "cow"}
 
 
+@pytest.mark.parametrize("model", ["online", "ridge"])
+def test_a_new_label_starts_at_the_mean_prediction_of_the_others_in_use(model):
+    learner = CoalClassifier(NAMES, model=MODELS[model]).tell(X[:20], COST[:20, :3]).retire_label("bee")
+    learner.add_label("dog")
+    predicted = learner.predict_cost(X)
+    np.testing.assert_allclose(predicted[:, 3], predicted[:, [0, 2]].mean(axis=1), atol=1e-5)
+
+
 def test_predictions_warn_of_a_new_label_and_not_of_a_retired_one():
     learner = CoalClassifier(NAMES, model="online").tell(X[:20], COST[:20, :3]).add_label("dog")
     with pytest.warns(UnansweredWarning, match="dog"):
-        assert "dog" not in learner.predict(X[COST[:, :3].min(axis=1) < 0.2])  # it counts as the middle
+        assert "dog" not in learner.predict(X)
+    assert learner.predict(X[:1], candidates=[[False, False, False, True]]).tolist() == ["dog"]
     learner.retire_label("dog").predict(X)
     assert "dog" not in learner.rare_labels_
 

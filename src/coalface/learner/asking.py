@@ -241,7 +241,7 @@ class AskingLearner(TruthLearner):
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {shortened(np.asarray(labels).tolist())}.")
         matters = self.audit_rate > 0 or self.price_of_truth is not None
-        decided = asked
+        decided: Any = asked
         if matters:  # as ask_row decided
             decided = self._decide(row, self._candidates(None, row)).restricted_to(asked)
         self._tell(None, row, self.classes_, cost, decided, None)

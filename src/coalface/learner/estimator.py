@@ -100,9 +100,10 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     def predict(self, X: Any, *, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
         """The label with the least predicted cost, per example, or ``abstain_label`` if ``abstain_cost`` is less.
 
-        A label without any answered cost counts as costing the middle of ``cost_bounds``; a warning says so once. A
-        learner without any answer predicts the first label. ``offset`` (n, K) or (K,) is the known part of each cost,
-        in the unit of ``cost_bounds``; the label with the least total is returned.
+        A label without any answered cost counts as costing the middle of ``cost_bounds``; a warning says so once. One
+        that was added later is not predicted before its first answer. A learner without any answer predicts the first
+        label. ``offset`` (n, K) or (K,) is the known part of each cost, in the unit of ``cost_bounds``; the label with
+        the least total is returned.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
@@ -263,6 +264,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         with self.model_.lock:
             predicted = self.model_.predictions(rows).copy()  # the model may keep its array
             predicted[:, silent] = _MIDDLE
+            predicted[:, silent & (self.model_.state.since[: len(silent)] > 0)] = np.inf  # a new label waits
             return self.model_.best_of(predicted, settings, candidates, offsets)
 
     # -- labels ------------------------------------------------------------------------------------

@@ -26,16 +26,16 @@ class LabelLearner(AskingLearner):
     def add_label(self, label: Any, *, cost_matrix: Any = None) -> Self:
         """Add a label, in the last column, or bring back a retired one with what it has learned.
 
-        A new label is uncertain: it is asked about on the next examples, ``warm_up`` of them or 10, and any cost is
-        possible until its first answer. The other labels keep what they have learned. A learner with a
-        ``cost_matrix`` needs the matrix of all labels, the new one last; the earlier costs must stay.
+        A new label is uncertain: it is asked about on the next examples, ``warm_up`` of them or 10. Until its first
+        answer any cost is possible, and it is not predicted. The other labels keep what they have learned. A learner
+        with a ``cost_matrix`` needs the matrix of all labels, the new one last; the earlier costs must stay.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"], model="online").tell([[1.0]] * 50, [[0.2, 0.9]] * 50)
         >>> learner.add_label("swim").classes_.tolist()
         ['walk', 'fly', 'swim']
-        >>> learner.ask([[1.0]]).labels(0).tolist(), learner.cost_range([[1.0]]).width[0, 2]
-        (['swim'], 1.0)
+        >>> learner.ask([[1.0]]).reasons[0, 2].item(), learner.cost_range([[1.0]]).width[0, 2].item()
+        ('new label', 1.0)
         """
         label = _plain(label)
         after = self.begin().labels_.after(LabelChange(ADD, label, self.round_))

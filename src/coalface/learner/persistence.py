@@ -239,8 +239,9 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
-    """The label changes, and the rounds in batches that have one width, are all late or none, and name columns only in
-    their first round.
+    """The label changes, and the rounds between them in batches.
+
+    The rounds of a batch have one width, are all late or none, and name columns only in the first of them.
     """
     batch: list[Round] = []
     number = 1

@@ -1,9 +1,9 @@
 """The class model: learns which label is best, by logistic regression, where all the costs of an example are known.
 
-A row whose costs are all known, asked for, told or implied, retired labels aside, is an example of the class of its cheapest label. The
-predicted cost of a label is its mean cost over the examples of each class, weighted by the class's probability. So rows
-can be learned from true labels alone. All examples are stored, and the regression is fitted again when they have grown
-by a tenth.
+A row whose costs are all known, asked for, told or implied, is an example of the class of its cheapest label; costs of
+retired labels may be unknown. The predicted cost of a label is its mean cost over the examples of each class, weighted
+by the class's probability. So rows can be learned from true labels alone. All examples are stored, and the regression
+is fitted again when they have grown by a tenth.
 """
 
 from collections.abc import Mapping

@@ -175,6 +175,10 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
             self.scratch = new_scratch(self.n_labels, 0)
             self.active = np.append(self.active, True)
 
+    def teachers(self) -> NDArray[np.int64]:
+        """The columns of the labels that a new label resembles until its first answer: all with an answer in use."""
+        return np.flatnonzero((self.state.answered[: self.n_labels] > 0) & self.active)
+
     def set_active(self, active: Mask) -> None:
         """Say which labels, (K,), are not retired: complete examples lack only costs of retired labels."""
         with self.lock:

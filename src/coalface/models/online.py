@@ -22,6 +22,7 @@ from coalface.kernels.state import (
     NO_ROUNDS,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
+    WEIGHT,
     Csr,
     Model,
     RoundArrays,
@@ -92,10 +93,15 @@ class OnlineModel(CostModel):
         return begun
 
     def grow(self) -> None:
-        """Make room for one more label; its weights are those of a label that was never answered."""
-        model, lanes = self.state, lanes_for(self.n_labels + 1)
+        """Make room for one more label, which predicts the mean of the others and is as uncertain as an empty model."""
+        model, lanes, new = self.state, lanes_for(self.n_labels + 1), self.n_labels
         cells = widened(model.cells, lanes, 2)
-        cells[:, INVERSE_SCALE, self.n_labels :] = UNSEEN_INVERSE_SCALE
+        cells[:, INVERSE_SCALE, new:] = UNSEEN_INVERSE_SCALE
+        others, used = self.teachers(), slice(int(model.counters[SLOTS_USED]))
+        if len(others):
+            scales = cells[used, INVERSE_SCALE][:, others].astype(np.float64)
+            scale, effects = scales.min(axis=1), cells[used, WEIGHT][:, others] * scales
+            cells[used, INVERSE_SCALE, new], cells[used, WEIGHT, new] = scale, effects.mean(axis=1) / scale
         self.state = model._replace(
             cells=cells,
             norm_sum=widened(model.norm_sum, lanes),

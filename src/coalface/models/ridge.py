@@ -84,13 +84,16 @@ class RidgeModel(CostModel):
         self._make_room(0)
 
     def grow(self) -> None:
-        """Make room for one more label, whose weights are 0 and as uncertain as before the first cost."""
+        """Make room for one more label, which predicts the mean of the others and is as uncertain as an empty model."""
         n_labels, columns = self.n_labels + 1, np.arange(self._n_columns)
         self.features.first.add_label()
         self.factors = widened(self.factors, n_labels)
         self.factors[-1, self._starts[columns] + columns] = 1.0
         self.variances = widened(self.variances, n_labels, fill=1.0 / self.penalty)
+        others = self.teachers()
         self.weights = widened(self.weights, n_labels)
+        if len(others):
+            self.weights[-1] = self.weights[others].mean(axis=0)
 
     # -- predictions and ranges ------------------------------------------------------------------
 

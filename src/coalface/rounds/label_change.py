@@ -151,7 +151,7 @@ class LabelSet(NamedTuple):
         return found
 
     def _column(self, label: Any) -> int:
-        names = self.classes.tolist()
+        names: list[Any] = self.classes.tolist()
         if label not in names:
             raise UnknownLabelError(label, names)
         return names.index(label)

@@ -263,7 +263,9 @@ class Queries:
         if given is not None and np.ndim(given) == 2 and np.shape(given)[1] == len(self.classes):
             cost = _with_columns(np.asarray(given), more, np.nan)
         low, high = self.ranges.lowest.min(initial=0.0), self.ranges.highest.max(initial=0.0)
-        ranges = CostRanges(_with_columns(self.ranges.lowest, more, low), _with_columns(self.ranges.highest, more, high))
+        ranges = CostRanges(
+            _with_columns(self.ranges.lowest, more, low), _with_columns(self.ranges.highest, more, high)
+        )
         outlook = self.outlook
         if outlook is not None:  # abstaining has the number after the last label
             outlook = outlook.copy()

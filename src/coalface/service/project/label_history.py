@@ -29,9 +29,12 @@ _LISTS = ("labels", "asked", "ask", "unasked", "candidates")
 class LabelHistory:
     """The changes so far, each with the number of its event.
 
-    >>> history = LabelHistory().with_event(Event("labels", 1.0, id=7, body=LabelChange("rename", "a", 3, "b").to_json()))
-    >>> history.name_now("a"), history.name_now("a", after=7), history.as_now(Event("x", 1.0, id=5, body={"asked": ["a"]})).body
-    ('b', 'a', {'asked': ['b']})
+    >>> renamed = LabelChange("rename", "a", 3, new_name="b")
+    >>> history = LabelHistory().with_event(Event("labels", 1.0, id=7, body=renamed.to_json()))
+    >>> history.name_now("a"), history.name_now("a", after=7)
+    ('b', 'a')
+    >>> history.as_now(Event("answered", 1.0, id=5, body={"asked": ["a"]})).body
+    {'asked': ['b']}
     """
 
     changes: tuple[tuple[int, LabelChange], ...] = ()
@@ -149,7 +152,7 @@ def checked_change(project: Project, change: LabelChange) -> LabelChange:
 
 def _check_matrix(project: Project, matrix: Any) -> None:
     n_before, (low, high) = len(project.labels), project.cost_bounds
-    if not np.array_equal(matrix[:n_before, :n_before], project.matrix):
+    if not np.array_equal(matrix[:n_before, :n_before], np.asarray(project.matrix)):
         raise InputError("The cost matrix must keep the costs of the earlier labels; add a row and a column only.")
     if matrix.min() < low or matrix.max() > high:
         raise InputError(

@@ -22,6 +22,7 @@ STEPS = (
     sql_step("ALTER TABLE project ADD COLUMN rests_on TEXT"),
 )
 _project = sa.table("project", sa.column("id"), sa.column("rests_on"))
+_CHANGES = {"list of labels": "; coalface labels adds, renames and retires labels"}
 _RESTORE = "Restore it from a copy, or import an exported .zip."
 
 
@@ -85,7 +86,7 @@ def claim(connection: sa.Connection, project_id: str, foundations: Mapping[str, 
         if kept.get(name) != value:
             raise InputError(
                 f"The {name} must not change after the first question, it was {kept.get(name)!s:.200}, got "
-                f"{value!s:.200}. Change it back, or create a new project; coalface labels adds, renames and retires labels."
+                f"{value!s:.200}. Change it back, or create a new project{_CHANGES.get(name, '')}."
             )
 
 

@@ -1,7 +1,7 @@
 """A labelling project: a folder with its settings, its labels, the costs of errors, and the pool of examples.
 
-``project.toml`` may be edited by hand. ``labels.txt`` has the first labels, one per line. ``cost_matrix.csv``, which is optional, has
-the cost of each label by the true label.
+``project.toml`` may be edited by hand. ``labels.txt`` has the first labels, one per line. ``cost_matrix.csv``, which is
+optional, has the cost of each label by the true label.
 """
 
 import csv
