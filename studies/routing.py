@@ -129,7 +129,7 @@ def rival(kind, task, share, drawn, seed):
     def new():
         if kind == "forest":
             return RandomForestRegressor(N_TREES, max_features="sqrt", min_samples_leaf=5, random_state=seed, n_jobs=1)
-        return KNeighborsRegressor(N_NEIGHBOURS)
+        return KNeighborsRegressor(N_NEIGHBOURS, algorithm="brute")
 
     loss = bought(task, share, drawn, seed)
     if drawn == "examples" and not np.isnan(task.loss).any():
@@ -260,7 +260,8 @@ def run_dollars(task, seed, table):
         print(f"dollars {task.features} {seed} {name} {share}: {part:.3f} total {at:.5f}", flush=True)
 
 
-def run(out, cache, permutations):
+def run(out, cache, permutations, tasks):
+    """Run all permutations of these tasks, such as "routerbench:words"; the slow rivals only for the first ones."""
     out.mkdir(parents=True, exist_ok=True)
     cache.mkdir(parents=True, exist_ok=True)
     key = ["data", "features", "learner", "asked", "seed"]
@@ -268,12 +269,12 @@ def run(out, cache, permutations):
     dollars = Table(out / "dollars.csv", [*key, "weight", "share", "loss", "dollars"], [*key, "weight"])
     made = {}
     for seed in range(permutations):
-        for name, features in (("routerbench", "words"), ("seven_models", "words"), ("routerbench", "minilm")):
+        for name, features in (one.split(":") for one in tasks):
             task = made.get((name, features)) or task_of(name, features, cache)
             made[name, features] = task
             if task.dollars is not None:
                 run_dollars(task, seed, dollars)
-            run_losses(task, seed, losses, heavy=name == "routerbench" or seed < 3)
+            run_losses(task, seed, losses, heavy=seed < 3)
 
 
 # -- report ----------------------------------------------------------------------------------------------------------
@@ -291,8 +292,9 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("studies/routing"))
     parser.add_argument("--cache", type=Path, default=Path("routing-cache"))
     parser.add_argument("--permutations", type=int, default=10)
+    parser.add_argument("--tasks", nargs="+", default=["routerbench:words", "seven_models:words", "routerbench:minilm"])
     given = parser.parse_args()
     if given.verb == "run":
-        run(given.out, given.cache, given.permutations)
+        run(given.out, given.cache, given.permutations, given.tasks)
     else:
         report(given.out)
