@@ -5,8 +5,8 @@ Run it with the folder ``llm_routing`` in ``$COALFACE_DATA``::
     python studies/routing.py run --out studies/routing --cache CACHE
     python studies/routing.py report --out studies/routing
 
-``run`` adds lines to ``losses.csv`` and ``dollars.csv``, skips what they have, and can be stopped at any time. ``report``
-writes the tables and figures. Test prompts with an unknown outcome are left out.
+``run`` adds lines to ``losses.csv`` and ``dollars.csv``, skips what they have, and can be stopped at any time.
+``report`` writes the tables and figures. Test prompts with an unknown outcome are left out.
 """
 
 import argparse
@@ -53,16 +53,19 @@ class Task:
 
 
 def prompts(name, part):
+    """The prompts of one part of a dataset."""
     path = Path(os.environ["COALFACE_DATA"], "llm_routing", f"{name}_{part}.jsonl.gz")
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
 def numbers(rows, key, models):
+    """A number for every prompt and model, NaN where it is unknown."""
     return np.array([[np.nan if row[key].get(m) is None else row[key][m] for m in models] for row in rows], np.float64)
 
 
 def task_of(name, features, cache):
+    """One dataset with one kind of features."""
     train, test = prompts(name, "train"), prompts(name, "test")
     models = list(train[0]["cost"])
     test = [row for row in test if not np.isnan(numbers([row], "cost", models)).any()]
@@ -77,6 +80,7 @@ def task_of(name, features, cache):
 
 
 def features_of(name, features, texts, cache):
+    """The features of training and test prompts; words are kept in the cache."""
     if features == "minilm":
         embed = SentenceEmbedder()  # it keeps its vectors on disk
         return tuple(np.asarray(embed(part), np.float32) for part in texts)
@@ -123,13 +127,14 @@ def bought(task, share, drawn, seed):
 
 
 def rival(kind, task, share, drawn, seed):
+    """The test losses that nearest neighbours or a forest predict from what they bought."""
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.neighbors import KNeighborsRegressor
 
     def new():
         if kind == "forest":
             return RandomForestRegressor(N_TREES, max_features="sqrt", min_samples_leaf=5, random_state=seed, n_jobs=1)
-        return KNeighborsRegressor(N_NEIGHBOURS)
+        return KNeighborsRegressor(N_NEIGHBOURS, algorithm="brute")
 
     loss = bought(task, share, drawn, seed)
     if drawn == "examples" and not np.isnan(task.loss).any():
@@ -139,27 +144,32 @@ def rival(kind, task, share, drawn, seed):
 
 
 def learner_of(task, **settings):
+    """A new learner for a task."""
     return CoalClassifier(task.models, **settings)
 
 
 def played(learner, task, seed, **known_parts):
+    """The learner after a simulated run over all training prompts, in the order of the seed."""
     order = np.random.default_rng(seed).permutation(len(task.loss))
     simulate(learner, task.X, task.loss, order=order, **known_parts)
     return learner
 
 
 def coal(task, share, seed):
+    """The losses that COAL predicts, and the share of outcomes that it bought."""
     settings = {} if share is None else {"budget": Budget(costs=share * task.loss.size, over=len(task.loss))}
     learner = played(learner_of(task, random_state=seed, **settings), task, seed)
     return learner.predict_cost(task.X_test), learner.costs_queried_ / task.loss.size
 
 
 def passive(task, seed):
+    """The losses that the same learner predicts with all outcomes."""
     learner = played(learner_of(task, rule="passive", random_state=seed), task, seed)
     return learner.predict_cost(task.X_test), 1.0
 
 
 def random_costs(task, share, seed):
+    """The losses that the same learner predicts with outcomes drawn at random."""
     loss = bought(task, share, "costs", seed)
     order = np.random.default_rng(seed).permutation(len(loss))
     learner = learner_of(task, rule="passive", random_state=seed)
@@ -181,9 +191,11 @@ class Table:
         self.have = {tuple(row[name] for name in key) for row in self.rows}
 
     def has(self, **values):
+        """Whether there is a line with these values."""
         return tuple(str(values[name]) for name in self.key) in self.have
 
     def add(self, rows):
+        """Add lines."""
         new = not self.path.exists()
         with self.path.open("a", newline="") as file:
             writer = csv.DictWriter(file, self.columns)
@@ -210,6 +222,7 @@ def loss_jobs(task, seed, heavy):
 
 
 def run_losses(task, seed, table, heavy):
+    """Add the test loss of every learner on one permutation."""
     rows = np.arange(len(task.loss_test))
     for name, share, predict in loss_jobs(task, seed, heavy):
         about = {"data": task.name, "features": task.features, "learner": name, "asked": share, "seed": seed}
@@ -223,6 +236,7 @@ def run_losses(task, seed, table, heavy):
 
 
 def router_jobs(task, seed):
+    """Who predicts losses where dollars count."""
     price = np.nanmean(task.dollars, axis=0)
 
     def router(**settings):
@@ -244,6 +258,7 @@ def router_jobs(task, seed):
 
 
 def run_dollars(task, seed, table):
+    """Add the trade-off between loss and dollars of every learner on one permutation."""
     price = np.broadcast_to(np.nanmean(task.dollars, axis=0), task.loss_test.shape)
     paid = np.where(np.isnan(task.dollars_test), price, task.dollars_test)
     for name, share, predict in router_jobs(task, seed):
@@ -260,7 +275,8 @@ def run_dollars(task, seed, table):
         print(f"dollars {task.features} {seed} {name} {share}: {part:.3f} total {at:.5f}", flush=True)
 
 
-def run(out, cache, permutations):
+def run(out, cache, permutations, tasks):
+    """Run all permutations of these tasks, such as "routerbench:words"; the slow rivals only for the first ones."""
     out.mkdir(parents=True, exist_ok=True)
     cache.mkdir(parents=True, exist_ok=True)
     key = ["data", "features", "learner", "asked", "seed"]
@@ -268,18 +284,19 @@ def run(out, cache, permutations):
     dollars = Table(out / "dollars.csv", [*key, "weight", "share", "loss", "dollars"], [*key, "weight"])
     made = {}
     for seed in range(permutations):
-        for name, features in (("routerbench", "words"), ("seven_models", "words"), ("routerbench", "minilm")):
+        for name, features in (one.split(":") for one in tasks):
             task = made.get((name, features)) or task_of(name, features, cache)
             made[name, features] = task
             if task.dollars is not None:
                 run_dollars(task, seed, dollars)
-            run_losses(task, seed, losses, heavy=name == "routerbench" or seed < 3)
+            run_losses(task, seed, losses, heavy=seed < 3)
 
 
 # -- report ----------------------------------------------------------------------------------------------------------
 
 
 def report(out):
+    """Write the tables and figures."""
     from routing_report import write_report
 
     write_report(out)
@@ -291,8 +308,9 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("studies/routing"))
     parser.add_argument("--cache", type=Path, default=Path("routing-cache"))
     parser.add_argument("--permutations", type=int, default=10)
+    parser.add_argument("--tasks", nargs="+", default=["routerbench:words", "seven_models:words", "routerbench:minilm"])
     given = parser.parse_args()
     if given.verb == "run":
-        run(given.out, given.cache, given.permutations)
+        run(given.out, given.cache, given.permutations, given.tasks)
     else:
         report(given.out)

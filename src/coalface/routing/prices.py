@@ -70,11 +70,11 @@ def offsets_of(price: NDArray[np.float64], quality_weight: float) -> NDArray[np.
     """
     if quality_weight == np.inf:
         return None
-    gaps = price - price.min(axis=1, keepdims=True)
-    least = gaps[gaps > 0].min(initial=np.inf)
+    gaps = np.asarray(price - price.min(axis=1, keepdims=True))
+    least = float(gaps[gaps > 0].min(initial=np.inf))
     if least == np.inf:
         return gaps
-    return np.minimum(gaps / max(quality_weight, _NEGLIGIBLE * least), _LARGEST_OFFSET)
+    return np.asarray(np.minimum(gaps / max(quality_weight, _NEGLIGIBLE * least), _LARGEST_OFFSET))
 
 
 def checked_weight(name: str, weight: Any) -> float:
