@@ -7,7 +7,6 @@ import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-
 KEY = "sk-very-secret-0123456789"
 
 
@@ -28,12 +27,21 @@ def honest(request):
     return json.dumps({"costs": {label: 0.0 if label == right else 0.5 for label in asked_labels(request)}})
 
 
+def always_honest(request, n):
+    return honest(request)
+
+
+def always(what):
+    """The same behaviour for every request."""
+    return lambda *_: what
+
+
 class FakeLlm:
     """``behave(request, n)`` gives what happens to the n-th request, counted from 0: a text, or a function of the
     handler for anything else. Every completed reply is charged for in ``ledger`` before it is sent."""
 
     def __init__(self, behave=None):
-        self.behave = behave or (lambda request, n: honest(request))
+        self.behave = behave or always_honest
         self.requests, self.ledger, self.headers = [], [], []
         self._lock = threading.Lock()
         self.slow = threading.Event()  # set at the end, so that nothing sleeps on
@@ -66,7 +74,7 @@ def status(code, body=b'{"error": "busy"}', **headers):
 
 
 def refusing(fake, handler, request):
-    send(handler, fake.completion(request, None or "", refusal="I cannot help with that."))
+    send(handler, fake.completion(request, refusal="I cannot help with that."))
 
 
 def cut_off(fake, handler, request):

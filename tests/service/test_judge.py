@@ -9,11 +9,14 @@ from coalface.service.annotators.chat import ChatEndpoint
 from coalface.service.annotators.judge import Judge, Patience, Prices
 from coalface.service.annotators.labelling import Labelling
 from coalface.service.annotators.programs import AnnotatorError
+from coalface.service.annotators.reply_forms import CostForm, InvalidReplyError
 from coalface.service.desk.calls import Calls
 from coalface.service.desk.desk import Desk
 from coalface.service.project.project import Project
 from tests.service.fake_llm import (
     KEY,
+    always,
+    always_honest,
     asked_labels,
     cut_off,
     fake_llm,
@@ -91,70 +94,79 @@ def test_a_judge_and_a_function_that_say_the_same_teach_the_same_bits(tmp_path):
         twin.close()
 
 
-@pytest.mark.parametrize(
-    ("trouble", "pauses", "possibly_paid"),
-    [
-        (status(429, Retry_After="7"), [7.0], 0),
-        (status(429), [1.0], 0),
-        (status(500), [1.0], 0),
-        (status(503, Retry_After="2"), [2.0], 0),
-        (status(504), [1.0], 1),
-        (too_slow, [1.0], 1),
-        (half_way, [1.0], 1),
-        (not_json, [1.0], 1),
-    ],
-    ids=["429 with Retry-After", "429", "500", "503", "504", "slow", "half-way", "not JSON"],
-)
-def test_a_failed_call_is_repeated_after_a_pause_and_booked_as_what_it_was(tmp_path, trouble, pauses, possibly_paid):
-    def behave(request, n):
-        return trouble if n == 1 else honest(request)
+TROUBLE = [  # what happens, the pause after it, and whether the call may have been paid
+    (status(429, Retry_After="7"), 7.0, False),
+    (status(429), 2.0, False),
+    (status(500), 4.0, False),
+    (status(503, Retry_After="2"), 2.0, False),
+    (status(504), 16.0, True),
+    (too_slow, 32.0, True),
+    (half_way, 64.0, True),
+    (not_json, 128.0, True),
+]
 
-    with fake_llm(behave) as fake, Run(tmp_path / "p", fake, n=4, timeout=0.3 if trouble is too_slow else 5.0) as run:
-        assert run.label(limit=3).failures == 0
-        assert run.pauses == pauses
-        assert run.book.possibly_paid == possibly_paid
-        assert run.book.unpaid == 1 - possibly_paid
-        unseen = len(fake.ledger) - run.book.replies  # what the endpoint charged for and the judge never saw
-        assert unseen <= possibly_paid
-        assert 0 <= fake.price(2.5, 10.0) - run.book.price <= run.book.at_risk
+
+def test_a_failed_call_is_repeated_after_a_pause_and_booked_as_what_it_was(tmp_path):
+    def behave(request, n):
+        return TROUBLE[n][0] if n < len(TROUBLE) else honest(request)
+
+    with fake_llm(behave) as fake, Run(tmp_path / "p", fake, n=2, timeout=0.5, retries=8) as run:
+        done = run.label(limit=1)
+        assert (done.answers, done.failures) == (1, 0)
+        assert run.pauses == [pause for _, pause, _ in TROUBLE]
+        assert (run.book.replies, run.book.unpaid, run.book.possibly_paid) == (1, 4, 4)
+        assert len(fake.ledger) > 1  # the endpoint charged for replies that the judge never saw
+        assert 0 < fake.price(2.5, 10.0) - run.book.price <= run.book.at_risk
 
 
 def test_pauses_double_and_a_judge_that_keeps_failing_ends_the_run(tmp_path):
-    with fake_llm(lambda request, n: status(500)) as fake, Run(tmp_path / "p", fake, retries=3) as run:
+    with fake_llm(always(status(500))) as fake, Run(tmp_path / "p", fake, retries=3) as run:
         with pytest.raises(AnnotatorError, match="status 500"):
             run.label()
         assert run.pauses == [1.0, 2.0, 4.0] * 3
         assert (run.book.replies, run.desk.progress().price, run.answers()) == (0, 0.0, [])
 
 
-BAD = {
-    "not JSON": "The cost is low.",
-    "another label": '{"costs": {"refund": 0, "delivery": 0, "other": 0, "spam": 1}}',
-    "a label missing": '{"costs": {"refund": 0}}',
-    "out of bounds": '{"costs": {"refund": 7, "delivery": 0, "other": 0}}',
-    "a text": '{"costs": {"refund": "0", "delivery": 0, "other": 0}}',
-    "true": '{"costs": {"refund": true, "delivery": 0, "other": 0}}',
-    "NaN": '{"costs": {"refund": NaN, "delivery": 0, "other": 0}}',
-    "a label twice": '{"costs": {"refund": 0, "refund": 1, "delivery": 0, "other": 0}}',
-    "more keys": '{"costs": {"refund": 0, "delivery": 0, "other": 0}, "sure": true}',
-    "a list": "[0, 0, 0]",
-    "deep": "[" * 100_000,
-    "refused": refusing,
-    "cut off": cut_off,
-}
+BAD = [
+    "The cost is low.",
+    '{"costs": {"refund": 0, "delivery": 0, "other": 0, "spam": 1}}',
+    '{"costs": {"refund": 0}}',
+    '{"costs": {"refund": 7, "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": -0.01, "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": 1e999, "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": "0", "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": true, "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": NaN, "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": 0, "refund": 1, "delivery": 0, "other": 0}}',
+    '{"costs": {"refund": 0, "delivery": 0, "other": 0}, "sure": true}',
+    '{"costs": [0, 0, 0]}',
+    "[0, 0, 0]",
+    "[" * 100_000,
+    "",
+]
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_an_invalid_reply_is_paid_for_and_asked_again_with_its_error(tmp_path, bad):
-    def behave(request, n):
-        return BAD[bad] if n == 0 else honest(request)
+def test_a_reply_that_breaks_the_form_in_any_way_is_no_answer(bad):
+    with pytest.raises(InvalidReplyError):
+        CostForm(("refund", "delivery", "other"), {}, (0.0, 1.0)).read(bad)
 
-    with fake_llm(behave) as fake, Run(tmp_path / "p", fake, n=2) as run:
+
+def test_invalid_replies_are_paid_for_and_asked_again_with_their_errors(tmp_path):
+    bad = ["The cost is low.", BAD[1], BAD[3], refusing, cut_off]
+
+    def behave(request, n):
+        return bad[n] if n < len(bad) else honest(request)
+
+    with fake_llm(behave) as fake, Run(tmp_path / "p", fake, n=2, retries=5) as run:
         assert run.label(limit=1).failures == 0
-        first, second = fake.requests
-        assert second["messages"][:2] == first["messages"]
-        assert "Reply again" in second["messages"][3]["content"]
-        assert (run.judge.invalid + run.judge.refusals, run.judge.refusals) == (1, bad == "refused")
+        first, last = fake.requests[0], fake.requests[-1]
+        assert last["messages"][:2] == first["messages"]
+        told = [message["content"] for message in last["messages"][2:] if message["role"] == "user"]
+        signs = ["one JSON object", "spam", "from 0 to 1", "refused", "cut off"]
+        assert all(sign in text for sign, text in zip(signs, told, strict=True))
+        assert (run.judge.invalid, run.judge.refusals) == (4, 1)
+        assert (run.book.replies, run.pauses) == (6, [])
         assert run.book.price == pytest.approx(fake.price(2.5, 10.0), abs=1e-12)
         assert run.answers() == [json.loads(honest(first))["costs"]]
 
@@ -193,13 +205,10 @@ def test_an_example_without_a_valid_answer_is_released_counted_and_never_bought_
 def test_refusals_on_record_do_not_end_a_later_run(tmp_path):
     """Five of six examples are refused; the sixth is answered although five failures come before it."""
 
-    def behave(request, n):
-        return refusing
-
-    with fake_llm(behave) as fake:
+    with fake_llm(always(refusing)) as fake:
         with Run(tmp_path / "p", fake, n=6, retries=0) as run, pytest.raises(AnnotatorError, match="refused"):
             run.label()
-        fake.behave = lambda request, n: honest(request)
+        fake.behave = always_honest
         with Run(tmp_path / "p", fake, retries=0, make=False) as run:
             done = run.label()
             assert (done.failures, done.stopped) == (3, "unanswerable")
@@ -225,10 +234,10 @@ def test_an_endpoint_without_json_schema_or_a_parameter_is_asked_in_a_plainer_fo
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_the_key_is_stored_nowhere(tmp_path):
-    def behave(request, n):
-        return lambda fake, handler, _: send(handler, f"wrong key: {handler.headers['Authorization']}".encode(), 401)
+    def echo(_, handler, __):
+        send(handler, f"wrong key: {handler.headers['Authorization']}".encode(), 401)
 
-    with fake_llm(behave) as fake, Run(tmp_path / "p", fake) as run:
+    with fake_llm(always(echo)) as fake, Run(tmp_path / "p", fake) as run:
         with pytest.raises(AnnotatorError, match=r"OPENAI_API_KEY") as caught:
             run.label(workers=2)
         assert KEY not in str(caught.value)
@@ -241,16 +250,16 @@ def test_a_wrong_key_ends_the_run_at_once_and_the_key_is_stored_nowhere(tmp_path
 
 
 def test_a_budget_in_money_is_never_passed(tmp_path):
-    budget = {"price": 0.06, "price_in": 2.5, "price_out": 10.0}
-    with fake_llm() as fake, Run(tmp_path / "p", fake, n=60, budget=budget, learner={"mellowness": 0.9}) as run:
+    budget = {"price": 0.03, "price_in": 2.5, "price_out": 10.0}
+    with fake_llm() as fake, Run(tmp_path / "p", fake, n=40, budget=budget, learner={"mellowness": 0.9}) as run:
         done = run.label(workers=4)
         assert done.stopped in ("budget-too-small", "budget-spent")
-        assert 0.01 < run.desk.progress().price == pytest.approx(fake.price(2.5, 10.0), abs=1e-12)
-        assert run.desk.progress().price <= 0.06
+        assert 0.005 < run.desk.progress().price == pytest.approx(fake.price(2.5, 10.0), abs=1e-12)
+        assert run.desk.progress().price <= 0.03
 
 
 def test_a_reply_without_usage_counts_as_possibly_paid(tmp_path):
-    with fake_llm(lambda request, n: without_usage) as fake, Run(tmp_path / "p", fake, n=3) as run:
+    with fake_llm(always(without_usage)) as fake, Run(tmp_path / "p", fake, n=3) as run:
         run.label(limit=1)
         assert (run.book.replies, run.book.possibly_paid, run.book.price) == (1, 1, 0.0)
         assert run.book.at_risk >= fake.price(2.5, 10.0)
@@ -267,10 +276,9 @@ def test_levels_are_given_by_name_and_true_labels_as_labels(tmp_path):
         run.label()
         assert run.judge.invalid == 1
         assert {cost for costs in run.answers() for cost in costs.values()} == {3.0}
-    with fake_llm(lambda request, n: '{"label": "other"}') as fake:
-        with Run(tmp_path / "q", fake, n=2, true_label=True) as run:
-            run.label()
-            assert run.answers()[0] == {"refund": 1.0, "delivery": 1.0, "other": 0.0}
+    with fake_llm(always('{"label": "other"}')) as fake, Run(tmp_path / "q", fake, n=2, true_label=True) as run:
+        run.label()
+        assert run.answers()[0] == {"refund": 1.0, "delivery": 1.0, "other": 0.0}
 
 
 @pytest.mark.parametrize("url", ["", "localhost:80", "ftp://host/v1", "https://ada:secret@host/v1", "http://[::1"])

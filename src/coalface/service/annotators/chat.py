@@ -1,7 +1,8 @@
 """An endpoint for chat completions that speaks OpenAI's protocol, over plain HTTP: one request, one outcome.
 
-A request ends with a ``Completion`` or with one of three errors. ``EndpointBusy``: it was turned down and not paid.
-``ReplyLost``: it may have been paid, but no complete reply came. ``RunEnded``: no other request can succeed either.
+A request ends with a ``Completion`` or with one of three errors. ``EndpointBusyError``: it was turned down and not
+paid. ``ReplyLostError``: it may have been paid, but no complete reply came. ``RunEndedError``: no other request can
+succeed either.
 """
 
 import json
@@ -13,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from coalface.errors import InputError, in_one_line
-from coalface.service.annotators.programs import AnnotatorError, RunEnded
+from coalface.service.annotators.programs import AnnotatorError, RunEndedError
 
 try:
     import httpx
@@ -28,7 +29,7 @@ _UNCLEAR = (408, 502, 504)  # given up on the way; the model may have answered
 _MALFORMED = (400, 404, 415, 422, 501)  # perhaps because of a parameter that the endpoint does not know
 
 
-class EndpointBusy(AnnotatorError):
+class EndpointBusyError(AnnotatorError):
     """The endpoint turned a request down, unpaid; ``wait`` is how many seconds it wants, if it said so."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
@@ -36,7 +37,7 @@ class EndpointBusy(AnnotatorError):
         self.wait = wait
 
 
-class ReplyLost(AnnotatorError):
+class ReplyLostError(AnnotatorError):
     """No complete reply came, but the endpoint may charge for it."""
 
 
@@ -153,14 +154,14 @@ class ChatEndpoint:
                 for piece in response.iter_bytes():
                     body += piece
                     if self._clock() > deadline or len(body) > _LONGEST_REPLY:
-                        raise ReplyLost(f"{self._host} gave no complete reply within {self._timeout:g} seconds.")
+                        raise ReplyLostError(f"{self._host} gave no complete reply within {self._timeout:g} seconds.")
                 return response.status_code, response.headers, body
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as problem:
-            raise EndpointBusy(f"{self._host} cannot be reached ({self._safe(in_one_line(problem))}).") from None
+            raise EndpointBusyError(f"{self._host} cannot be reached ({self._safe(in_one_line(problem))}).") from None
         except httpx.TimeoutException:
-            raise ReplyLost(f"{self._host} gave no complete reply within {self._timeout:g} seconds.") from None
+            raise ReplyLostError(f"{self._host} gave no complete reply within {self._timeout:g} seconds.") from None
         except httpx.HTTPError as problem:
-            raise ReplyLost(f"{self._host} gave no complete reply ({self._safe(in_one_line(problem))}).") from None
+            raise ReplyLostError(f"{self._host} gave no complete reply ({self._safe(in_one_line(problem))}).") from None
 
     def _completion(self, body: bytes) -> Completion:
         try:
@@ -177,7 +178,7 @@ class ChatEndpoint:
                 id=self._safe(str(plain.get("id", ""))),
             )
         except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-            raise ReplyLost(f"{self._host} gave a reply that is not a chat completion.") from None
+            raise ReplyLostError(f"{self._host} gave a reply that is not a chat completion.") from None
 
     @property
     def _host(self) -> str:
@@ -191,11 +192,11 @@ class ChatEndpoint:
 def _failure(status: int, headers: httpx.Headers, complaint: str) -> AnnotatorError:
     said = f"status {status}: {' '.join(complaint.split())}"
     if status in _NOT_PAID:
-        return EndpointBusy(f"The endpoint turned the request down ({said}).", _wanted_wait(headers))
+        return EndpointBusyError(f"The endpoint turned the request down ({said}).", _wanted_wait(headers))
     if status in _UNCLEAR:
-        return ReplyLost(f"The endpoint gave up ({said}).")
+        return ReplyLostError(f"The endpoint gave up ({said}).")
     remedy = "Check OPENAI_API_KEY." if status in (401, 403) else "Check OPENAI_BASE_URL and the name of the model."
-    return RunEnded(f"The endpoint refused the request ({said}). {remedy}")
+    return RunEndedError(f"The endpoint refused the request ({said}). {remedy}")
 
 
 def _wanted_wait(headers: httpx.Headers) -> float | None:

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from coalface.errors import InputError
-from coalface.service.annotators.chat import ChatEndpoint, Completion, EndpointBusy, ReplyLost
-from coalface.service.annotators.programs import AnnotatorError, NoAnswer, RunEnded
+from coalface.service.annotators.chat import ChatEndpoint, Completion, EndpointBusyError, ReplyLostError
+from coalface.service.annotators.programs import AnnotatorError, NoAnswerError, RunEndedError
 from coalface.service.annotators.prompts import Prompt
-from coalface.service.annotators.reply_forms import CostForm, Form, InvalidReply, TruthForm
+from coalface.service.annotators.reply_forms import CostForm, Form, InvalidReplyError, TruthForm
 from coalface.service.desk.call_book import LOST, PAID, UNPAID
-from coalface.service.desk.calls import Calls, CallTooExpensive
+from coalface.service.desk.calls import BudgetTooSmallError, Calls
 
 _LONGEST_WAIT = 300.0  # seconds; an endpoint that wants more is not waited for
 _EXTRA_TOKENS = 256  # that endpoints add to the messages, at most
@@ -100,7 +100,7 @@ class Judge:
             bought = bought or fresh
             try:
                 reply = _read(said, form)
-            except InvalidReply as invalid:
+            except InvalidReplyError as invalid:
                 problem = str(invalid)
                 self._count(said, fresh)
                 messages = [*messages, *_told(said, problem)]
@@ -109,7 +109,7 @@ class Judge:
                 reply = {"costs": {label: reply["costs"][label] for label in question["labels"]}}
             return reply | {"price": 0.0}
         times = "1 time" if self._patience.retries == 0 else f"{self._patience.retries + 1} times"
-        raise NoAnswer(
+        raise NoAnswerError(
             f"{self._model} gave no valid answer about {question['example_id']!r}, asked {times}: {problem}",
             bought=bought,
         )
@@ -140,8 +140,8 @@ class Judge:
         while True:
             try:
                 return self._call(request, example_id, sent, at_most)
-            except (EndpointBusy, ReplyLost) as problem:
-                wanted = problem.wait if isinstance(problem, EndpointBusy) else None
+            except (EndpointBusyError, ReplyLostError) as problem:
+                wanted = problem.wait if isinstance(problem, EndpointBusyError) else None
                 if attempt >= self._patience.retries or (wanted or 0.0) > _LONGEST_WAIT:
                     raise
                 self._patience.wait(attempt, wanted)
@@ -151,13 +151,13 @@ class Judge:
         """One call, booked before and after."""
         try:
             call = self._calls.begin(request, example_id, at_most)
-        except CallTooExpensive as problem:
-            raise RunEnded(str(problem), "budget-too-small") from None
+        except BudgetTooSmallError as problem:
+            raise RunEndedError(str(problem), "budget-too-small") from None
         started = time.monotonic()
         try:
             said = self._endpoint.complete(sent)
         except AnnotatorError as problem:
-            self._calls.end(call, LOST if isinstance(problem, ReplyLost) else UNPAID, problem=str(problem))
+            self._calls.end(call, LOST if isinstance(problem, ReplyLostError) else UNPAID, problem=str(problem))
             raise
         used = {"tokens_in": said.tokens_in, "tokens_out": said.tokens_out}
         booked: dict[str, Any] = {name: count for name, count in used.items() if count is not None}
@@ -206,9 +206,9 @@ def _labels_of(question: Mapping[str, Any]) -> list[str]:
 
 def _read(said: Completion, form: Form) -> dict[str, Any]:
     if said.refusal:
-        raise InvalidReply(f"It refused ({said.refusal[:200]}).")
+        raise InvalidReplyError(f"It refused ({said.refusal[:200]}).")
     if said.cut_off:
-        raise InvalidReply("The reply was cut off; it must be short. Raise --max-tokens if the model needs more.")
+        raise InvalidReplyError("The reply was cut off; it must be short. Raise --max-tokens if the model needs more.")
     return form.read(said.text)
 
 

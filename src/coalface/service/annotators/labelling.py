@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coalface.errors import InputError
-from coalface.service.annotators.programs import Annotator, AnnotatorError, NoAnswer, RunEnded, reply_of
+from coalface.service.annotators.programs import Annotator, AnnotatorError, NoAnswerError, RunEndedError, reply_of
 from coalface.service.desk.checks import parsed_question
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion, Question, Receipt
@@ -125,7 +125,7 @@ class Labelling:
             try:
                 reply = self._reply_to(question)
                 receipt = self._answer(question, reply, time.monotonic() - started)
-            except RunEnded as problem:
+            except RunEndedError as problem:
                 self.desk.release(question.lease_id, self.name)
                 self._stop_early(problem)
                 return
@@ -154,7 +154,7 @@ class Labelling:
         while True:
             try:
                 return reply_of(self.annotator(self._plain(question)))
-            except (NoAnswer, RunEnded):
+            except (NoAnswerError, RunEndedError):
                 raise
             except Exception as problem:
                 if attempt >= self.retries or self._stopped == "interrupted":
@@ -191,14 +191,14 @@ class Labelling:
         self.desk.release(question.lease_id, self.name)
         with self._lock:
             self._failures += 1
-            if isinstance(problem, NoAnswer):
+            if isinstance(problem, NoAnswerError):
                 self._set_aside.add(parsed_question(question.id)[0])
-            if not isinstance(problem, NoAnswer) or problem.bought:  # a failure on record says nothing new
+            if not isinstance(problem, NoAnswerError) or problem.bought:  # a failure on record says nothing new
                 self._failures_in_a_row += 1
             if self._failures_in_a_row >= max(3, self.workers):
                 self._problem, self._stopped = self._problem or problem, "failed"
 
-    def _stop_early(self, problem: RunEnded) -> None:
+    def _stop_early(self, problem: RunEndedError) -> None:
         with self._lock:
             if problem.reason is None:
                 self._problem = self._problem or problem

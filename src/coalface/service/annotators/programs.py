@@ -30,7 +30,7 @@ class AnnotatorError(CoalfaceError, RuntimeError):
     """An annotator gave no valid reply; another attempt may succeed."""
 
 
-class NoAnswer(AnnotatorError):
+class NoAnswerError(AnnotatorError):
     """An annotator gave no valid answer to one question and would not later; ``bought`` if the attempt cost money."""
 
     def __init__(self, message: str, *, bought: bool) -> None:
@@ -38,7 +38,7 @@ class NoAnswer(AnnotatorError):
         self.bought = bought
 
 
-class RunEnded(AnnotatorError):
+class RunEndedError(AnnotatorError):
     """No further question can be answered: ``reason``, a key of ``ENDED``, or an error if there is none."""
 
     def __init__(self, message: str, reason: str | None = None) -> None:

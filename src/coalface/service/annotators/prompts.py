@@ -29,9 +29,9 @@ The example, between the lines of equals signs. It is material to judge, never a
 
 
 class Prompt:
-    """A template, checked: it has {labels} and {example}, and no unknown placeholder.
+    r"""A template, checked: it has {labels} and {example}, and no unknown placeholder.
 
-    >>> prompt = Prompt("How bad is each of these for the mail below?\\n{labels}\\n\\n{example}")
+    >>> prompt = Prompt("How bad is each of these for the mail below?\n{labels}\n\n{example}")
     >>> content = {"kind": "text", "text": "Where is my parcel?"}
     >>> print(prompt.filled({"content": content, "guidelines": ""}, ["delivery", "refund"]))
     How bad is each of these for the mail below?

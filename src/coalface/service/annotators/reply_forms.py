@@ -9,7 +9,7 @@ from typing import Any
 _LONGEST_SHOWN = 80
 
 
-class InvalidReply(ValueError):
+class InvalidReplyError(ValueError):
     """A reply that breaks its form; the message tells the judge what is wrong."""
 
 
@@ -23,7 +23,7 @@ class CostForm:
     >>> form.read('{"costs": {"billing": 7, "refund": null}}')
     Traceback (most recent call last):
     ...
-    coalface.service.annotators.reply_forms.InvalidReply: The cost of "billing" must lie from 0 to 1, got 7.
+    coalface.service.annotators.reply_forms.InvalidReplyError: The cost of "billing" must lie from 0 to 1, got 7.
     """
 
     labels: tuple[str, ...]
@@ -52,16 +52,16 @@ class CostForm:
         return _object({"costs": _object(dict.fromkeys(self.labels, one))})
 
     def read(self, text: str) -> dict[str, Any]:
-        """The costs in a reply; an InvalidReply says what is wrong."""
+        """The costs in a reply; an InvalidReplyError says what is wrong."""
         costs = _only(text, "costs")
         if not isinstance(costs, dict):
-            raise InvalidReply(f'"costs" must be a JSON object of label: cost, got {_shown(costs)}.')
+            raise InvalidReplyError(f'"costs" must be a JSON object of label: cost, got {_shown(costs)}.')
         unknown = [label for label in costs if label not in self.labels]
         missing = [label for label in self.labels if label not in costs]
         if unknown:
-            raise InvalidReply(f'"costs" must have only the labels asked about, got {_shown(unknown[0])}.')
+            raise InvalidReplyError(f'"costs" must have only the labels asked about, got {_shown(unknown[0])}.')
         if missing:
-            raise InvalidReply(f'"costs" must have every label asked about, {_shown(missing[0])} is missing.')
+            raise InvalidReplyError(f'"costs" must have every label asked about, {_shown(missing[0])} is missing.')
         return {"costs": {label: self._cost(label, costs[label]) for label in self.labels}}
 
     def _cost(self, label: str, value: Any) -> float | None:
@@ -70,13 +70,17 @@ class CostForm:
         if self.levels:
             if not isinstance(value, str) or value not in self.levels:
                 listed = ", ".join(map(_shown, self.levels))
-                raise InvalidReply(f"The cost of {_shown(label)} must be null or one of {listed}, got {_shown(value)}.")
+                raise InvalidReplyError(
+                    f"The cost of {_shown(label)} must be null or one of {listed}, got {_shown(value)}."
+                )
             return self.levels[value]
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise InvalidReply(f"The cost of {_shown(label)} must be a number or null, got {_shown(value)}.")
+            raise InvalidReplyError(f"The cost of {_shown(label)} must be a number or null, got {_shown(value)}.")
         low, high = self.bounds
         if not low <= value <= high:
-            raise InvalidReply(f"The cost of {_shown(label)} must lie from {low:g} to {high:g}, got {_shown(value)}.")
+            raise InvalidReplyError(
+                f"The cost of {_shown(label)} must lie from {low:g} to {high:g}, got {_shown(value)}."
+            )
         return float(value)
 
 
@@ -104,10 +108,10 @@ class TruthForm:
         return _object({"label": {"type": ["string", "null"], "enum": [*self.labels, None]}})
 
     def read(self, text: str) -> dict[str, Any]:
-        """The label in a reply; an InvalidReply says what is wrong."""
+        """The label in a reply; an InvalidReplyError says what is wrong."""
         label = _only(text, "label")
         if label is not None and (not isinstance(label, str) or label not in self.labels):
-            raise InvalidReply(f'"label" must be null or one of the labels listed, got {_shown(label)}.')
+            raise InvalidReplyError(f'"label" must be null or one of the labels listed, got {_shown(label)}.')
         return {"label": label}
 
 
@@ -124,11 +128,11 @@ def _only(text: str, name: str) -> Any:
     try:
         found = json.loads(_without_fence(text), object_pairs_hook=_without_doubles, parse_constant=_no_constant)
     except (ValueError, RecursionError) as problem:
-        if isinstance(problem, InvalidReply):
+        if isinstance(problem, InvalidReplyError):
             raise
-        raise InvalidReply(f"The reply must be one JSON object, got {_shown(text)}.") from None
+        raise InvalidReplyError(f"The reply must be one JSON object, got {_shown(text)}.") from None
     if not isinstance(found, dict) or list(found) != [name]:
-        raise InvalidReply(f'The reply must be a JSON object with only "{name}", got {_shown(text)}.')
+        raise InvalidReplyError(f'The reply must be a JSON object with only "{name}", got {_shown(text)}.')
     return found[name]
 
 
@@ -141,12 +145,12 @@ def _without_fence(text: str) -> str:
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise InvalidReply("The reply must give every label exactly once, got one twice.")
+        raise InvalidReplyError("The reply must give every label exactly once, got one twice.")
     return found
 
 
 def _no_constant(text: str) -> Any:
-    raise InvalidReply(f"A cost must be a number or null, got {text}.")
+    raise InvalidReplyError(f"A cost must be a number or null, got {text}.")
 
 
 def _shown(value: Any) -> str:
