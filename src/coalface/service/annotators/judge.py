@@ -121,7 +121,7 @@ class Judge:
 
     def _said(self, example_id: str, messages: list[dict[str, str]], form: Form) -> tuple[Completion, bool]:
         """The model's reply, and whether it was bought now; a reply on record is used again."""
-        key = json.dumps([self._name, self._model, self._seed, example_id, messages, form.schema])
+        key = json.dumps([self._name, self._model, self._seed, messages, form.schema])
         request = hashlib.sha256(key.encode()).hexdigest()
         with self._lock:
             lock = self._asking.setdefault(request, threading.Lock())
