@@ -8,10 +8,12 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.screen import counted, progress_bar
+from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.service.annotators.judge import Judge
     from coalface.service.desk.call_book import CallBook
+    from coalface.service.desk.gates import Judged
 
 
 def label(
@@ -45,6 +47,14 @@ def label(
         float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens written; default price_out.")
     ] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="LLM judge: the most tokens written in a reply.")] = 2000,
+    agreement: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Hold the answers back while the lower end of the agreement with people (Krippendorff's alpha) is "
+            "below this; needs an overlap. It stays set; 0 removes it.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Let a program or an LLM judge answer the questions of a project.
@@ -61,11 +71,14 @@ def label(
     from coalface.service.annotators.programs import annotator_of
     from coalface.service.annotators.prompts import Prompt
     from coalface.service.desk.desk import Desk
+    from coalface.service.desk.gates import in_words, judged
     from coalface.service.desk.messages import ENDED
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
     model = model_in(annotator)
+    if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
+        raise InputError("--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only.")
     template = Prompt() if prompt is None else Prompt.read(prompt)
     if show_prompt:
         typer.echo(shown_prompt(Project.open(folder), template))
@@ -74,11 +87,21 @@ def label(
     who = name or ("program" if model is None else model.replace(":", "-"))
     desk = Desk(Project.open(folder))
     try:
+        if model is not None or agreement is not None:
+            desk.judge(who, agreement)
         if model is not None:
             patience = Patience(retries, backoff)
-            prices = {"price_in": price_in, "price_out": price_out}
-            more = {"patience": patience, "timeout": timeout, "max_tokens": max_tokens}
-            program = judge_of(desk, who, model, template, **prices, **more)
+            program = judge_of(
+                desk,
+                who,
+                model,
+                template,
+                price_in=price_in,
+                price_out=price_out,
+                patience=patience,
+                timeout=timeout,
+                max_tokens=max_tokens,
+            )
             retries, timeout = 0, patience.longest(timeout)  # the judge tries again itself
         with opening(desk.project.address), progress_bar("Answers") as bar:
             done = Labelling(
@@ -93,6 +116,7 @@ def label(
                 progress=lambda answers: bar(answers, limit),
             ).run()
             progress, book = desk.progress(), desk.state.counters.calls
+            checked = judged(desk.state.counters, who)
     finally:
         desk.close()
         if hasattr(program, "close"):
@@ -100,7 +124,11 @@ def label(
     judge = program if isinstance(program, Judge) else None
     if as_json:
         calls = {} if judge is None else {"calls": {**book.plain(), **_invalid(judge)}}
-        typer.echo(json.dumps({**vars(done), "examples": progress.examples, "costs": progress.costs, **calls}))
+        typer.echo(
+            json.dumps(
+                {**vars(done), "examples": progress.examples, "costs": progress.costs, **calls, **_plain(checked)}
+            )
+        )
         return
     typer.echo(
         f"{folder}: {counted(done.answers, 'answer')} by {who}, {counted(done.failures, 'failure')}; "
@@ -109,6 +137,12 @@ def label(
     )
     if judge is not None:
         _say_calls(book, judge)
+    if checked is not None:
+        typer.echo(f"Agreement with people: {in_words(checked)}.")
+
+
+def _plain(checked: "Judged | None") -> dict[str, Any]:
+    return {} if checked is None else {"agreement": checked.plain()}
 
 
 def _invalid(judge: "Judge") -> dict[str, int]:

@@ -212,6 +212,7 @@ class Counters:
 
     def annotators(self) -> list[AnnotatorRow]:
         """Everyone who answered, by name."""
+        held_back = self.held_back
         return [
             AnnotatorRow(
                 name=name,
@@ -223,6 +224,8 @@ class Counters:
                 compared=worker.compared,
                 last_seen=worker.last_seen,
                 judge=name in self.judges,
+                gate=self.judges.get(name, 0.0),
+                held_back=sum(name in judges for judges in held_back.values()),
             )
             for name, worker in sorted(self.workers.items())
             if worker.answers

@@ -124,6 +124,8 @@ class AnnotatorRow:
     last_seen: float | None
     judge: bool = False
     alpha: Estimate | None = None  # Krippendorff's alpha with people; n is the number of examples
+    gate: float = 0.0  # alpha below which a judge's answers are held back; 0 if there is none
+    held_back: int = 0  # examples that the model does not learn for now
 
 
 @dataclass(frozen=True)
