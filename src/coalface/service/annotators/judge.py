@@ -59,9 +59,8 @@ class Patience:
         self.pause(min(usual, _LONGEST_WAIT) if wanted is None else wanted)
 
     def longest(self, timeout: float) -> float:
-        """The most seconds that one question can take."""
-        each = (self.retries + 1) * (timeout + _LONGEST_WAIT)
-        return min(each * (self.retries + 1), 86_400.0)
+        """The seconds that one question takes, unless the endpoint asks for longer pauses or gives invalid replies."""
+        return (self.retries + 1) * (timeout + self.backoff * 2.0**self.retries)
 
 
 class Judge:

@@ -17,6 +17,7 @@ from coalface.rounds.event_log import EventLog
 from coalface.service.desk.counters import Counters
 from coalface.service.project.project import Project
 
+_OFTEN = 100  # with many comparisons, computed again after 1 % more
 FEWEST = 20  # examples that a judge and people answered before its gate can open
 
 
@@ -111,9 +112,9 @@ class Gates:
 
     def agreement(self, counters: Counters, name: str) -> Agreement:
         """How far an annotator agrees with people."""
-        known = self._known.get(name)
-        if known is None or known[0] is not counters or known[1] != counters.comparisons:
-            known = counters, counters.comparisons, agreement_with_people(counters, name)
+        known, now = self._known.get(name), counters.comparisons
+        if known is None or known[0] is not counters or now - known[1] > known[1] // _OFTEN:
+            known = counters, now, agreement_with_people(counters, name)
             self._known[name] = known
         return known[2]
 

@@ -132,7 +132,8 @@ class ProjectState:
         """Let the model learn answers that were held back and whose judge is trusted now."""
         with self.lock:
             held_back = self.counters.held_back
-            trusted = [number for number, judges in held_back.items() if self.untrusted.isdisjoint(judges)]
+            untrusted = self.untrusted if held_back else frozenset()
+            trusted = [number for number, judges in held_back.items() if untrusted.isdisjoint(judges)]
             if trusted:
                 with self.recording() as record:
                     for row in filter(None, map(self.store.question, trusted)):
