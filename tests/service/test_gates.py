@@ -11,6 +11,7 @@ from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.archive import read_archive, write_archive
 from coalface.service.project.project import Project
 from tests.service.projects import costs_for, same_bits, small_project, work
+from tests.service.serving import client_of, served
 
 FEWEST = 8
 LEARNER = {"mellowness": 0.9, "alike": None}
@@ -78,6 +79,22 @@ def test_the_alpha_of_a_judge_is_that_of_its_answers_beside_people(desk):
     assert row.judge
     assert (row.alpha.mean, row.alpha.n) == (pytest.approx(wanted.alpha), wanted.examples)
     assert row.alpha.low < row.alpha.mean < row.alpha.high
+
+
+def test_the_dashboard_and_the_api_show_alpha_and_what_is_held_back(desk):
+    desk.judge("gpt", gate=0.99)
+    work(desk, "gpt", n=24)
+    work(desk, "ada", n=8, costs=contrary)
+    with served(desk) as address, client_of(address, "eve") as eve:
+        row = next(row for row in eve.get("/api/v1/projects/mail/annotators").json()["items"] if row["name"] == "gpt")
+        assert eve.post("/login", data={"token": "coal_eve"}).status_code == 303
+        page = " ".join(eve.get("/dashboard").text.split())
+    assert (row["judge"], row["gate"]) == (True, 0.99)
+    assert row["held_back"] == len(desk.state.counters.held_back) > 0
+    alpha = row["alpha"]
+    assert f"{alpha['mean']:.2f} ({alpha['low']:.2f} to {alpha['high']:.2f})" in page
+    assert '<th scope="row">gpt (judge)</th>' in page
+    assert f"{row['held_back']} examples held back" in page
 
 
 def test_answers_are_held_back_until_the_gate_opens_and_then_learned(desk, tmp_path):

@@ -36,7 +36,7 @@ def krippendorff_alpha(values: Any, metric: str = "interval") -> float:
     or not.
 
     >>> round(krippendorff_alpha([[0.0, 0.0], [1.0, 1.0], [0.0, 0.5], [1.0, np.nan]]), 3)
-    0.875
+    0.828
     """
     pairs = _Pairs(values, None, metric)
     return float(pairs.alphas(np.ones((1, pairs.n_examples)))[0])
