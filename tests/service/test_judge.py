@@ -202,6 +202,22 @@ def test_an_example_without_a_valid_answer_is_released_counted_and_never_bought_
             assert run.desk.lease("ada").labels  # a person can still answer
 
 
+def test_a_reply_received_before_a_crash_is_used_and_not_bought_again(tmp_path):
+    with fake_llm() as fake:
+        with Run(tmp_path / "p", fake, n=3) as run:
+            question = run.desk.lease("gpt", 3600)
+            run.judge(Labelling(run.desk, run.judge)._plain(question))  # the process ends before the answer is stored
+            run.judge._calls.begin("a request", question.example_id, 0.25)  # and while another call is under way
+            assert run.answers() == []
+        with Run(tmp_path / "p", fake, make=False) as run:
+            run.label(limit=1)
+            assert len(fake.ledger) == len(run.answers()) == 1
+            (answered,) = run.desk.recent("gpt")
+            assert answered.question_id == question.id  # the question that it still held comes first
+            assert (run.book.possibly_paid, run.book.at_risk) == (1, 0.25)
+            assert run.desk.progress().price == run.book.price == pytest.approx(fake.price(2.5, 10.0))
+
+
 def test_refusals_on_record_do_not_end_a_later_run(tmp_path):
     """Five of six examples are refused; the sixth is answered although five failures come before it."""
 
