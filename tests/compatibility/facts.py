@@ -118,12 +118,19 @@ def of_project(desk, annotators):
         {
             "labels": [desk.project.labels, list(desk.project.cost_bounds), desk.project.true_label],
             "events": events,
-            "overview": desk.overview(),
+            "overview": _overview_as_in_0_1(desk.overview()),
             "progress": [desk.progress(name) for name in annotators],
             "held": [[_as_in_0_1(question) for question in desk.held(name)] for name in annotators],
             "predictions": predicted,
         }
     )
+
+
+def _overview_as_in_0_1(overview):
+    """The overview; since then, an annotator's row also says how far a judge agrees with people."""
+    added = {"judge", "alpha", "gate", "held_back"}
+    rows = [[value for name, value in vars(row).items() if name not in added] for row in overview.annotators]
+    return dataclasses.replace(overview, annotators=rows)
 
 
 def _as_in_0_1(question):

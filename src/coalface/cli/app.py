@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from coalface.cli.agreement import agreement
 from coalface.cli.ask import ask
 from coalface.cli.data.convert import convert
 from coalface.cli.data.fetch import fetch
@@ -131,6 +132,7 @@ _add(
     label,
     "label tickets --annotator judges:severity --workers 8",
     'label tickets --annotator "python judge.py" --limit 100',
+    "label tickets --annotator openai:gpt-4o-mini --price-in 0.15 --price-out 0.6 --agreement 0.6",
 )
 _add(
     app,
@@ -141,6 +143,7 @@ _add(
     "labels calls.coal --retire fax",
     "labels http://127.0.0.1:8137/tickets --rename legal lawyers",
 )
+_add(app, "agreement", agreement, "agreement tickets", "agreement tickets --json")
 _add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
 _add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")
 _add(app, "import", import_, "import tickets.zip tickets-2")

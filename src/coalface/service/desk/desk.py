@@ -4,8 +4,9 @@ Each call is one transaction: it writes events to the log and changes questions 
 log says. An acknowledged answer is on disk. Threads may share a desk; a project has one desk at a time.
 """
 
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -17,8 +18,18 @@ from coalface.rounds.label_change import RENAME, LabelChange
 from coalface.service.desk import messages
 from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer
 from coalface.service.desk.checks import checked_annotator, checked_name, checked_said, checked_ttl, parsed_question
-from coalface.service.desk.events import ANSWERED, LABELS
-from coalface.service.desk.messages import Answered, NoQuestion, Overview, Progress, Question, Receipt
+from coalface.service.desk.events import ANSWERED, JUDGE, LABELS
+from coalface.service.desk.gates import checked_gate
+from coalface.service.desk.messages import (
+    AnnotatorRow,
+    Answered,
+    Estimate,
+    NoQuestion,
+    Overview,
+    Progress,
+    Question,
+    Receipt,
+)
 from coalface.service.desk.overview import overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import LEASE, QuestionQueue
@@ -62,6 +73,7 @@ class Desk:
         self._queue = QuestionQueue(self.state)
         self._answers = Answers(self.state, self._queue)
         self._undo = Undo(self.state, self._queue)
+        self.state.release_trusted()  # if an earlier process ended before it could
 
     @property
     def project(self) -> Project:
@@ -81,12 +93,15 @@ class Desk:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def lease(self, annotator: str, ttl: float = LEASE) -> Question | NoQuestion:
-        """A question for this annotator alone until the lease expires, or why there is none."""
+    def lease(self, annotator: str, ttl: float = LEASE, without: Collection[int] = ()) -> Question | NoQuestion:
+        """A question for this annotator alone until the lease expires, or why there is none.
+
+        ``without`` has the numbers of questions that the annotator does not want.
+        """
         lasting = checked_ttl(ttl)
         checked_annotator(annotator)
         with self._live.lock:
-            found = self._queue.lease(annotator, lasting)
+            found = self._queue.lease(annotator, lasting, without)
             return found if isinstance(found, NoQuestion) else self._question(found)
 
     def held(self, annotator: str) -> list[Question]:
@@ -103,6 +118,21 @@ class Desk:
         """Give a question back unanswered; nothing happens if the lease is over."""
         with self._live.lock:
             self._answers.release(lease_id, annotator)
+
+    def judge(self, name: str, gate: float | None = None) -> None:
+        """Say that an annotator is a program, to be checked against people on the examples that both see.
+
+        While its agreement with people is below the ``gate``, its answers are held back: they are kept, but the model
+        does not learn them. None leaves the gate as it is, 0 removes it.
+        """
+        checked_annotator(name)
+        with self._live.lock:
+            known = self._live.counters.judges
+            wanted = known.get(name, 0.0) if gate is None else checked_gate(gate, self.project.overlap)
+            if known.get(name) != wanted:
+                with self._live.recording() as record:
+                    record.add(JUDGE, {"gate": wanted}, name)
+                self._live.release_trusted()
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -152,6 +182,7 @@ class Desk:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
         with self._live.lock:
             row = self._undo.undo(annotator, answer_id)
+            self._live.release_trusted()
             return None if row is None else self._question(row)
 
     # -- labels ---------------------------------------------------------------------------------
@@ -193,7 +224,8 @@ class Desk:
     def overview(self) -> Overview:
         """Everything the dashboard shows."""
         with self._live.lock:
-            return overview_of(self.project, self._live.model, self._live.counters, self.progress())
+            found = overview_of(self.project, self._live.model, self._live.counters, self.progress())
+            return replace(found, annotators=[self._with_alpha(row) for row in found.annotators])
 
     def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
         """The log after an event, in order."""
@@ -254,6 +286,7 @@ class Desk:
         )
         with self._live.lock:
             taken = self._answers.answer(given)
+            self._live.release_trusted()
             follow_up = None if taken.next is None else self._question(taken.next)
         body = taken.event.body
         return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)
@@ -281,6 +314,11 @@ class Desk:
             if event.who == row.holder:
                 own = with_answer(own, event.body, event.who)
         return {label: own.costs[label] for label in self.project.labels if label in own.costs}
+
+    def _with_alpha(self, row: AnnotatorRow) -> AnnotatorRow:
+        found = self._live.agreement(row.name)
+        known = math.isfinite(found.alpha)
+        return replace(row, alpha=Estimate(found.alpha, found.low, found.high, found.examples) if known else None)
 
     def _answered(self, event: Event) -> Answered:
         body = event.body

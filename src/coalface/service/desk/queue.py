@@ -1,7 +1,7 @@
 """The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ MOST_HELD = 32  # questions that one annotator may hold at once, so that some ar
 _AHEAD = 16  # questions kept ahead, at least
 _MOST_SCANNED, _MOST_OPENED = 1024, 32  # examples scanned and questions opened in one call, so that it ends soon
 _FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time
+_MOST_AWAITED = 30  # examples of an untrusted judge that wait for people, so that it does not buy answers in vain
 _FINAL = ("budget-spent", "nothing-worth-asking")  # reasons that the log records
 
 
@@ -68,16 +69,21 @@ class QuestionQueue:
     def __init__(self, state: ProjectState) -> None:
         self._state = state
 
-    def lease(self, annotator: str, lasting: float) -> Row | NoQuestion:
-        """A question for one annotator, as the model decides it now, or the reason why there is none."""
+    def lease(self, annotator: str, lasting: float, without: Collection[int] = ()) -> Row | NoQuestion:
+        """A question for one annotator, as the model decides it now, or the reason why there is none.
+
+        ``without`` has the numbers of questions that the annotator does not want.
+        """
         store = self._state.store
         if store.n_held(annotator, self._state.clock()) >= MOST_HELD:
             return NoQuestion("too-many-held")
-        row = self._take(annotator, lasting)
+        if annotator in self._state.untrusted and store.n_awaited(annotator) >= _MOST_AWAITED:
+            return NoQuestion("held-back")
+        row = self._take(annotator, lasting, without)
         while row is None and self._may_open() and self._open_more():
-            row = self._take(annotator, lasting)
+            row = self._take(annotator, lasting, without)
         if row is None:
-            return NoQuestion(self._why_none(annotator))
+            return NoQuestion(self._why_none(annotator, without))
         now = self._state.clock()
         if store.n_free(now) < self._wanted(now) // 2:
             self._open_more()
@@ -110,7 +116,7 @@ class QuestionQueue:
         body |= {"ttl": lasting, "until": row.expires}
         record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
 
-    def _take(self, annotator: str, lasting: float) -> Row | None:
+    def _take(self, annotator: str, lasting: float, without: Collection[int]) -> Row | None:
         store, limits = self._state.store, self._state.project.limits
         spent = self.committed()
         room_to_open, room_to_go_on = limits.room(spent + limits.spent_on(1, 0)), limits.room(spent)
@@ -119,7 +125,10 @@ class QuestionQueue:
         with self._state.recording() as record:
             while True:
                 lease, until = secrets.token_urlsafe(12), record.now + lasting
-                row = store.take(record.connection, annotator, lease, record.now, until, room_to_open >= 1)
+                new, judges = room_to_open >= 1, self._state.counters.judges
+                row = store.take(
+                    record.connection, annotator, lease, record.now, until, new=new, without=without, judges=judges
+                )
                 if row is None:
                     return None
                 row = self._as_of_now(record, row)
@@ -137,9 +146,11 @@ class QuestionQueue:
     def _as_of_now(self, record: Recording, row: Row) -> Row | None:
         """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
         state = self._state
-        displayed = row.step > 0 or row.previous is not None or state.project.overlap > 1
+        displayed = row.step > 0 or row.previous is not None
         if displayed or row.decided == state.counters.learned:
             return self._without_retired(record, row)
+        if state.project.overlap > 1 and state.store.copies(row):
+            return self._without_retired(record, row)  # all copies ask the same
         found = decide_again(state.model.learner, state.project.pool, row)
         if not found.ask:
             state.store.remove(record.connection, [row.number])
@@ -185,7 +196,7 @@ class QuestionQueue:
         """Fill the queue; whether a question was found."""
         state, now, found = self._state, self._state.clock(), False
         lacking = min(self._wanted(now) - state.store.n_free(now), _MOST_OPENED)
-        wanted = max(1, lacking // state.project.overlap)
+        wanted = max(1, int(lacking // state.project.overlap))
         learner, pool = state.model.learner, state.project.pool
         for decided in scan(learner, pool, state.counters.cursor, wanted, _MOST_SCANNED):
             asked = [(example, one) for example, one in decided if one.ask]
@@ -211,7 +222,7 @@ class QuestionQueue:
             decided=self._state.counters.learned,
             round=asked,
         )
-        return [replace(row, copy=copy) for copy in range(self._state.project.overlap)]
+        return [replace(row, copy=copy) for copy in range(self._state.project.copies_of(asked.number))]
 
     def _wanted(self, now: float) -> int:
         """How many questions to keep free: two for each annotator who was active lately."""
@@ -225,9 +236,9 @@ class QuestionQueue:
         limits = self._state.project.limits
         return limits.room(self.committed() + limits.spent_on(1, 0)) >= 1
 
-    def _why_none(self, annotator: str) -> str:
+    def _why_none(self, annotator: str, without: Collection[int]) -> str:
         """Why there is no question; the log records a final reason."""
-        state, reason = self._state, self._reason(annotator)
+        state, reason = self._state, self._reason(annotator, without)
         if reason == "budget-spent":
             self._close_half_finished()
         if reason in _FINAL and state.counters.stopped != reason:
@@ -235,7 +246,7 @@ class QuestionQueue:
                 record.add(STOPPED, {"reason": reason})
         return reason
 
-    def _reason(self, annotator: str) -> str:
+    def _reason(self, annotator: str, without: Collection[int]) -> str:
         state, limits = self._state, self._state.project.limits
         more = state.counters.cursor < len(state.project.pool)
         if not more and not state.store.n_open():
@@ -244,7 +255,9 @@ class QuestionQueue:
             return "budget-spent"
         if more and self._may_open():
             return "looking"
-        return "all-leased" if more or state.store.n_open(annotator) else "others-only"
+        if more or state.store.n_open(annotator, without, state.counters.judges):
+            return "all-leased"
+        return "unanswerable" if without else "others-only"
 
     def _close_half_finished(self) -> None:
         """Close the questions whose follow-ups the budget cannot pay for; the model learns their answers so far."""
