@@ -16,6 +16,8 @@ from coalface.data.truths import Codes, truth_codes, with_costs_of
 from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
+from coalface.learner.conversation import Conversation, affordable
+from coalface.learner.purse import Purse
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS
 from coalface.learner.stopping import LEAST_SILENCE, warn_of_unanswered, warns_of_collapse
@@ -49,7 +51,8 @@ class AskingLearner(TruthLearner):
         of each example. ``known`` (n, K) holds the costs answered so far, NaN elsewhere: labels that they rule out are
         not asked about, nor are those ``asked`` already (by default the known ones). ``interview`` does this for you.
         A question about one example is not repeated for near-duplicates: see ``alike``. With ``price_of_truth``, the
-        true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples.
+        true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples. With
+        a ``budget``, no more is asked for than it allows.
 
         Row r is decided at round ``first_round`` + r, by default the next rounds. Pass ``first_round`` if some earlier
         questions were not answered yet.
@@ -69,7 +72,9 @@ class AskingLearner(TruthLearner):
         rows = self._rows(X)
         allowed, (costs, before) = self._candidates(candidates, rows), self._checked_answers(rows, known, asked)
         queries = replace(self._decide(rows, allowed, costs, before, start), checksum=rows.checksum())
-        return queries if limit is None else queries.limited_to(limit)
+        queries = queries if limit is None else queries.limited_to(limit)
+        purse = self._purse()
+        return queries if purse is None else affordable(queries, purse, before)
 
     def interview(
         self,
@@ -84,6 +89,8 @@ class AskingLearner(TruthLearner):
         ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell". ``truth(i)`` returns
         the true label where the learner asks for it (``price_of_truth``), None for "can't tell". With a price of at
         most 1 the learner asks for nothing else, and ``answer`` may be left out.
+
+        With a ``budget`` without ``over``, the interview ends at the first question that does not fit.
 
         >>> from coalface import CoalClassifier
         >>> costs = {"walk": 0.2, "fly": 0.9}
@@ -105,24 +112,49 @@ class AskingLearner(TruthLearner):
             )
         if answer is None and (self.price_of_truth is None or self.price_of_truth > 1):
             raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
+        purse = self._purse()
+
+        def one_cost(i: int, k: int) -> float:
+            assert answer is not None  # at a price of at most 1, every question is for a true label
+            return checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
+
         for i in range(len(rows)):
+            if purse is not None and purse.empty:
+                break
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
-            cost = np.full((1, len(self.classes_)), np.nan)
-            asked = np.zeros(cost.shape, np.bool_)
-            queries = first = self._decide(row, mine)
-            codes = None
-            if truth is not None and first.truth[0]:
-                codes = truth_codes([truth(i)], 1, self.classes_)
-                cost, asked = with_costs_of(codes, self._costs_by_truth()), first.mask
-            while queries.next.any() and codes is None:
-                for k in np.flatnonzero(queries.next[0]):
-                    assert answer is not None  # at a price of at most 1, every question is for a true label
-                    cost[0, k] = checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
-                asked |= queries.next
-                queries = self._decide(row, mine, *self._checked_answers(row, cost, asked))
-            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine, truth=codes)
+            done = self._converse(
+                row,
+                mine,
+                lambda _, k, i=i: one_cost(i, k),
+                None if truth is None else lambda _, i=i: truth(i),
+                purse,
+            )
+            self._tell(X, row, self.classes_, done.cost, done.asked, mine, truth=done.truth)
             self.warn_if_collapsed()
+            if not done.complete:
+                break
         return self
+
+    def _converse(
+        self,
+        rows: Rows,
+        candidates: Mask | None,
+        answer: Callable[[int, int], float],
+        truth: Callable[[int], Any] | None,
+        purse: Purse | None,
+    ) -> Conversation:
+        """Ask about some rows, one question after another, as far as the purse goes; nothing is learned.
+
+        ``answer(row, k)`` gives a cost, ``truth(row)`` a true label.
+        """
+        queries = first = self._decide(rows, candidates)
+        found = Conversation.start(len(rows), len(self.classes_), purse)
+        if truth is not None and first.truth.any():
+            found.ask_truths(first, truth, self.classes_, self._costs_by_truth())
+        while (open_ones := queries.next & ~found.whole[:, None]).any() and found.complete:
+            found.ask_costs(open_ones, answer)
+            queries = self._decide(rows, candidates, *self._checked_answers(rows, found.cost, found.asked_costs))
+        return found.ended(first)
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """The labels to ask about for one sparse example, the most promising first; a fast path for services.
@@ -135,7 +167,14 @@ class AskingLearner(TruthLearner):
         row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
         found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels), outlook=False)
         asked = np.flatnonzero(found.mask[0])
-        return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
+        asked, purse = asked[np.argsort(found.predicted[0, asked], kind="stable")], self._purse()
+        before = 0 if purse is None else purse.examples
+        if purse is not None and found.truth[0]:
+            asked = asked if purse.buys_truth(new_example=True) else asked[:0]
+        elif purse is not None:
+            bought = np.array([purse.buys_cost(k, purse.examples == before) for k in asked.tolist()], np.bool_)
+            asked = asked[bought]
+        return np.asarray(self.classes_[asked])
 
     # -- telling ----------------------------------------------------------------------------------
 
