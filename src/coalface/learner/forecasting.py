@@ -4,7 +4,7 @@ Notation: r rounds are done, n examples are to come, x = log2((r + n) / r) is th
 
 A learner asks for fewer and fewer costs per example, about like a power of the number of rounds. The latest half of the
 rounds gives the present rate; over x doublings, the mean rate of the examples to come falls by a factor exp(-b x). The
-median of b, and how far runs stray from it, come from 130 simulated runs on 30 datasets. The number of questions in
+median of b, and how far runs stray from it, come from 140 simulated runs on 30 datasets. The number of questions in
 the window, and of those to come, adds the noise of counting. Before there is a window, the share of all costs that the
 same runs asked for gives a wider interval: a power of the number of examples, too.
 """
@@ -23,21 +23,23 @@ from coalface.kernels.state import COUNTS_PER_MARK, HISTORY
 
 _Z = 1.645  # the 95 % quantile of the normal distribution: both sides leave out 5 %
 _FEWEST_ROUNDS = 8  # of a window's end
-_AT_ONCE = 0.03  # the fall of the rate from the window to the next examples, as a logarithm
-_NEARBY = 0.06  # how far runs stray at once, as a logarithm
 
 
 class _Decay(NamedTuple):
-    """How the logarithm of the rate falls per doubling, and how far it strays down and up; then the powers before."""
+    """How the logarithm of the rate falls at once and per doubling, how far runs stray from that, and powers."""
 
+    at_once: float
     per_doubling: float
-    down: float
+    nearby: float  # straying at once
+    down: float  # straying per doubling
     up: float
-    powers: tuple[float, float, float]  # of the median run, of one that asks for little, and for much
+    powers: tuple[float, float, float]  # before a window: of the median run, of one that asks for little, and for much
 
 
-_COSTS = _Decay(0.15, 0.16, 0.14, (0.34, 0.48, 0.14))
-_EXAMPLES = _Decay(0.07, 0.15, 0.12, (0.05, 0.31, 0.0))
+_POWERS = (0.34, 0.52, 0.11)
+_COSTS = _Decay(0.03, 0.15, 0.06, 0.16, 0.14, _POWERS)
+_CALIBRATED_COSTS = _Decay(0.0, 0.11, 0.10, 0.16, 0.22, _POWERS)  # where the slack follows audits, so it may grow
+_EXAMPLES = _Decay(0.02, 0.05, 0.07, 0.14, 0.12, (0.05, 0.31, 0.0))
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Interval:
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.expected, self.lowest, self.highest))
+
+    @classmethod
+    def exactly(cls, number: float) -> "Interval":
+        """An interval without doubt."""
+        return cls(number, number, number)
 
     def at_most(self, limit: float) -> "Interval":
         """The interval, cut off at a limit."""
@@ -134,17 +141,20 @@ def asked_history(counters: NDArray[np.int64]) -> AskedHistory:
     return AskedHistory(np.append(0, marks[marks <= done]), *columns)
 
 
-def interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, usual: bool = True) -> Interval:
+def interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, calibrated: bool = False) -> Interval:
     """How much will be asked for on the examples to come; ``examples`` counts those asked about.
+
+    ``calibrated`` says that the slack follows audits.
 
     >>> none = np.zeros(1, np.int64)
     >>> start = Pace(0, none, none, 0.0, most=3.0, warm_up=0)
     >>> print(interval_of(start, start, 1000, of_costs=True))
-    580 (295 to 1,526)
+    580 (243 to 1,764)
     """
     everything, decay = pace.most * coming, _COSTS if of_costs else _EXAMPLES
-    if not coming or not usual:
-        return Interval(everything, everything, everything)
+    decay = _CALIBRATED_COSTS if of_costs and calibrated else decay
+    if not coming:
+        return Interval.exactly(0.0)
     window = pace.done / 2
     paid = pace.asked - pace.after(window)
     seen = examples.asked - examples.after(window)
@@ -153,11 +163,11 @@ def interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, usua
     per_example = paid / seen if seen > 0 else 1.0
     seen = max(seen, 0.5)
     doublings = math.log2((pace.done + coming) / pace.done)
-    fall = decay.per_doubling * doublings + _AT_ONCE * min(1.0, 2.0 * doublings)
+    fall = decay.per_doubling * doublings + decay.at_once * min(1.0, 2.0 * doublings)
     expected = max(paid, 0.5 * per_example) / window * coming * math.exp(-fall)
     noise = _Z * math.sqrt(1.0 / seen + 1.0 / max(expected / max(per_example, 1e-9), 0.5))
-    lowest = expected * math.exp(-math.hypot(decay.down * doublings + _NEARBY, noise))
-    highest = expected * math.exp(math.hypot(decay.up * doublings + _NEARBY, noise))
+    lowest = expected * math.exp(-math.hypot(decay.down * doublings + decay.nearby, noise))
+    highest = expected * math.exp(math.hypot(decay.up * doublings + decay.nearby, noise))
     return Interval(expected, lowest, max(highest, 1.0)).at_most(everything)
 
 

@@ -63,7 +63,7 @@ class SpendingLearner(LearnerState):
         >>> from coalface import CoalClassifier, simulate
         >>> learner = CoalClassifier(classes=["walk", "fly"])
         >>> print(learner.forecast(10_000))
-        the next 10,000 examples: 1,768 costs (651 to 7,364) on 1,768 examples (651 to 7,364)
+        the next 10,000 examples: 1,768 costs (490 to 9,127) on 1,768 examples (490 to 9,127)
         >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 250, [[0.0, 1.0], [1.0, 0.0]] * 250)
         >>> learner.forecast(500, price=0.02).costs.highest < 120
         True
@@ -71,32 +71,30 @@ class SpendingLearner(LearnerState):
         coming = whole_number("n_examples", n_examples)
         self.begin()
         per_cost, per_example = self._forecast_prices(price, price_per_example)
-        settings, counters = self.settings_for(), self.model_.state.counters
-        truth = settings.price_of_truth
-        most = min(float(settings.n_labels), truth)
-        with self.model_.lock:
-            history = asked_history(counters)
-            asked = (counters[EXAMPLES_QUERIED], self._in_costs(counters[COSTS_QUERIED], counters[TRUTHS_QUERIED]))
-            done = int(counters[ROUND]) - 1
-        series = (history.examples, self._in_costs(history.costs, history.truths))
-        usual = settings.rule != PASSIVE
-        examples, costs = (
-            interval_of(
-                Pace(done, history.rounds, counts, float(now), most_per_example, max(settings.warm_up, 0)),
-                Pace(done, history.rounds, series[0], float(asked[0]), 1.0, 0),
-                coming,
-                of_costs=of_costs,
-                usual=usual,
-            )
-            for counts, now, most_per_example, of_costs in zip(series, asked, (1.0, most), (False, True), strict=True)
-        )
-        if truth >= 1.0:  # an example that is asked about takes at least 1
-            examples = Interval(*(min(pair) for pair in zip(examples, costs, strict=True)))
+        examples, costs = self._to_be_asked(coming)
         examples, costs = self._within_budget(examples, costs)
         money = None if per_cost is None else _money(examples, costs, per_cost, per_example)
         return Forecast(coming, examples, costs, money)
 
     # -- internals --------------------------------------------------------------------------------
+
+    def _to_be_asked(self, coming: int) -> tuple[Interval, Interval]:
+        """The examples, and their costs, that will be asked about."""
+        with self.model_.lock:
+            settings, counters = self.model_.resolved(self.settings_for()), self.model_.state.counters.copy()
+        most = min(float(settings.n_labels), settings.price_of_truth)
+        if settings.rule == PASSIVE:
+            return Interval.exactly(coming), Interval.exactly(most * coming)
+        history, done, warm_up = asked_history(counters), int(counters[ROUND]) - 1, max(settings.warm_up, 0)
+        priced = self._in_costs(history.costs, history.truths)
+        paid = float(self._in_costs(counters[COSTS_QUERIED], counters[TRUTHS_QUERIED]))
+        looks = Pace(done, history.rounds, history.examples, float(counters[EXAMPLES_QUERIED]), 1.0, warm_up)
+        costs = Pace(done, history.rounds, priced, paid, most, warm_up)
+        to_pay = interval_of(costs, looks, coming, of_costs=True, calibrated=settings.miss_rate <= 1.0)
+        to_see = interval_of(looks, looks, coming, of_costs=False)
+        if settings.price_of_truth >= 1.0:  # an example that is asked about takes at least 1
+            to_see = Interval(*(min(pair) for pair in zip(to_see, to_pay, strict=True)))
+        return to_see, to_pay
 
     def _purse(self) -> Purse | None:
         """What may still be bought; None without a budget, or with one that the model paces."""
@@ -130,7 +128,7 @@ class SpendingLearner(LearnerState):
         given = Budget(price=1.0, price_per_cost=price, price_per_example=1.0)
         extra = finite_number("price_per_example", per_example, 0.0)
         if not given.by_label:
-            return Interval(*[given.price_per_cost] * 3), extra
+            return Interval.exactly(given.price_per_cost), extra
         prices, asked = given.prices_of(self.classes_.tolist()), self._asked_by_label()
         mean = float(np.dot(prices, asked + 1) / (asked + 1).sum())
         room = len(prices) / (len(prices) + asked.sum())  # how far the mix of labels may still move
