@@ -1,49 +1,90 @@
 """``coalface label``."""
 
 import json
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
 from coalface.cli.screen import counted, progress_bar
 
+if TYPE_CHECKING:
+    from coalface.service.annotators.judge import Judge
+    from coalface.service.desk.call_book import CallBook
+
 
 def label(
     folder: options.ProjectFolder,
     annotator: Annotated[
-        str, typer.Option(help="http://... (POST, JSON), module:function, or a command that speaks JSON lines.")
+        str,
+        typer.Option(
+            help="openai:MODEL (an LLM judge), http://... (POST, JSON), module:function, or a command that speaks JSON "
+            "lines."
+        ),
     ],
-    name: Annotated[str, typer.Option(help="The name of the annotator in the answers.")] = "program",
+    name: Annotated[
+        str | None, typer.Option(help="The name of the annotator in the answers; by default program, or the model.")
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds to wait for one reply.")] = 60.0,
     retries: Annotated[int, typer.Option(min=0, help="Further attempts, each after twice the pause.")] = 3,
     backoff: Annotated[float, typer.Option(min=0.0, help="Seconds before the second attempt.")] = 1.0,
     limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many answers.")] = None,
+    prompt: Annotated[
+        Path | None,
+        typer.Option(help="LLM judge: a file with {labels} and {example}; optional {question}, {guidelines}, {scale}."),
+    ] = None,
+    show_prompt: Annotated[
+        bool, typer.Option("--show-prompt", help="LLM judge: print the messages about one example, and call nothing.")
+    ] = False,
+    price_in: Annotated[
+        float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens read; default price_in.")
+    ] = None,
+    price_out: Annotated[
+        float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens written; default price_out.")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="LLM judge: the most tokens written in a reply.")] = 2000,
     as_json: options.Json = False,
 ) -> None:
-    """Let a program answer the questions of a project.
+    """Let a program or an LLM judge answer the questions of a project.
 
     It stops when nothing is worth asking or the budget is spent.
     The program gets a question as a JSON object with "content", "labels" and "known". It replies with {"costs":
     {label: number, or null for "can't tell"}} or {"label": the true label}, and optionally a "price" and a "note". The
     project's server must not run at the same time.
+    An LLM judge is a model at an OpenAI-compatible endpoint: OPENAI_BASE_URL has its address, OPENAI_API_KEY the key.
     """
+    from coalface.service.annotators.judge import Judge, Patience, model_in
     from coalface.service.annotators.labelling import Labelling
+    from coalface.service.annotators.openai_judge import judge_of, shown_prompt
     from coalface.service.annotators.programs import annotator_of
+    from coalface.service.annotators.prompts import Prompt
     from coalface.service.desk.desk import Desk
     from coalface.service.desk.messages import ENDED
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
-    program: Any = annotator_of(annotator, timeout)
+    model = model_in(annotator)
+    template = Prompt() if prompt is None else Prompt.read(prompt)
+    if show_prompt:
+        typer.echo(shown_prompt(Project.open(folder), template))
+        return
+    program: Any = annotator_of(annotator, timeout) if model is None else None
+    who = name or ("program" if model is None else model.replace(":", "-"))
     desk = Desk(Project.open(folder))
     try:
+        if model is not None:
+            patience = Patience(retries, backoff)
+            prices = {"price_in": price_in, "price_out": price_out}
+            more = {"patience": patience, "timeout": timeout, "max_tokens": max_tokens}
+            program = judge_of(desk, who, model, template, **prices, **more)
+            retries, timeout = 0, patience.longest(timeout)  # the judge tries again itself
         with opening(desk.project.address), progress_bar("Answers") as bar:
             done = Labelling(
                 desk,
                 program,
-                name,
+                who,
                 workers=workers,
                 retries=retries,
                 backoff=backoff,
@@ -51,16 +92,37 @@ def label(
                 limit=limit,
                 progress=lambda answers: bar(answers, limit),
             ).run()
-            progress = desk.progress()
+            progress, book = desk.progress(), desk.state.counters.calls
     finally:
         desk.close()
         if hasattr(program, "close"):
             program.close()
+    judge = program if isinstance(program, Judge) else None
     if as_json:
-        typer.echo(json.dumps({**vars(done), "examples": progress.examples, "costs": progress.costs}))
+        calls = {} if judge is None else {"calls": {**book.plain(), **_invalid(judge)}}
+        typer.echo(json.dumps({**vars(done), "examples": progress.examples, "costs": progress.costs, **calls}))
         return
     typer.echo(
-        f"{folder}: {counted(done.answers, 'answer')} by {name}, {counted(done.failures, 'failure')}; "
+        f"{folder}: {counted(done.answers, 'answer')} by {who}, {counted(done.failures, 'failure')}; "
         f"{counted(progress.costs, 'cost')} on {counted(progress.examples, 'example')} in all, "
         f"price {progress.price:g}. {ENDED[done.stopped]}"
     )
+    if judge is not None:
+        _say_calls(book, judge)
+
+
+def _invalid(judge: "Judge") -> dict[str, int]:
+    return {"invalid": judge.invalid, "refusals": judge.refusals}
+
+
+def _say_calls(book: "CallBook", judge: "Judge") -> None:
+    """What the calls of all runs took, and the invalid replies of this one."""
+    typer.echo(
+        f"Calls: {book.replies:,} paid, {book.tokens_in:,} tokens read and {book.tokens_out:,} written, price "
+        f"{book.price:.6g} in all runs. In this run, {judge.invalid:,} invalid and {judge.refusals:,} refused."
+    )
+    if book.possibly_paid:
+        typer.echo(
+            f"Possibly paid as well: {counted(book.possibly_paid, 'call')} without a reply on record, at most "
+            f"{book.at_risk:g}."
+        )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from coalface.errors import InputError
-from coalface.service.annotators.programs import Annotator, AnnotatorError, reply_of
+from coalface.service.annotators.programs import Annotator, AnnotatorError, NoAnswerError, RunEndedError, reply_of
+from coalface.service.desk.checks import parsed_question
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion, Question, Receipt
 from coalface.service.desk.queue import MOST_HELD
@@ -61,10 +62,12 @@ class Labelling:
         self._busy = 0  # questions that the annotator is answering now
         self._stopped: str | None = None
         self._problem: BaseException | None = None
+        self._left_over: list[Question] = []  # questions that an earlier process of the same name still holds
+        self._set_aside: set[int] = set()  # numbers of questions without a valid answer
 
     def run(self) -> _Labelled:
         """Label until no question is left, the budget or the limit is reached, or the annotator keeps failing."""
-        before = self.desk.progress().price
+        before, self._left_over = self.desk.progress().price, self.desk.held(self.name)
         threads = [threading.Thread(target=self._work_and_report, daemon=True) for _ in range(self.workers)]
         for thread in threads:
             thread.start()
@@ -101,7 +104,8 @@ class Labelling:
         """A question, if the limit allows one more answer. The caller holds the lock."""
         if not self._may_begin():
             return NoQuestion("limit")
-        question = self.desk.lease(self.name, self.ttl)
+        left_over = self._left_over.pop() if self._left_over else None
+        question = left_over or self.desk.lease(self.name, self.ttl, self._set_aside)
         self._busy += isinstance(question, Question)
         return question
 
@@ -121,6 +125,10 @@ class Labelling:
             try:
                 reply = self._reply_to(question)
                 receipt = self._answer(question, reply, time.monotonic() - started)
+            except RunEndedError as problem:
+                self.desk.release(question.lease_id, self.name)
+                self._stop_early(problem)
+                return
             except (AnnotatorError, InputError) as problem:
                 self._note_failure(question, problem)
                 return
@@ -146,6 +154,8 @@ class Labelling:
         while True:
             try:
                 return reply_of(self.annotator(self._plain(question)))
+            except (NoAnswerError, RunEndedError):
+                raise
             except Exception as problem:
                 if attempt >= self.retries or self._stopped == "interrupted":
                     times = "1 time" if attempt == 0 else f"{attempt + 1} times"
@@ -160,6 +170,7 @@ class Labelling:
             "example_id": question.example_id,
             "content": question.content,
             "labels": question.labels,
+            "askable": [label for label in project.labels if label in question.labels or label in question.ranges],
             "known": question.known,
             "question": project.question,
             "guidelines": project.guidelines,
@@ -179,6 +190,16 @@ class Labelling:
         """Release the question; stop the run after several failures in a row."""
         self.desk.release(question.lease_id, self.name)
         with self._lock:
-            self._failures, self._failures_in_a_row = self._failures + 1, self._failures_in_a_row + 1
+            self._failures += 1
+            if isinstance(problem, NoAnswerError):
+                self._set_aside.add(parsed_question(question.id)[0])
+            if not isinstance(problem, NoAnswerError) or problem.bought:  # a failure on record says nothing new
+                self._failures_in_a_row += 1
             if self._failures_in_a_row >= max(3, self.workers):
                 self._problem, self._stopped = self._problem or problem, "failed"
+
+    def _stop_early(self, problem: RunEndedError) -> None:
+        with self._lock:
+            if problem.reason is None:
+                self._problem = self._problem or problem
+            self._stopped = self._stopped or problem.reason or "failed"

@@ -30,6 +30,22 @@ class AnnotatorError(CoalfaceError, RuntimeError):
     """An annotator gave no valid reply; another attempt may succeed."""
 
 
+class NoAnswerError(AnnotatorError):
+    """An annotator gave no valid answer to one question and would not later; ``bought`` if the attempt cost money."""
+
+    def __init__(self, message: str, *, bought: bool) -> None:
+        super().__init__(message)
+        self.bought = bought
+
+
+class RunEndedError(AnnotatorError):
+    """No further question can be answered: ``reason``, a key of ``ENDED``, or an error if there is none."""
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 def annotator_of(spec: str, timeout: float = 60.0) -> Annotator:
     """The annotator for a specification: ``http://...``, ``module:function``, or a command.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
+from coalface.service.desk.call_book import CALLED, CALLING, CallBook
 from coalface.service.desk.events import ANSWERED, CLOSED, LEASED, STOPPED, UNDONE, Decided
 from coalface.service.desk.messages import AnnotatorRow, Estimate
 from coalface.service.project.spending import Limits, Spent
@@ -69,6 +70,7 @@ class Counters:
         self.cursor = 0  # number of examples of the pool that were decided
         self.learned = 0  # number of examples closed, also those undone later
         self.stopped: str | None = None
+        self.calls = CallBook()
         self.history: list[tuple[int, float]] = []
         self._scale, self._limits = CostScale(*bounds), limits
         self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
@@ -92,6 +94,9 @@ class Counters:
         if event.who is not None:
             worker = self.worker(event.who)
             worker.last_seen = max(event.at, worker.last_seen or 0.0)
+            if event.kind in (CALLING, CALLED):
+                paid = Spent(price=self.calls.take_in(event))
+                self.spent, worker.spent = self.spent + paid, worker.spent + paid
         if event.kind in (ANSWERED, UNDONE):
             self._count(event, 1 if event.kind == ANSWERED else -1)
         if event.kind == CLOSED and event.example is not None:

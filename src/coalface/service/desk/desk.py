@@ -5,7 +5,7 @@ log says. An acknowledged answer is on disk. Threads may share a desk; a project
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -75,12 +75,15 @@ class Desk:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def lease(self, annotator: str, ttl: float = LEASE) -> Question | NoQuestion:
-        """A question for this annotator alone until the lease expires, or why there is none."""
+    def lease(self, annotator: str, ttl: float = LEASE, without: Collection[int] = ()) -> Question | NoQuestion:
+        """A question for this annotator alone until the lease expires, or why there is none.
+
+        ``without`` has the numbers of questions that the annotator does not want.
+        """
         lasting = checked_ttl(ttl)
         checked_annotator(annotator)
         with self._live.lock:
-            found = self._queue.lease(annotator, lasting)
+            found = self._queue.lease(annotator, lasting, without)
             return found if isinstance(found, NoQuestion) else self._question(found)
 
     def held(self, annotator: str) -> list[Question]:

@@ -22,6 +22,8 @@ STOPPED = {
 ENDED = STOPPED | {
     "limit": "Reached --limit.",
     "interrupted": "It was interrupted.",
+    "unanswerable": "The questions left are for other annotators: this one gave no valid answer to them.",
+    "budget-too-small": "The rest of the budget does not cover another call at its greatest possible price.",
 }
 
 

@@ -1,7 +1,7 @@
 """The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -54,16 +54,19 @@ class QuestionQueue:
         self._state = state
         self._place = {label: place for place, label in enumerate(state.project.labels)}
 
-    def lease(self, annotator: str, lasting: float) -> Row | NoQuestion:
-        """A question for one annotator, as the model decides it now, or the reason why there is none."""
+    def lease(self, annotator: str, lasting: float, without: Collection[int] = ()) -> Row | NoQuestion:
+        """A question for one annotator, as the model decides it now, or the reason why there is none.
+
+        ``without`` has the numbers of questions that the annotator does not want.
+        """
         store = self._state.store
         if store.n_held(annotator, self._state.clock()) >= MOST_HELD:
             return NoQuestion("too-many-held")
-        row = self._take(annotator, lasting)
+        row = self._take(annotator, lasting, without)
         while row is None and self._may_open() and self._open_more():
-            row = self._take(annotator, lasting)
+            row = self._take(annotator, lasting, without)
         if row is None:
-            return NoQuestion(self._why_none(annotator))
+            return NoQuestion(self._why_none(annotator, without))
         now = self._state.clock()
         if store.n_free(now) < self._wanted(now) // 2:
             self._open_more()
@@ -96,7 +99,7 @@ class QuestionQueue:
         body |= {"ttl": lasting, "until": row.expires}
         record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
 
-    def _take(self, annotator: str, lasting: float) -> Row | None:
+    def _take(self, annotator: str, lasting: float, without: Collection[int]) -> Row | None:
         store, limits = self._state.store, self._state.project.limits
         spent = self.committed()
         room_to_open, room_to_go_on = limits.room(spent + limits.spent_on(1, 0)), limits.room(spent)
@@ -105,7 +108,8 @@ class QuestionQueue:
         with self._state.recording() as record:
             while True:
                 lease, until = secrets.token_urlsafe(12), record.now + lasting
-                row = store.take(record.connection, annotator, lease, record.now, until, room_to_open >= 1)
+                new = room_to_open >= 1
+                row = store.take(record.connection, annotator, lease, record.now, until, new=new, without=without)
                 if row is None:
                     return None
                 row = self._as_of_now(record, row)
@@ -185,9 +189,9 @@ class QuestionQueue:
         limits = self._state.project.limits
         return limits.room(self.committed() + limits.spent_on(1, 0)) >= 1
 
-    def _why_none(self, annotator: str) -> str:
+    def _why_none(self, annotator: str, without: Collection[int]) -> str:
         """Why there is no question; the log records a final reason."""
-        state, reason = self._state, self._reason(annotator)
+        state, reason = self._state, self._reason(annotator, without)
         if reason == "budget-spent":
             self._close_half_finished()
         if reason in _FINAL and state.counters.stopped != reason:
@@ -195,7 +199,7 @@ class QuestionQueue:
                 record.add(STOPPED, {"reason": reason})
         return reason
 
-    def _reason(self, annotator: str) -> str:
+    def _reason(self, annotator: str, without: Collection[int]) -> str:
         state, limits = self._state, self._state.project.limits
         more = state.counters.cursor < len(state.project.pool)
         if not more and not state.store.n_open():
@@ -204,7 +208,9 @@ class QuestionQueue:
             return "budget-spent"
         if more and self._may_open():
             return "looking"
-        return "all-leased" if more or state.store.n_open(annotator) else "others-only"
+        if more or state.store.n_open(annotator, without):
+            return "all-leased"
+        return "unanswerable" if without else "others-only"
 
     def _close_half_finished(self) -> None:
         """Close the questions whose follow-ups the budget cannot pay for; the model learns their answers so far."""

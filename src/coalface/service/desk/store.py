@@ -7,7 +7,7 @@ transactions. One statement leases a question: it finds a free one, checks that 
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -195,9 +195,9 @@ class Store:
         """Open questions that an annotator holds, the lease that ends last first."""
         return sorted(self.rows(*_held_by(annotator, now)), key=lambda row: -(row.expires or 0.0))
 
-    def n_open(self, annotator: str | None = None) -> int:
-        """How many questions are open, or are open to one annotator once their leases end."""
-        return self._count(_q.open, *([] if annotator is None else [~_not_for(annotator)]))
+    def n_open(self, annotator: str | None = None, without: Collection[int] = ()) -> int:
+        """How many questions are open, or are open to one annotator once their leases end, ``without`` some."""
+        return self._count(_q.open, _q.number.not_in(without), *([] if annotator is None else [~_not_for(annotator)]))
 
     def n_held(self, annotator: str, now: float) -> int:
         """How many questions an annotator holds."""
@@ -218,12 +218,24 @@ class Store:
         return int(examples), int(asked)
 
     def take(
-        self, connection: sa.Connection, annotator: str, lease: str, now: float, expires: float, new: bool = True
+        self,
+        connection: sa.Connection,
+        annotator: str,
+        lease: str,
+        now: float,
+        expires: float,
+        *,
+        new: bool = True,
+        without: Collection[int] = (),
     ) -> Row | None:
-        """Lease the next free question to this annotator; without ``new``, only one that has answers already."""
+        """Lease the next free question to this annotator; without ``new``, only one that has answers already.
+
+        ``without`` has the numbers of questions to leave to others.
+        """
         chosen = (
             sa.select(_q.number)
             .where(_q.open, _unleased(now), ~_not_for(annotator), _q.step >= (0 if new else 1))
+            .where(_q.number.not_in(without))
             .order_by(_q.step.desc(), _q.number)
             .limit(1)
             .with_for_update(skip_locked=True)

@@ -26,7 +26,7 @@ _HEAD = (
 )
 _NOTES = {
     "scale": "Costs lie within the bounds. With levels, annotators choose one; without, they give any number.",
-    "budget": "Any of: examples, costs, price (with price_per_example and price_per_cost).",
+    "budget": "Any of: examples, costs, price (with price_per_example, price_per_cost; price_in, price_out of LLMs).",
     "learner": 'Parameters of CoalClassifier; model is "online" unless set; write None as alike = "none".',
 }
 _ADDRESS = re.compile("sqlite|postgres", re.IGNORECASE)

@@ -7,7 +7,7 @@ from typing import Any
 
 from coalface.errors import InputError
 
-_NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost")
+_NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost", "price_in", "price_out")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Limits:
     price: float | None = None
     price_per_example: float = 0.0
     price_per_cost: float = 0.0
+    price_in: float = 0.0  # of a million tokens that an LLM judge reads
+    price_out: float = 0.0  # of a million tokens that it writes
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Limits":
@@ -34,8 +36,12 @@ class Limits:
             if isinstance(value, bool | str) or not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise InputError(f"budget must have {name} as a non-negative number, got {value!r}.")
         limits = cls(**{name: float(value) for name, value in given.items()})
-        if limits.price is not None and limits.price_per_example + limits.price_per_cost == 0.0:
-            raise InputError("budget must give price_per_example or price_per_cost where it limits the price.")
+        prices = limits.price_per_example + limits.price_per_cost + limits.price_in + limits.price_out
+        if limits.price is not None and prices == 0.0:
+            raise InputError(
+                "budget must give price_per_example or price_per_cost where it limits the price, or for an LLM judge "
+                "price_in and price_out per million tokens."
+            )
         return limits
 
     @property
