@@ -150,9 +150,9 @@ def test_a_limit_starts_where_it_is_started_and_survives_files(tmp_path):
     learner.start_budget(budget).interview(X[5:20], lambda i, label: cost[5 + i, label])
     learner.save(tmp_path / "model.coalface")
     again = CoalClassifier.load(tmp_path / "model.coalface")
-    assert again.budget == learner.budget
+    assert Budget.of(again.budget) == learner.budget
     assert again.spent_ == learner.spent_ <= 3.0
-    assert again.budget.since.asked == (5, 5, 5)
+    assert Budget.of(again.budget).since.asked == (5, 5, 5)
 
 
 def test_a_limit_does_not_change_how_questions_are_chosen():

@@ -4,6 +4,7 @@ Each call is one transaction: it writes events to the log and changes questions 
 log says. An acknowledged answer is on disk. Threads may share a desk; a project has one desk at a time.
 """
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -20,7 +21,7 @@ from coalface.service.desk.events import ANSWERED
 from coalface.service.desk.messages import Answered, NoQuestion, Overview, Progress, Question, Receipt
 from coalface.service.desk.overview import overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
-from coalface.service.desk.queue import LEASE, QuestionQueue
+from coalface.service.desk.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.service.desk.store import Row, Store
 from coalface.service.desk.undo import Undo
 from coalface.service.project.exports import export
@@ -75,16 +76,44 @@ class Desk:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def lease(self, annotator: str, ttl: float = LEASE, without: Collection[int] = ()) -> Question | NoQuestion:
+    def lease(
+        self, annotator: str, ttl: float = LEASE, without: Collection[int] = (), *, most_held: float = MOST_HELD
+    ) -> Question | NoQuestion:
         """A question for this annotator alone until the lease expires, or why there is none.
 
-        ``without`` has the numbers of questions that the annotator does not want.
+        ``without`` has the numbers of questions that the annotator does not want. A batch of questions may hold more
+        than ``MOST_HELD`` at a time.
         """
         lasting = checked_ttl(ttl)
         checked_annotator(annotator)
         with self._live.lock:
-            found = self._queue.lease(annotator, lasting, without)
+            found = self._queue.lease(annotator, lasting, without, most_held)
             return found if isinstance(found, NoQuestion) else self._question(found)
+
+    def limit_run(self, budget: Mapping[str, float]) -> None:
+        """Spend at most so many "examples" and "costs", and so much "price", from now until the desk is closed.
+
+        What annotators hold now counts as spent. The budget of the project holds, too.
+        """
+        for name, value in budget.items():
+            if name not in ("examples", "costs", "price") or not 0 <= value < math.inf:
+                raise InputError(
+                    f"The budget of a run must be some of examples, costs and price, got {name}={value!r}. Prices are "
+                    "in the [budget] of project.toml."
+                )
+        limits, state = self.project.limits, self._live
+        if "price" in budget and not (limits.has_prices or limits.price_in or limits.price_out):
+            raise InputError(
+                "The project must say what questions cost if a run has a budget in price. Set price_per_cost in the "
+                "[budget] of project.toml."
+            )
+        with state.lock:
+            spent = state.counters.spent + limits.spent_on(*self.store.outstanding(state.clock()))
+            state.run_limits = limits.tightened(budget, spent)
+
+    def displayed_labels(self, annotator: str, question_id: str, lease_id: str) -> list[str]:
+        """The labels that a question under a lease of this annotator asks about."""
+        return self._answers.displayed_labels(annotator, parsed_question(question_id), lease_id)
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""

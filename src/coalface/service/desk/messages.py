@@ -21,6 +21,7 @@ STOPPED = {
 # Why a program that answers has ended.
 ENDED = STOPPED | {
     "limit": "Reached --limit.",
+    "run-limit": "Reached the --budget of this run.",
     "interrupted": "It was interrupted.",
     "unanswerable": "The questions left are for other annotators: this one gave no valid answer to them.",
     "budget-too-small": "The rest of the budget does not cover another call at its greatest possible price.",
