@@ -316,7 +316,10 @@ BAD = {
         "price_per_cost must be a finite number at least 0, got -1",
     ),
     "an unknown key": ({"costs": 5, "over": 5, "cost": 1}, "has no 'cost'. Use some of over, costs"),
-    "a wrong beginning": ({"costs": 5, "over": 5, "since": [1]}, "the counts rounds, examples, costs, truths, asked, got"),
+    "a wrong beginning": (
+        {"costs": 5, "over": 5, "since": [1]},
+        "the counts rounds, examples, costs, truths, asked, got",
+    ),
     "a number": (5, "must be a Budget, or a mapping"),
 }
 

@@ -106,7 +106,10 @@ def test_a_run_under_a_limit_that_is_never_reached_is_the_run_without_one():
 
 def test_a_run_with_a_ledger_records_what_the_limit_let_through():
     X, cost = dense_problem(5, 4, 60)
-    ledger, budget = MemoryLedger(), Budget(price=20.5, price_per_example=1.0, price_per_cost=dict.fromkeys(range(4), 1))
+    ledger, budget = (
+        MemoryLedger(),
+        Budget(price=20.5, price_per_example=1.0, price_per_cost=dict.fromkeys(range(4), 1)),
+    )
     learner = CoalClassifier(range(4), budget=budget, model="online").record_to(ledger)
     simulate(learner, X, cost)
     again = CoalClassifier.from_ledger(ledger)

@@ -123,6 +123,10 @@ _add(
     label,
     "label tickets --annotator judges:severity --workers 8",
     'label tickets --annotator "python judge.py" --limit 100',
+    "label tickets --annotator judges:severity --budget price=5 --rate billing=60/min --concurrent 4",
+    "label tickets --forecast",
+    "label tickets --batch-out questions.jsonl --budget costs=500 --lease 48",
+    "label tickets --batch-in answers.jsonl",
 )
 _add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
 _add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")

@@ -112,11 +112,7 @@ class SimulatingLearner(PersistentLearner):
 
     def _goes_on(self, run: Run, until: Until, purse: Purse) -> bool:
         run.at_limit = run.at_limit or purse.empty
-        return (
-            run.done < until.position
-            and not run.at_limit
-            and not self.model_.reached(self.settings_for(), until)
-        )
+        return run.done < until.position and not run.at_limit and not self.model_.reached(self.settings_for(), until)
 
     def _play_until(self, run: Run, until: Until) -> None:
         start, settings = run.done, self.settings_for()

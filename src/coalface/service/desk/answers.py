@@ -82,7 +82,7 @@ class Answers:
             record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if row is not None:
                 record.save(row, plain, given.annotator)
-        return _Taken(record.events[0], row if row is not None and row.open else None)
+        return _Taken(record.events[0], row if row is not None and row.open and row.lease is not None else None)
 
     def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
         """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
@@ -222,9 +222,7 @@ def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) 
     return {"looks": int(looks), "put": len({*answer["asked"]} - asked)}
 
 
-def _displayed_labels(
-    lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str
-) -> list[str]:
+def _displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str) -> list[str]:
     """The labels that a lease has displayed at a step of its question.
 
     A lease displays its first step and, after each answer under it, the next, even if that answer was undone later.

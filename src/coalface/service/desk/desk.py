@@ -18,8 +18,8 @@ from coalface.service.desk import messages
 from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer
 from coalface.service.desk.checks import checked_annotator, checked_name, checked_said, checked_ttl, parsed_question
 from coalface.service.desk.events import ANSWERED
-from coalface.service.desk.messages import Answered, NoQuestion, Overview, Progress, Question, Receipt
-from coalface.service.desk.overview import overview_of, predictions
+from coalface.service.desk.messages import Answered, Expected, NoQuestion, Overview, Progress, Question, Receipt
+from coalface.service.desk.overview import expected_spending, overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.service.desk.store import Row, Store
@@ -198,6 +198,12 @@ class Desk:
         """Everything the dashboard shows."""
         with self._live.lock:
             return overview_of(self.project, self._live.model, self._live.counters, self.progress())
+
+    def expected(self) -> Expected | None:
+        """What the questions about the rest of the pool will take; None at its end."""
+        with self._live.lock:
+            learner = self._live.model.learner
+            return expected_spending(self.project, learner, self._live.counters, self.progress())
 
     def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
         """The log after an event, in order."""
