@@ -1,4 +1,4 @@
-"""A budget that is not paced: any learner asks as if there were none, and stops at the first question that is too dear."""
+"""A budget that is not paced: a learner asks as if there were none, and stops at the first question that does not fit."""
 
 import warnings
 
@@ -23,7 +23,7 @@ def limits(draw, labels=range(4)):
     if kind != "price":
         return Budget(**{kind: amount})
     price = st.sampled_from([0.0, 0.1, 0.3, 1.0, 7.0])
-    per_cost = draw(st.one_of(price, st.fixed_dictionaries({label: price for label in labels})))
+    per_cost = draw(st.one_of(price, st.fixed_dictionaries(dict.fromkeys(labels, price))))
     per_example = draw(price)
     if per_example == 0.0 and not np.any(list(per_cost.values()) if isinstance(per_cost, dict) else per_cost):
         per_example = 1.0

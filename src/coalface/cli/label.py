@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.label_batches import Batch, form_of_batch, say_expected, say_forecast
+from coalface.cli.label_batches import BatchOptions, Trip, say_expected
 from coalface.cli.option_values import numbers_in
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def label(
     folder: options.ProjectFolder,
+    *,
     annotator: Annotated[
         str | None,
         typer.Option(
@@ -53,20 +54,7 @@ def label(
         list[str] | None,
         typer.Option(metavar="[LABEL=]N", help="The most calls about a label, or about each, at the same time."),
     ] = None,
-    forecast: Annotated[
-        bool, typer.Option("--forecast", help="Say what the rest of the pool will take, and ask nothing.")
-    ] = False,
-    batch_out: Annotated[
-        Path | None, typer.Option(help="Write the questions worth asking now to this file, and ask nothing.")
-    ] = None,
-    batch_in: Annotated[Path | None, typer.Option(help="Take the answers in this file.")] = None,
-    batch_form: Annotated[
-        str, typer.Option(help="The form of batches: own, or openai for the batch endpoint of openai:MODEL.")
-    ] = "own",
-    again: Annotated[
-        bool, typer.Option("--again", help="With --batch-out: the questions on lease once more, after a lost file.")
-    ] = False,
-    lease: Annotated[float, typer.Option(min=0.01, max=168.0, help="Hours for which a batch is leased.")] = 48.0,
+    batches: BatchOptions,
     prompt: Annotated[
         Path | None,
         typer.Option(help="LLM judge: a file with {labels} and {example}; optional {question}, {guidelines}, {scale}."),
@@ -90,8 +78,8 @@ def label(
     {label: number, or null for "can't tell"}} or {"label": the true label}, and optionally a "price" and a "note". The
     project's server must not run at the same time.
     Before the first question, and with --forecast, it says how much the rest of the pool will probably take.
-    With --batch-out, it leases the questions for --lease hours and writes them to a file. Add "costs" or "label" to each
-    line, and give the file to --batch-in. The same line twice counts once; late answers are kept.
+    With --batch-out, it leases the questions for --lease hours and writes them to a file. Add "costs" or "label" to
+    each line, and give the file to --batch-in. The same line twice counts once; late answers are kept.
     An LLM judge is a model at an OpenAI-compatible endpoint: OPENAI_BASE_URL has its address, OPENAI_API_KEY the key.
     """
     from coalface.service.annotators.judge import Judge, Patience, model_in
@@ -101,7 +89,6 @@ def label(
     from coalface.service.annotators.prompts import Prompt
     from coalface.service.annotators.rates import Rates
     from coalface.service.desk.desk import Desk
-    from coalface.service.desk.messages import ENDED
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
@@ -110,16 +97,13 @@ def label(
     if show_prompt:
         typer.echo(shown_prompt(Project.open(folder), template))
         return
-    if forecast:
-        say_forecast(folder, as_json=as_json)
-        return
-    if batch_out is not None or batch_in is not None:
-        form = form_of_batch(folder, batch_form, model, template, price_in, price_out, max_tokens)
-        trip = Batch(folder=folder, name=name or "batch", form=form, as_json=as_json)
-        if batch_in is not None:
-            trip.take(batch_in)
-        if batch_out is not None:
-            trip.write(batch_out, budget, limit, lease * 3600.0, again=again)
+    if batches.given:
+        batches.run(
+            Trip(folder, name or "batch", model, template, price_in, price_out, max_tokens),
+            budget,
+            limit,
+            as_json=as_json,
+        )
         return
     if annotator is None:
         raise InputError("--annotator must say who answers, such as module:function. Or use --batch-out or --forecast.")
@@ -128,8 +112,7 @@ def label(
     who = name or ("program" if model is None else model.replace(":", "-"))
     desk = Desk(Project.open(folder))
     try:
-        if budget is not None:
-            desk.limit_run(numbers_in("--budget", budget))
+        desk.limit_run(numbers_in("--budget", budget))
         say_expected(desk, as_json=as_json)
         if model is not None:
             patience = Patience(retries, backoff)
@@ -156,6 +139,15 @@ def label(
         if hasattr(program, "close"):
             program.close()
     judge = program if isinstance(program, Judge) else None
+    _show(folder, who, done, progress, book, judge, as_json=as_json)
+
+
+def _show(
+    folder: Path, who: str, done: Any, progress: Any, book: "CallBook", judge: "Judge | None", *, as_json: bool
+) -> None:
+    """What a run has brought."""
+    from coalface.service.desk.messages import ENDED
+
     if as_json:
         calls = {} if judge is None else {"calls": {**book.plain(), **_invalid(judge)}}
         typer.echo(json.dumps({**vars(done), "examples": progress.examples, "costs": progress.costs, **calls}))

@@ -1,6 +1,6 @@
-"""The examples, costs and true labels asked for at marked rounds, from which the learner forecasts what it will ask for.
+"""The examples, costs and true labels asked for at marked rounds, from which the learner forecasts what is to come.
 
-The marks are the rounds 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: four in each doubling, so a few hundred numbers suffice.
+The marks are the rounds 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: four in each doubling, so a few numbers suffice.
 """
 
 from coalface.kernels.compile import inlined

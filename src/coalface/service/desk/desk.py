@@ -202,8 +202,7 @@ class Desk:
     def expected(self) -> Expected | None:
         """What the questions about the rest of the pool will take; None at its end."""
         with self._live.lock:
-            learner = self._live.model.learner
-            return expected_spending(self.project, learner, self._live.counters, self.progress())
+            return expected_spending(self.project, self._live.model.learner, self.progress())
 
     def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
         """The log after an event, in order."""

@@ -48,13 +48,11 @@ def overview_of(project: Project, model: LiveModel, counters: Counters, progress
         annotators=counters.annotators(),
         labels=[_label_row(label, k, counters, queries) for k, label in enumerate(project.labels)],
         history=counters.history[:],
-        expected=expected_spending(project, learner, counters, progress),
+        expected=expected_spending(project, learner, progress),
     )
 
 
-def expected_spending(
-    project: Project, learner: CoalClassifier, counters: Counters, progress: Progress
-) -> Expected | None:
+def expected_spending(project: Project, learner: CoalClassifier, progress: Progress) -> Expected | None:
     """A forecast for the rest of the pool, all annotators together; None if nothing of the pool is left.
 
     Questions that are open now count as asked about examples to come.
