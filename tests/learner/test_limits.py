@@ -1,4 +1,4 @@
-"""A budget that is not paced: a learner asks as if there were none, and stops at the first question that does not fit."""
+"""A budget that is not paced: a learner asks as if there were none, and stops at the question that does not fit."""
 
 import warnings
 
