@@ -74,7 +74,7 @@ def test_a_label_at_its_limit_does_not_hold_up_the_others(tmp_path):
             asked.append(tuple(question["labels"]))
         return dict.fromkeys(question["labels"], 0.5)
 
-    labelling = Labelling(desk, answer, workers=3, rates=rates, pause=lambda _: ended.is_set() or time.wait(1.0))
+    labelling = Labelling(desk, answer, workers=3, rates=rates, pause=lambda _: ended.is_set() or time.wait(1800.0))
     labelling.limit = 20
     done = labelling.run()
     counts = Counter("refund" in labels for labels in asked)

@@ -186,4 +186,5 @@ def _counts(value: Any) -> Counts:
     if not isinstance(asked, list | tuple):
         raise InputError(f"budget since must have a list of counts by label, got {shortened(asked)}.")
     found = [_count("since", count, least=0) for count in numbers]
-    return Counts(*found)._replace(asked=tuple(_count("since", count, least=0) for count in asked))
+    by_label = tuple(_count("since", count, least=0) for count in asked)
+    return Counts(*found[:3], truths=sum(found[3:]), asked=by_label)

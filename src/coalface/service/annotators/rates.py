@@ -62,7 +62,8 @@ class Rates:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._rates, self._clock, self._pause = dict(rates), clock, pause
+        self._rates: dict[Any, Rate] = dict(rates)
+        self._clock, self._pause = clock, pause
         self._lock = threading.Lock()
         self._began: dict[Any, deque[float]] = {}
         self._under_way: dict[Any, int] = {}
@@ -90,7 +91,7 @@ class Rates:
 
     def of(self, label: Any) -> Rate:
         """The limits of a label."""
-        return self._rates.get(label, self._rates.get(ALL, Rate()))
+        return self._rates.get(label) or self._rates.get(ALL) or Rate()
 
     def begin(self, labels: Iterable[Any]) -> bool:
         """Whether a call about these labels may begin now; if so, it counts, and ``end`` must follow."""
