@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from coalface.cli.agreement import agreement
 from coalface.cli.ask import ask
 from coalface.cli.data.convert import convert
 from coalface.cli.data.fetch import fetch
@@ -127,7 +128,9 @@ _add(
     "label tickets --forecast",
     "label tickets --batch-out questions.jsonl --budget costs=500 --lease 48",
     "label tickets --batch-in answers.jsonl",
+    "label tickets --annotator openai:gpt-4o-mini --price-in 0.15 --price-out 0.6 --agreement 0.6",
 )
+_add(app, "agreement", agreement, "agreement tickets", "agreement tickets --json")
 _add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
 _add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")
 _add(app, "import", import_, "import tickets.zip tickets-2")

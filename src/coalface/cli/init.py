@@ -49,7 +49,9 @@ def init(
             help="Limits on examples, costs or price, with price_per_example and price_per_cost.",
         ),
     ] = None,
-    overlap: Annotated[int, typer.Option(min=1, help="Ask this many annotators about every example.")] = 1,
+    overlap: Annotated[
+        float, typer.Option(min=1.0, help="Ask this many annotators about an example; 1.2: two about every fifth.")
+    ] = 1.0,
     title: Annotated[str | None, typer.Option(help="The name of the project on its pages.")] = None,
     question: Annotated[str | None, typer.Option(help="The question to annotators.")] = None,
     database: options.Database = "sqlite:///project.db",

@@ -1,6 +1,7 @@
 """``coalface label``."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,8 @@ from coalface.errors import InputError
 if TYPE_CHECKING:
     from coalface.service.annotators.judge import Judge
     from coalface.service.desk.call_book import CallBook
+    from coalface.service.desk.gates import Judged
+    from coalface.service.desk.messages import Progress
 
 
 def label(
@@ -69,6 +72,14 @@ def label(
         float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens written; default price_out.")
     ] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="LLM judge: the most tokens written in a reply.")] = 2000,
+    agreement: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Hold the answers back while the lower end of the agreement with people (Krippendorff's alpha) is "
+            "below this; needs an overlap. It stays set; 0 removes it.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Let a program or an LLM judge answer the questions of a project.
@@ -89,10 +100,13 @@ def label(
     from coalface.service.annotators.prompts import Prompt
     from coalface.service.annotators.rates import Rates
     from coalface.service.desk.desk import Desk
+    from coalface.service.desk.gates import judged
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
     model = None if annotator is None else model_in(annotator)
+    if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
+        raise InputError("--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only.")
     template = Prompt() if prompt is None else Prompt.read(prompt)
     if show_prompt:
         typer.echo(shown_prompt(Project.open(folder), template))
@@ -114,11 +128,21 @@ def label(
     try:
         desk.limit_run(numbers_in("--budget", budget))
         say_expected(desk, as_json=as_json)
+        if model is not None or agreement is not None:
+            desk.judge(who, agreement)
         if model is not None:
             patience = Patience(retries, backoff)
-            prices = {"price_in": price_in, "price_out": price_out}
-            more = {"patience": patience, "timeout": timeout, "max_tokens": max_tokens}
-            program = judge_of(desk, who, model, template, **prices, **more)
+            program = judge_of(
+                desk,
+                who,
+                model,
+                template,
+                price_in=price_in,
+                price_out=price_out,
+                patience=patience,
+                timeout=timeout,
+                max_tokens=max_tokens,
+            )
             retries, timeout = 0, patience.longest(timeout)  # the judge tries again itself
         with opening(desk.project.address), progress_bar("Answers") as bar:
             done = Labelling(
@@ -134,31 +158,57 @@ def label(
                 progress=lambda answers: bar(answers, limit),
             ).run()
             progress, book = desk.progress(), desk.state.counters.calls
+            checked = judged(desk.state.counters, who)
     finally:
         desk.close()
         if hasattr(program, "close"):
             program.close()
     judge = program if isinstance(program, Judge) else None
-    _show(folder, who, done, progress, book, judge, as_json=as_json)
+    _show(folder, who, _Run(done, progress, book, judge, checked), as_json=as_json)
 
 
-def _show(
-    folder: Path, who: str, done: Any, progress: Any, book: "CallBook", judge: "Judge | None", *, as_json: bool
-) -> None:
+@dataclass(frozen=True)
+class _Run:
     """What a run has brought."""
+
+    done: Any
+    progress: "Progress"
+    book: "CallBook"
+    judge: "Judge | None"
+    checked: "Judged | None"
+
+
+def _show(folder: Path, who: str, run: _Run, *, as_json: bool) -> None:
+    from coalface.service.desk.gates import in_words
     from coalface.service.desk.messages import ENDED
 
     if as_json:
-        calls = {} if judge is None else {"calls": {**book.plain(), **_invalid(judge)}}
-        typer.echo(json.dumps({**vars(done), "examples": progress.examples, "costs": progress.costs, **calls}))
+        calls = {} if run.judge is None else {"calls": {**run.book.plain(), **_invalid(run.judge)}}
+        typer.echo(
+            json.dumps(
+                {
+                    **vars(run.done),
+                    "examples": run.progress.examples,
+                    "costs": run.progress.costs,
+                    **calls,
+                    **_plain(run.checked),
+                }
+            )
+        )
         return
     typer.echo(
-        f"{folder}: {counted(done.answers, 'answer')} by {who}, {counted(done.failures, 'failure')}; "
-        f"{counted(progress.costs, 'cost')} on {counted(progress.examples, 'example')} in all, "
-        f"price {progress.price:g}. {ENDED[done.stopped]}"
+        f"{folder}: {counted(run.done.answers, 'answer')} by {who}, {counted(run.done.failures, 'failure')}; "
+        f"{counted(run.progress.costs, 'cost')} on {counted(run.progress.examples, 'example')} in all, "
+        f"price {run.progress.price:g}. {ENDED[run.done.stopped]}"
     )
-    if judge is not None:
-        _say_calls(book, judge)
+    if run.judge is not None:
+        _say_calls(run.book, run.judge)
+    if run.checked is not None:
+        typer.echo(f"Agreement with people: {in_words(run.checked)}.")
+
+
+def _plain(checked: "Judged | None") -> dict[str, Any]:
+    return {} if checked is None else {"agreement": checked.plain()}
 
 
 def _invalid(judge: "Judge") -> dict[str, int]:

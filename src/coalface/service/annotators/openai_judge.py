@@ -38,6 +38,8 @@ def judge_of(
 ) -> Judge:
     """A judge of a project's questions; prices that are not given are those of the project's budget."""
     limits = desk.project.limits
+    if desk.project.pool.kind == "image":
+        raise InputError("An LLM judge reads texts and tables, but the project's examples are images. Use a program.")
     prices = Prices(
         limits.price_in if price_in is None else price_in, limits.price_out if price_out is None else price_out
     )

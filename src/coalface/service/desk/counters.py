@@ -13,7 +13,7 @@ from coalface.data.costs import CostScale
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
 from coalface.service.desk.call_book import CALLED, CALLING, CallBook
-from coalface.service.desk.events import ANSWERED, CLOSED, LEASED, STOPPED, UNDONE, Decided
+from coalface.service.desk.events import ANSWERED, CLOSED, HELD_BACK, JUDGE, LEASED, STOPPED, UNDONE, Decided
 from coalface.service.desk.messages import AnnotatorRow, Estimate
 from coalface.service.project.spending import Limits, Spent
 
@@ -72,6 +72,10 @@ class Counters:
         self.stopped: str | None = None
         self.dearest = 0.0  # the greatest price of a cost that a program asked for itself
         self.calls = CallBook()
+        self.judges: dict[str, float] = {}  # programs that are checked against people -> their gate, 0 for none
+        self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
+        self.comparisons = 0  # grows with every change to costs that two annotators gave
+        self._shared: dict[tuple[int, str], None] = {}  # labels of examples to which two annotators gave a cost
         self.history: list[tuple[int, float]] = []
         self._scale, self._limits = CostScale(*bounds), limits
         self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
@@ -98,6 +102,7 @@ class Counters:
             if event.kind in (CALLING, CALLED):
                 paid = Spent(price=self.calls.take_in(event))
                 self.spent, worker.spent = self.spent + paid, worker.spent + paid
+        self._follow_trust(event)
         if event.kind in (ANSWERED, UNDONE):
             self._count(event, 1 if event.kind == ANSWERED else -1)
         if event.kind == CLOSED and event.example is not None:
@@ -110,6 +115,16 @@ class Counters:
                 self._paid = deque((one for one in self._paid if one.event != body["closed"]), maxlen=_WINDOW)
         if event.kind in (LEASED, STOPPED):
             self.stopped = body.get("reason") if event.kind == STOPPED else None
+
+    def _follow_trust(self, event: Event) -> None:
+        """Judges, and the questions whose answers are held back."""
+        body = event.body
+        if event.kind == JUDGE and event.who is not None:
+            self.judges[event.who] = float(body["gate"])
+        elif event.kind == HELD_BACK and event.example is not None:
+            self._held_back[body["question"]] = event.example, body["judges"]
+        elif event.kind in (CLOSED, UNDONE):
+            self._held_back.pop(body.get("question", 0), None)
 
     def _count(self, event: Event, sign: int) -> None:
         body, worker = event.body, self.worker(event.who or "")
@@ -147,6 +162,26 @@ class Counters:
                 self.worker(name).agreed += sign * theirs.count(cost)
         if sign > 0:
             own.append(cost)
+        if sum(bool(theirs) for theirs in given.values()) > 1:
+            self._shared[what] = None
+            self.comparisons += 1
+        elif self._shared.pop(what, self) is None:
+            self.comparisons += 1
+
+    @property
+    def held_back(self) -> dict[int, list[str]]:
+        """The questions whose answers the model does not learn for now, in the order of the log, and whose they are."""
+        return {number: judges for number, (example, judges) in self._held_back.items() if example not in self.closed}
+
+    def beside_people(self, name: str) -> dict[tuple[int, str], list[float]]:
+        """By example and label, the cost that an annotator gave last, then those of the people who gave one too."""
+        found: dict[tuple[int, str], list[float]] = {}
+        for what in self._shared:
+            given = self._given[what]
+            others = [costs[-1] for who, costs in given.items() if costs and who != name and who not in self.judges]
+            if given.get(name) and others:
+                found[what] = [given[name][-1], *others]
+        return found
 
     def _record_cost(self, event: int, decided: Round) -> None:
         """The inverse-propensity estimate of the cost of the answer that the model would have given."""
@@ -180,6 +215,7 @@ class Counters:
 
     def annotators(self) -> list[AnnotatorRow]:
         """Everyone who answered, by name."""
+        held_back = self.held_back
         return [
             AnnotatorRow(
                 name=name,
@@ -190,6 +226,9 @@ class Counters:
                 agreement=worker.agreed / worker.compared if worker.compared else None,
                 compared=worker.compared,
                 last_seen=worker.last_seen,
+                judge=name in self.judges,
+                gate=self.judges.get(name, 0.0),
+                held_back=sum(name in judges for judges in held_back.values()),
             )
             for name, worker in sorted(self.workers.items())
             if worker.answers

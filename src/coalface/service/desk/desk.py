@@ -17,8 +17,19 @@ from coalface.rounds.event_log import Event
 from coalface.service.desk import messages
 from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer
 from coalface.service.desk.checks import checked_annotator, checked_name, checked_said, checked_ttl, parsed_question
-from coalface.service.desk.events import ANSWERED
-from coalface.service.desk.messages import Answered, Expected, NoQuestion, Overview, Progress, Question, Receipt
+from coalface.service.desk.events import ANSWERED, JUDGE
+from coalface.service.desk.gates import checked_gate
+from coalface.service.desk.messages import (
+    AnnotatorRow,
+    Answered,
+    Estimate,
+    Expected,
+    NoQuestion,
+    Overview,
+    Progress,
+    Question,
+    Receipt,
+)
 from coalface.service.desk.overview import expected_spending, overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import LEASE, MOST_HELD, QuestionQueue
@@ -62,6 +73,7 @@ class Desk:
         self._queue = QuestionQueue(self.state)
         self._answers = Answers(self.state, self._queue)
         self._undo = Undo(self.state, self._queue)
+        self.state.release_trusted()  # if an earlier process ended before it could
 
     def close(self) -> None:
         """Save a snapshot and let other processes open the project; a second call does nothing."""
@@ -130,6 +142,21 @@ class Desk:
         with self._live.lock:
             self._answers.release(lease_id, annotator)
 
+    def judge(self, name: str, gate: float | None = None) -> None:
+        """Say that an annotator is a program, to be checked against people on the examples that both see.
+
+        While its agreement with people is below the ``gate``, its answers are held back: they are kept, but the model
+        does not learn them. None leaves the gate as it is, 0 removes it.
+        """
+        checked_annotator(name)
+        with self._live.lock:
+            known = self._live.counters.judges
+            wanted = known.get(name, 0.0) if gate is None else checked_gate(gate, self.project.overlap)
+            if known.get(name) != wanted:
+                with self._live.recording() as record:
+                    record.add(JUDGE, {"gate": wanted}, name)
+                self._live.release_trusted()
+
     # -- answers --------------------------------------------------------------------------------
 
     def answer(
@@ -178,6 +205,7 @@ class Desk:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
         with self._live.lock:
             row = self._undo.undo(annotator, answer_id)
+            self._live.release_trusted()
             return None if row is None else self._question(row)
 
     # -- looking --------------------------------------------------------------------------------
@@ -197,7 +225,8 @@ class Desk:
     def overview(self) -> Overview:
         """Everything the dashboard shows."""
         with self._live.lock:
-            return overview_of(self.project, self._live.model, self._live.counters, self.progress())
+            found = overview_of(self.project, self._live.model, self._live.counters, self.progress())
+            return replace(found, annotators=[self._with_alpha(row) for row in found.annotators])
 
     def expected(self) -> Expected | None:
         """What the questions about the rest of the pool will take; None at its end."""
@@ -261,6 +290,7 @@ class Desk:
         )
         with self._live.lock:
             taken = self._answers.answer(given)
+            self._live.release_trusted()
             follow_up = None if taken.next is None else self._question(taken.next)
         body = taken.event.body
         return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)
@@ -288,6 +318,11 @@ class Desk:
             if event.who == row.holder:
                 own = with_answer(own, event.body, event.who)
         return {label: own.costs[label] for label in self.project.labels if label in own.costs}
+
+    def _with_alpha(self, row: AnnotatorRow) -> AnnotatorRow:
+        found = self._live.agreement(row.name)
+        known = math.isfinite(found.alpha)
+        return replace(row, alpha=Estimate(found.alpha, found.low, found.high, found.examples) if known else None)
 
     def _answered(self, event: Event) -> Answered:
         body = event.body

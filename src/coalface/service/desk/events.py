@@ -14,6 +14,7 @@ from coalface.service.desk import version_0_1
 
 PASSED, CLOSED, UNDONE = "passed", "closed", "undone"  # the kinds that change the model
 ANSWERED, ASKED, LEASED, STOPPED, SNAPSHOT = "answered", "asked", "leased", "stopped", "snapshot"
+JUDGE, HELD_BACK = "judge", "held-back"  # a program that is checked against people; an example not learned for now
 TEACHING = (PASSED, CLOSED, UNDONE)
 
 Decided = tuple[int, Round]  # the place of an example in the pool, and its round

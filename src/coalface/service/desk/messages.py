@@ -17,6 +17,7 @@ STOPPED = {
     "all-leased": "Other annotators hold every open question now.",
     "others-only": "The questions left are for other annotators: you have answered about these examples.",
     "looking": "The model is still looking for an example that is worth asking about.",
+    "held-back": "The judge waits for people: let them answer the examples that it shares with them.",
     "too-many-held": "You hold too many questions. Answer or release some first.",
 }
 # Why a program that answers has ended.
@@ -123,7 +124,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class AnnotatorRow:
-    """One annotator's work; ``agreement`` is the share of equal costs where another annotator answered too."""
+    """One annotator's work; ``agreement`` is the share of equal costs where another annotator answered too.
+
+    A ``judge`` is a program that is checked against people.
+    """
 
     name: str
     examples: int
@@ -133,6 +137,10 @@ class AnnotatorRow:
     agreement: float | None
     compared: int
     last_seen: float | None
+    judge: bool = False
+    alpha: Estimate | None = None  # Krippendorff's alpha with people; n is the number of examples
+    gate: float = 0.0  # alpha below which a judge's answers are held back; 0 if there is none
+    held_back: int = 0  # examples that the model does not learn for now
 
 
 @dataclass(frozen=True)

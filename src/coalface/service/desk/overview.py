@@ -37,7 +37,7 @@ def overview_of(project: Project, model: LiveModel, counters: Counters, progress
         progress=progress,
         pool=len(pool),
         decided=counters.cursor,
-        passive_costs=counters.cursor * project.overlap * (1 if project.true_label else len(project.labels)),
+        passive_costs=round(counters.cursor * project.overlap) * (1 if project.true_label else len(project.labels)),
         test_cost=counters.test_cost(),
         saving=None if saving is None else Estimate(saving.estimate, saving.low, saving.high, saving.rounds),
         contested=None if queries is None else _contested(queries),

@@ -13,9 +13,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from coalface.data.agreement import Agreement
 from coalface.rounds.event_log import Event
 from coalface.service.desk.counters import Counters
-from coalface.service.desk.events import CLOSED, PASSED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.service.desk.events import CLOSED, HELD_BACK, PASSED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.service.desk.gates import Gates
 from coalface.service.desk.model import LiveModel
 from coalface.service.desk.snapshots import Snapshots
 from coalface.service.desk.store import Row, Store
@@ -34,6 +36,7 @@ class Recording:
     connection: sa.Connection
     now: float
     closed: Mapping[int, int]  # example -> the event that closed it
+    untrusted: frozenset[str] = frozenset()  # judges whose answers the model does not learn for now
     events: list[Event] = field(default_factory=list)
     rounds: list[list[Decided]] = field(default_factory=list)  # what each event teaches
 
@@ -59,18 +62,29 @@ class Recording:
         """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
 
         ``plain`` is the JSON form of its round. Of several copies, the model learns the one that is closed first.
+        Answers of an untrusted judge are held back.
         """
         columns = {name: getattr(row, name) for name in ("open", "step", "asking", "lease", "holder", "expires")}
-        if not row.open and not self._is_closed(row.example):
-            self.teach(row, plain, who)
+        if not row.open and not self.is_closed(row.example):
+            self.teach_trusted(row, plain, who)
         self.store.change(self.connection, row.number, round=plain, **columns)
+
+    def teach_trusted(self, row: Row, plain: dict[str, Any], who: str | None) -> bool:
+        """Whether the model learns the answers to a question; those of an untrusted judge are held back instead."""
+        doubted = self.untrusted.intersection(row.round.by.values())
+        if doubted:
+            self.add(HELD_BACK, {"question": row.number, "judges": sorted(doubted)}, who, row.example)
+            return False
+        self.teach(row, plain, who)
+        return True
 
     def teach(self, row: Row, plain: dict[str, Any], who: str | None) -> None:
         """Let the model learn the answers to a question; ``plain`` is the JSON form of its round."""
         self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
         self.rounds.append([(row.example, row.round)])
 
-    def _is_closed(self, example: int) -> bool:
+    def is_closed(self, example: int) -> bool:
+        """Whether the model learns an example, from the log or from this transaction."""
         return example in self.closed or any(event.kind == CLOSED and event.example == example for event in self.events)
 
 
@@ -84,6 +98,7 @@ class ProjectState:
         self._counters, self._last = self._no_counts(), 0
         self.run_limits = project.limits  # those of the project, or less: see ``Desk.limit_run``
         self._stale = True  # the log may have events that were not taken in
+        self._gates = Gates()
         with opening(project.address):
             self._model = LiveModel(project, self.log)
             self.catch_up()
@@ -122,6 +137,28 @@ class ProjectState:
         return self._counters
 
     @property
+    def untrusted(self) -> frozenset[str]:
+        """The judges whose answers the model does not learn for now."""
+        return self._gates.closed(self.counters)
+
+    def agreement(self, name: str) -> Agreement:
+        """How far an annotator agrees with people."""
+        with self.lock:
+            return self._gates.agreement(self.counters, name)
+
+    def release_trusted(self) -> None:
+        """Let the model learn answers that were held back and whose judge is trusted now."""
+        with self.lock:
+            held_back = self.counters.held_back
+            untrusted = self.untrusted if held_back else frozenset()
+            trusted = [number for number, judges in held_back.items() if untrusted.isdisjoint(judges)]
+            if trusted:
+                with self.recording() as record:
+                    for row in filter(None, map(self.store.question, trusted)):
+                        if not record.is_closed(row.example):
+                            record.teach(row, row.round.to_json(), row.holder)
+
+    @property
     def model(self) -> LiveModel:
         """The model, up to date with the log."""
         self.catch_up()
@@ -134,7 +171,8 @@ class ProjectState:
             self.catch_up()
             try:
                 with self.store.database.writing() as connection:
-                    record = Recording(self.store, connection, self.clock(), self._counters.closed)
+                    untrusted = self._gates.closed(self._counters)
+                    record = Recording(self.store, connection, self.clock(), self._counters.closed, untrusted)
                     yield record
                     record.events = self.log.extend(connection, record.events)  # which numbers them
                 self._take_in(record.events, record.rounds)

@@ -21,6 +21,7 @@ MOST_HELD = 32  # questions that one annotator may hold at once, so that some ar
 _AHEAD = 16  # questions kept ahead, at least
 _MOST_SCANNED, _MOST_OPENED = 1024, 32  # examples scanned and questions opened in one call, so that it ends soon
 _FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time
+_MOST_AWAITED = 30  # examples of an untrusted judge that wait for people, so that it does not buy answers in vain
 _FINAL = ("budget-spent", "nothing-worth-asking")  # reasons that the log records
 
 
@@ -64,6 +65,8 @@ class QuestionQueue:
         store = self._state.store
         if store.n_held(annotator, self._state.clock()) >= most_held:
             return NoQuestion("too-many-held")
+        if annotator in self._state.untrusted and store.n_awaited(annotator) >= _MOST_AWAITED:
+            return NoQuestion("held-back")
         row = self._take(annotator, lasting, without)
         while row is None and self._may_open() and self._open_more():
             row = self._take(annotator, lasting, without)
@@ -110,8 +113,10 @@ class QuestionQueue:
         with self._state.recording() as record:
             while True:
                 lease, until = secrets.token_urlsafe(12), record.now + lasting
-                new = room_to_open >= 1
-                row = store.take(record.connection, annotator, lease, record.now, until, new=new, without=without)
+                new, judges = room_to_open >= 1, self._state.counters.judges
+                row = store.take(
+                    record.connection, annotator, lease, record.now, until, new=new, without=without, judges=judges
+                )
                 if row is None:
                     return None
                 row = self._as_of_now(record, row)
@@ -129,9 +134,11 @@ class QuestionQueue:
     def _as_of_now(self, record: Recording, row: Row) -> Row | None:
         """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
         state = self._state
-        displayed = row.step > 0 or row.previous is not None or state.project.overlap > 1
+        displayed = row.step > 0 or row.previous is not None
         if displayed or row.decided == state.counters.learned:
             return row
+        if state.project.overlap > 1 and state.store.copies(row):
+            return row  # all copies ask the same
         found = decide_again(state.model.learner, state.project.pool, row)
         if not found.ask:
             state.store.remove(record.connection, [row.number])
@@ -151,7 +158,7 @@ class QuestionQueue:
         """Fill the queue; whether a question was found."""
         state, now, found = self._state, self._state.clock(), False
         lacking = min(self._wanted(now) - state.store.n_free(now), _MOST_OPENED)
-        wanted = max(1, lacking // state.project.overlap)
+        wanted = max(1, int(lacking // state.project.overlap))
         learner, pool = state.model.learner, state.project.pool
         for decided in scan(learner, pool, state.counters.cursor, wanted, _MOST_SCANNED):
             asked = [(example, one) for example, one in decided if one.ask]
@@ -177,7 +184,7 @@ class QuestionQueue:
             decided=self._state.counters.learned,
             round=asked,
         )
-        return [replace(row, copy=copy) for copy in range(self._state.project.overlap)]
+        return [replace(row, copy=copy) for copy in range(self._state.project.copies_of(asked.number))]
 
     def _wanted(self, now: float) -> int:
         """How many questions to keep free: two for each annotator who was active lately."""
@@ -211,7 +218,7 @@ class QuestionQueue:
             return "run-limit" if whole.room(state.counters.spent + whole.spent_on(1, 0)) >= 1 else "budget-spent"
         if more and self._may_open():
             return "looking"
-        if more or state.store.n_open(annotator, without):
+        if more or state.store.n_open(annotator, without, state.counters.judges):
             return "all-leased"
         return "unanswerable" if without else "others-only"
 

@@ -195,9 +195,17 @@ class Store:
         """Open questions that an annotator holds, the lease that ends last first."""
         return sorted(self.rows(*_held_by(annotator, now)), key=lambda row: -(row.expires or 0.0))
 
-    def n_open(self, annotator: str | None = None, without: Collection[int] = ()) -> int:
+    def n_open(self, annotator: str | None = None, without: Collection[int] = (), judges: Collection[str] = ()) -> int:
         """How many questions are open, or are open to one annotator once their leases end, ``without`` some."""
-        return self._count(_q.open, _q.number.not_in(without), *([] if annotator is None else [~_not_for(annotator)]))
+        for_them = [] if annotator is None else [~_not_for(annotator, judges)]
+        return self._count(_q.open, _q.number.not_in(without), *for_them)
+
+    def n_awaited(self, judge: str) -> int:
+        """How many examples a judge has answered that have an open copy for people."""
+        other = _questions.alias()
+        return self._count(
+            _q.open, sa.exists().where(other.c.example == _q.example, ~other.c.open, other.c.holder == judge)
+        )
 
     def n_held(self, annotator: str, now: float) -> int:
         """How many questions an annotator holds."""
@@ -227,14 +235,16 @@ class Store:
         *,
         new: bool = True,
         without: Collection[int] = (),
+        judges: Collection[str] = (),
     ) -> Row | None:
         """Lease the next free question to this annotator; without ``new``, only one that has answers already.
 
-        ``without`` has the numbers of questions to leave to others.
+        ``without`` has the numbers of questions to leave to others. If there are ``judges``, the last copy of a
+        question that only judges hold is for people, and the other way round.
         """
         chosen = (
             sa.select(_q.number)
-            .where(_q.open, _unleased(now), ~_not_for(annotator), _q.step >= (0 if new else 1))
+            .where(_q.open, _unleased(now), ~_not_for(annotator, judges), _q.step >= (0 if new else 1))
             .where(_q.number.not_in(without))
             .order_by(_q.step.desc(), _q.number)
             .limit(1)
@@ -314,13 +324,20 @@ def _held_by(annotator: str, now: float) -> tuple[sa.ColumnElement[bool], ...]:
     return _q.open, _q.holder == annotator, _q.lease.is_not(None), _q.expires >= now
 
 
-def _not_for(annotator: str) -> sa.ColumnElement[bool]:
-    """Whether the annotator was the last to hold another copy of the question, or has answered one."""
+def _not_for(annotator: str, judges: Collection[str]) -> sa.ColumnElement[bool]:
+    """Whether the annotator was the last to hold another copy of the question, or has answered one.
+
+    Where there are judges, also whether all other copies are held by annotators of the same kind, judges or people.
+    """
     other, said = _questions.alias(), _events.c
     copies = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy)
     answered = sa.exists().where(said.example == _q.example, said.kind == "answered", said.who == annotator)
     own = sa.func.coalesce(_q.holder, "") == annotator  # an annotator may continue their own copy
-    return sa.or_(copies.where(other.c.holder == annotator), sa.and_(copies, answered, ~own))
+    taken = sa.or_(copies.where(other.c.holder == annotator), sa.and_(copies, answered, ~own))
+    if not judges:
+        return taken
+    unlike = other.c.holder.not_in(judges) if annotator in judges else other.c.holder.in_(judges)
+    return sa.or_(taken, sa.and_(copies, ~copies.where(sa.or_(other.c.holder.is_(None), unlike))))
 
 
 def _columns(row: Row) -> dict[str, Any]:

@@ -61,9 +61,9 @@ class Undo:
     def _promote_copy(self, record: Recording, row: Row, past: list[Event]) -> None:
         """Let the model learn the copy of the question that was closed next, if there is one."""
         done = [copy for copy in self._state.store.copies(row) if not copy.open]
-        if done:
-            copy = min(done, key=lambda copy: _order_of_closing(learned_answers(past, copy.number)))
-            record.teach(copy, copy.round.to_json(), copy.holder)
+        for copy in sorted(done, key=lambda copy: _order_of_closing(learned_answers(past, copy.number))):
+            if record.teach_trusted(copy, copy.round.to_json(), copy.holder):
+                return
 
     def _refuse_taking_away(self, row: Row, annotator: str, undone: list[Event]) -> None:
         answer_id = undone[0].id

@@ -6,6 +6,7 @@ the cost of each label by the true label.
 
 import csv
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -40,6 +41,7 @@ import sqlalchemy as sa  # isort: skip  (after the module that says how to insta
 LABELS, MATRIX, POOL = "labels.txt", "cost_matrix.csv", "pool"
 
 DATABASE = "sqlite:///project.db"
+_OVERLAP = 0x0E  # of random numbers: whether an example is shared
 NONE = "none"  # how TOML spells None
 
 
@@ -66,7 +68,7 @@ class Project:
     true_label: bool
     matrix: NDArray[np.float64] | None  # (K, K), row = truth
     limits: Limits
-    overlap: int
+    overlap: float  # how many annotators see an example, on average
     seed: int
     database: str = field(repr=False)  # the address may contain a password
     pool: Pool = field(repr=False)
@@ -86,7 +88,7 @@ class Project:
         levels: Sequence[Mapping[str, Any]] = (),
         cost_bounds: tuple[float, float] | None = None,
         budget: Mapping[str, float] | None = None,
-        overlap: int = 1,
+        overlap: float = 1,
         seed: int = 0,
         title: str | None = None,
         question: str | None = None,
@@ -121,7 +123,7 @@ class Project:
             "question": usual if question is None else question,
             "guidelines": guidelines,
             "true_label": one_label,
-            "overlap": overlap,
+            "overlap": _overlap(overlap),
             "seed": seed,
             "database": database,
             "scale": scale.plain(),
@@ -205,6 +207,12 @@ class Project:
         if self.matrix is None:
             return np.where(np.arange(len(self.labels)) == code, low, high)
         return np.asarray(self.matrix[code])
+
+    def copies_of(self, round_number: int) -> int:
+        """How many annotators see the example of a round: of an overlap of 1.2, two see a fifth, drawn at random."""
+        whole = math.floor(self.overlap)
+        more = np.random.default_rng([self.seed, _OVERLAP, round_number]).random() if self.overlap > whole else 1.0
+        return whole + int(more < self.overlap - whole)
 
     def file_of(self, example_id: str) -> Path:
         """The file of an image."""
@@ -338,7 +346,8 @@ def _refuse_unknown(source: Path, settings: Mapping[str, Any], known: set[str]) 
             )
 
 
-def _overlap(value: Any) -> int:
-    if not isinstance(value, int) or not 1 <= value <= 100:
-        raise InputError(f"overlap must be an integer from 1 to 100, got {value!r}.")
-    return value
+def _overlap(value: Any) -> float:
+    """An overlap, as an integer where it is whole: then every example has as many annotators."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 100:
+        raise InputError(f"overlap must be a number from 1 to 100, got {value!r}.")
+    return int(value) if value == int(value) else float(value)

@@ -188,6 +188,10 @@ class AnnotatorView(NamedView):
     agreement: float | None
     compared: int
     last_seen: datetime | None
+    judge: bool
+    alpha: Estimate | None
+    gate: float
+    held_back: int
 
 
 class OverviewView(View):

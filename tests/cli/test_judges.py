@@ -1,0 +1,96 @@
+"""label with an LLM judge, and agreement."""
+
+import json
+
+import pytest
+
+from coalface.service.desk.desk import Desk
+from coalface.service.project.project import Project
+from tests.cli.commands import refused, run
+from tests.service.fake_llm import KEY, fake_llm
+from tests.service.projects import WORDS, work
+
+LABEL = "label mail --annotator openai:gpt-4o:mini --price-in 2.5 --price-out 10 --backoff 0"
+
+
+@pytest.fixture
+def mail(tmp_path, monkeypatch, capsys):
+    """A project with guidelines, in the working folder; half of its examples are shared."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    lines = [json.dumps({"text": f"{WORDS[i % 8]} {WORDS[i // 8 % 8]} {i}"}) for i in range(40)]
+    (tmp_path / "mail.jsonl").write_text("\n".join(lines))
+    (tmp_path / "labels.txt").write_text("refund\ndelivery\nother\n")
+    assert run(capsys, "init mail --examples mail.jsonl --labels labels.txt --overlap 1.5")[0] == 0
+    settings = tmp_path / "mail" / "project.toml"
+    settings.write_text(settings.read_text().replace('guidelines = ""', 'guidelines = "Think of the customer."'))
+    return tmp_path
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    with fake_llm() as fake:
+        monkeypatch.setenv("OPENAI_BASE_URL", fake.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield fake
+
+
+def test_a_judge_labels_reports_its_spending_and_is_held_back_until_people_agree(mail, endpoint, capsys):
+    code, out, err = run(capsys, f"{LABEL} --agreement 0.5 --limit 12 --json")
+    done = json.loads(out)
+    assert code == 0, err
+    assert (done["answers"], done["stopped"]) == (12, "limit")
+    assert done["price"] == done["calls"]["price"] == pytest.approx(endpoint.price(2.5, 10.0))
+    assert done["calls"]["replies"] == len(endpoint.ledger)
+    assert (done["agreement"]["gate"], done["agreement"]["alpha"], done["agreement"]["open"]) == (0.5, None, False)
+    code, out, _ = run(capsys, f"{LABEL} --limit 30")
+    assert "by gpt-4o-mini, 0 failures" in out
+    assert f"Calls: {len(endpoint.ledger)} paid, " in out
+    assert f"price {endpoint.price(2.5, 10.0):.6g} in all runs" in out
+    assert "the gate of 0.5 is closed" in out
+    assert KEY not in out + err
+    desk = Desk(Project.open("mail"))
+    work(desk, "ada", n=60)
+    desk.close()
+    code, out, _ = run(capsys, "agreement mail --json")
+    judge, person = json.loads(out)
+    assert (judge["name"], judge["judge"], person["name"], person["judge"]) == ("gpt-4o-mini", True, "ada", False)
+    assert judge["low"] <= judge["alpha"] <= judge["high"]
+    code, out, _ = run(capsys, "agreement mail")
+    assert "gpt-4o-mini" in out
+    assert "held back" in out
+
+
+def test_the_prompt_is_shown_without_a_key_or_a_call(mail, capsys):
+    code, out, _ = run(capsys, "label mail --annotator openai:gpt --show-prompt")
+    assert code == 0
+    for part in ("[system]", '{"costs": {"refund": ..., ', "[user]", "Think of the customer.", "- delivery", "0 means"):
+        assert part in out
+    (mail / "own.txt").write_text('Judge it {"as": "you like"}: {example}\n{labels}')
+    code, out, _ = run(capsys, "label mail --annotator openai:gpt --show-prompt --prompt own.txt")
+    assert '[user]\nJudge it {"as": "you like"}: ' in out
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("{labels} {exmaple}", "{exmaple}"), ("{example}", "must have the placeholder {labels}")]
+)
+def test_a_prompt_with_wrong_placeholders_is_refused_before_the_first_call(mail, endpoint, capsys, text, problem):
+    (mail / "own.txt").write_text(text)
+    assert problem in refused(capsys, f"{LABEL} --prompt own.txt")
+    assert endpoint.requests == []
+
+
+def test_mistakes_are_one_clear_line(mail, capsys, monkeypatch):
+    assert "OPENAI_API_KEY" in refused(capsys, LABEL)
+    assert "must name a model" in refused(capsys, "label mail --annotator openai:")
+    assert "There is no file no.txt" in refused(capsys, f"{LABEL} --prompt no.txt")
+    assert "openai:MODEL only" in refused(capsys, "label mail --annotator json:dumps --show-prompt")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://ada:secret@localhost/v1")
+    message = refused(capsys, LABEL)
+    assert "OPENAI_BASE_URL must be" in message
+    assert "secret" not in message
+    run(capsys, "init alone --examples mail.jsonl --labels labels.txt --budget price=1,price_per_cost=0.1")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost/v1")
+    assert "overlap" in refused(capsys, "label alone --annotator openai:gpt --agreement 0.6")
+    assert "--price-in" in refused(capsys, "label alone --annotator openai:gpt")
