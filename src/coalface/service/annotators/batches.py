@@ -119,7 +119,7 @@ def take_batch(desk: Desk, name: str, path: str | os.PathLike[str], form: BatchF
         try:
             _take_line(desk, name, text, form, taken)
         except (CoalfaceError, AnnotatorError) as problem:
-            taken.problems.append(f"{path}, line {number}: {in_one_line(problem)}")
+            taken.problems.append(f"{path}, line {number}: {in_one_line(problem)}.")
     return taken
 
 
