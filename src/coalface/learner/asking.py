@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -114,21 +115,19 @@ class AskingLearner(TruthLearner):
             raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
         purse = self._purse()
 
-        def one_cost(i: int, k: int) -> float:
+        def one_cost(i: int, _: int, k: int) -> float:
             assert answer is not None  # at a price of at most 1, every question is for a true label
             return checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
+
+        def one_truth(i: int, _: int) -> Any:
+            return None if truth is None else truth(i)
 
         for i in range(len(rows)):
             if purse is not None and purse.empty:
                 break
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
-            done = self._converse(
-                row,
-                mine,
-                lambda _, k, i=i: one_cost(i, k),
-                None if truth is None else lambda _, i=i: truth(i),
-                purse,
-            )
+            truth_of = None if truth is None else partial(one_truth, i)
+            done = self._converse(row, mine, partial(one_cost, i), truth_of, purse)
             self._tell(X, row, self.classes_, done.cost, done.asked, mine, truth=done.truth)
             self.warn_if_collapsed()
             if not done.complete:

@@ -187,4 +187,5 @@ def _counts(value: Any) -> Counts:
         raise InputError(f"budget since must have a list of counts by label, got {shortened(asked)}.")
     found = [_count("since", count, least=0) for count in numbers]
     by_label = tuple(_count("since", count, least=0) for count in asked)
-    return Counts(*found[:3], truths=sum(found[3:]), asked=by_label)
+    rounds, examples, costs, truths = [*found, 0][:4]
+    return Counts(rounds, examples, costs, truths, by_label)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Conversation:
         self.whole = first.truth.copy()
         answers: list[Any] = [None] * len(self.cost)
         for row in np.flatnonzero(first.truth).tolist():
-            if not self._buys(lambda purse: purse.buys_truth(new_example=True)):
+            if not self._buys(partial(Purse.buys_truth, new_example=True)):
                 break
             answers[row] = truth(row)
             self.asked_costs[row] = first.mask[row]
@@ -51,8 +52,7 @@ class Conversation:
     def ask_costs(self, wanted: Mask, answer: Callable[[int, int], float]) -> None:
         """Ask for the wanted costs, (n, K), in order; the first that does not fit the budget is the end."""
         for row, k in np.argwhere(wanted).tolist():
-            new = not self.asked_costs[row].any()
-            if not self._buys(lambda purse, k=k, new=new: purse.buys_cost(k, new)):
+            if not self._buys(partial(Purse.buys_cost, label=k, new_example=not self.asked_costs[row].any())):
                 return
             self.cost[row, k] = answer(row, k)
             self.asked_costs[row, k] = True
@@ -76,8 +76,9 @@ def affordable(queries: Queries, purse: Purse, before: Mask | None) -> Queries:
     >>> learner.ask([[1.0], [2.0]]).costs_asked
     3
     """
-    known = np.zeros(len(queries), np.bool_) if before is None else before.any(axis=1)
+    known: Mask = np.zeros(len(queries), np.bool_)
     if before is not None:
+        known = np.asarray(before.any(axis=1))
         purse.add(int(known.sum()), before.sum(axis=0))
     rows, columns = queries.by_width()
     fits, truths = np.zeros(len(rows), np.bool_), {}

@@ -136,7 +136,7 @@ def _take_line(desk: Desk, name: str, text: str, form: BatchForm, taken: Taken) 
         return
     key = f"{found.lease_id}:{found.question_id}"
     known = desk.state.log.named(f"answer:{name}:{key}") is not None
-    rest = {part: found.reply.get(part) for part in ("note", "price")}
+    rest: dict[str, Any] = {part: found.reply.get(part) for part in ("note", "price")}
     where = (name, found.question_id, found.lease_id)
     try:
         if "costs" in found.reply:
