@@ -85,7 +85,6 @@ def test_the_shell_completes_verbs():
         ("simulate calls.csv --label kind --budgets doubling", "--budgets is now called --checkpoints"),
         ("simulate calls.csv --label kind --budget costs", "--budget must be NAME=NUMBER"),
         ("simulate calls.csv --label kind --budget costs=9,cost=1", "--budget has no 'cost'. Use some of over, costs"),
-        ("train --classes a,b --model m.coal --budget costs=9", "--budget must say over how many examples"),
         ("simulate calls.csv --label kind --report lost/run.html", "--report must lie in a folder that exists"),
         ("simulate calls.csv --label kind --reader ignore", "--reader must be NAME=VALUE"),
         ("simulate calls.csv --label kind --reader bits=4", "no option 'bits'"),

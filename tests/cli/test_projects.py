@@ -114,3 +114,50 @@ def test_labelling_shows_progress_in_a_log_now_and_then(files, capsys, monkeypat
     assert code == 0
     assert err.splitlines() == [f"Answers: {n} of 4" for n in (1, 2, 3, 4)]
     assert json.loads(out)["answers"] == 4  # standard output has nothing else
+
+
+def test_a_forecast_a_budget_of_a_run_and_rates_are_said_in_words(files, capsys):
+    budget = "price=9,price_per_cost=0.5"
+    assert run(capsys, f"init mail --examples mail.jsonl --labels labels.txt --budget {budget}")[0] == 0
+    code, out, _ = run(capsys, "label mail --forecast")
+    assert code == 0
+    assert out.startswith("mail: the rest of the pool will take ")
+    assert "price 9 (" in out or "to 9) (90 % intervals)" in out
+    plain = json.loads(run(capsys, "label mail --forecast --json")[1])
+    assert plain["price"]["highest"] == 9
+    command = "label mail --annotator desk_judge:severity --budget costs=6 --rate refund=900/s --concurrent 2"
+    code, out, err = run(capsys, command)
+    assert code == 0
+    assert "6 costs" in out
+    assert out.rstrip().endswith("Reached the --budget of this run.")
+    assert err.startswith("Forecast for the rest of the pool: ")
+    assert "--rate has no label 'dog'" in refused(capsys, "label mail --annotator desk_judge:severity --rate dog=5/min")
+    assert "--annotator must say who answers" in refused(capsys, "label mail")
+    assert "some of examples, costs and price" in refused(capsys, "label mail --batch-out q --budget over=3")
+
+
+def test_questions_go_out_in_a_file_and_answers_come_back_in_another(files, capsys):
+    run(capsys, "init mail --examples mail.jsonl --labels labels.txt")
+    code, out, _ = run(capsys, "label mail --batch-out questions.jsonl --budget examples=8 --lease 24")
+    assert (code, out) == (0, "questions.jsonl: 8 questions about 16 costs, leased to batch.\n")
+    lines = json_lines((files / "questions.jsonl").read_text())
+    assert run(capsys, "label mail --batch-out again.jsonl --again")[0] == 0
+    again = json_lines((files / "again.jsonl").read_text())
+    assert {line["lease"] for line in again} == {line["lease"] for line in lines}
+    answers = [{**line, "costs": dict.fromkeys(line["labels"], 0.25)} for line in lines]
+    (files / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in answers[:6]))
+    code, out, _ = run(capsys, "label mail --batch-in answers.jsonl")
+    assert code == 0
+    assert out.startswith("mail: 6 answers by batch, 0 late; 0 taken before, 0 unanswered, 0 refused; 12 costs on 6")
+    (files / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in [*answers, {"id": "1.0"}]))
+    code, out, err = run(capsys, "label mail --batch-in answers.jsonl")
+    assert code == 1
+    assert "2 answers by batch, 0 late; 6 taken before, 0 unanswered, 1 refused" in out
+    assert err.splitlines() == [
+        'answers.jsonl, line 9: a line must have the "id" and the "lease" of its question. Keep them as they were.'
+    ]
+    assert "--batch-form must be own or openai" in refused(capsys, "label mail --batch-out q --batch-form csv")
+    assert "needs a model" in refused(capsys, "label mail --batch-out q --batch-form openai")
+    command = "label mail --annotator openai:small --batch-form openai --batch-out requests.jsonl --limit 3"
+    assert run(capsys, command)[0] == 0
+    assert all(line["body"]["model"] == "small" for line in json_lines((files / "requests.jsonl").read_text()))

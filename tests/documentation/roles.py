@@ -31,6 +31,7 @@ NOT_RUN = {
     "labelling.md": {
         "pip install 'coalface[app]'": "installs from the network",
         '{"id": "17.0", "example_id"': "is a form; the program of this page reads one",
+        "coalface label tickets --batch-in answers.jsonl": "needs answers; tests/cli/test_projects.py has some",
         "export OPENAI_API_KEY=...": "sets a key",
         "coalface label inbox --annotator openai:gpt-4o-mini --price-in 0.15 --price-out 0.6 --agreement 0.6 "
         "--workers 8": "calls a paid endpoint; tests/cli/test_judges.py runs it with a fake one",

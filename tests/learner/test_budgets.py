@@ -303,7 +303,6 @@ def test_a_learner_whose_budget_is_spent_is_silent_without_a_warning():
 BAD = {
     "nothing": ({"over": 5}, "one of costs, examples and price, got none of them"),
     "two kinds": ({"over": 5, "costs": 1, "price": 2}, "one of costs, examples and price, got costs, price"),
-    "no end": ({"costs": 5}, "over how many examples"),
     "an end at 0": ({"costs": 5, "over": 0}, "over must be a whole number of at least 1, got 0"),
     "half an example": ({"costs": 5, "over": 2.5}, "over must be a whole number of at least 1, got 2.5"),
     "less than nothing": ({"costs": -1, "over": 5}, "costs must be a finite number at least 0, got -1"),
@@ -317,7 +316,10 @@ BAD = {
         "price_per_cost must be a finite number at least 0, got -1",
     ),
     "an unknown key": ({"costs": 5, "over": 5, "cost": 1}, "has no 'cost'. Use some of over, costs"),
-    "a wrong beginning": ({"costs": 5, "over": 5, "since": [1]}, "the counts rounds, examples, costs, truths, got"),
+    "a wrong beginning": (
+        {"costs": 5, "over": 5, "since": [1]},
+        "the counts rounds, examples, costs, truths, asked, got",
+    ),
     "a number": (5, "must be a Budget, or a mapping"),
 }
 

@@ -132,6 +132,10 @@ _add(
     label,
     "label tickets --annotator judges:severity --workers 8",
     'label tickets --annotator "python judge.py" --limit 100',
+    "label tickets --annotator judges:severity --budget price=5 --rate billing=60/min --concurrent 4",
+    "label tickets --forecast",
+    "label tickets --batch-out questions.jsonl --budget costs=500 --lease 48",
+    "label tickets --batch-in answers.jsonl",
     "label tickets --annotator openai:gpt-4o-mini --price-in 0.15 --price-out 0.6 --agreement 0.6",
 )
 _add(

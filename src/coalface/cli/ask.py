@@ -65,6 +65,10 @@ def ask(
             typer.echo(question_line(queries, i, dataset, first=done, explain=explain))
         counts = counts.plus(queries.counts)
     typer.echo(str(counts), err=True)
+    if learner.round_ > 1:
+        typer.echo(
+            f"Forecast, if answers are told example by example: {learner.forecast(counts.all_examples)}", err=True
+        )
     spent = spending(learner)
     if spent is not None:
         typer.echo(f"{spent} before these.", err=True)

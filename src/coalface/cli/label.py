@@ -1,12 +1,15 @@
 """``coalface label``."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
+from coalface.cli.label_batches import BatchOptions, Trip, say_expected
+from coalface.cli.option_values import numbers_in
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
 
@@ -14,25 +17,47 @@ if TYPE_CHECKING:
     from coalface.service.annotators.judge import Judge
     from coalface.service.desk.call_book import CallBook
     from coalface.service.desk.gates import Judged
+    from coalface.service.desk.messages import Progress
 
 
 def label(
     folder: options.ProjectFolder,
+    *,
     annotator: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="openai:MODEL (an LLM judge), http://... (POST, JSON), module:function, or a command that speaks JSON "
             "lines."
         ),
-    ],
+    ] = None,
     name: Annotated[
-        str | None, typer.Option(help="The name of the annotator in the answers; by default program, or the model.")
+        str | None,
+        typer.Option(help="The name of the annotator in the answers; by default program, the model, or batch."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds to wait for one reply.")] = 60.0,
     retries: Annotated[int, typer.Option(min=0, help="Further attempts, each after twice the pause.")] = 3,
     backoff: Annotated[float, typer.Option(min=0.0, help="Seconds before the second attempt.")] = 1.0,
-    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many answers.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Stop after this many answers, or questions of a batch.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=NUMBER,...",
+            help="The most examples, costs or price of this run, such as costs=500,price=2; that of the project holds, "
+            "too.",
+        ),
+    ] = None,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[LABEL=]N/min", help="The most calls about a label, or about each: 60/min, 5/s, 900/h."),
+    ] = None,
+    concurrent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[LABEL=]N", help="The most calls about a label, or about each, at the same time."),
+    ] = None,
+    batches: BatchOptions,
     prompt: Annotated[
         Path | None,
         typer.Option(help="LLM judge: a file with {labels} and {example}; optional {question}, {guidelines}, {scale}."),
@@ -63,6 +88,9 @@ def label(
     The program gets a question as a JSON object with "content", "labels" and "known". It replies with {"costs":
     {label: number, or null for "can't tell"}} or {"label": the true label}, and optionally a "price" and a "note". The
     project's server must not run at the same time.
+    Before the first question, and with --forecast, it says how much the rest of the pool will probably take.
+    With --batch-out, it leases the questions for --lease hours and writes them to a file. Add "costs" or "label" to
+    each line, and give the file to --batch-in. The same line twice counts once; late answers are kept.
     An LLM judge is a model at an OpenAI-compatible endpoint: OPENAI_BASE_URL has its address, OPENAI_API_KEY the key.
     """
     from coalface.service.annotators.judge import Judge, Patience, model_in
@@ -70,23 +98,36 @@ def label(
     from coalface.service.annotators.openai_judge import judge_of, shown_prompt
     from coalface.service.annotators.programs import annotator_of
     from coalface.service.annotators.prompts import Prompt
+    from coalface.service.annotators.rates import Rates
     from coalface.service.desk.desk import Desk
-    from coalface.service.desk.gates import in_words, judged
-    from coalface.service.desk.messages import ENDED
+    from coalface.service.desk.gates import judged
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
-    model = model_in(annotator)
+    model = None if annotator is None else model_in(annotator)
     if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
         raise InputError("--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only.")
     template = Prompt() if prompt is None else Prompt.read(prompt)
     if show_prompt:
         typer.echo(shown_prompt(Project.open(folder), template))
         return
+    if batches.given:
+        batches.run(
+            Trip(folder, name or "batch", model, template, price_in, price_out, max_tokens),
+            budget,
+            limit,
+            as_json=as_json,
+        )
+        return
+    if annotator is None:
+        raise InputError("--annotator must say who answers, such as module:function. Or use --batch-out or --forecast.")
+    rates = Rates.parsed(rate or [], concurrent or [], Project.open(folder).labels)
     program: Any = annotator_of(annotator, timeout) if model is None else None
     who = name or ("program" if model is None else model.replace(":", "-"))
     desk = Desk(Project.open(folder))
     try:
+        desk.limit_run(numbers_in("--budget", budget))
+        say_expected(desk, as_json=as_json)
         if model is not None or agreement is not None:
             desk.judge(who, agreement)
         if model is not None:
@@ -113,6 +154,7 @@ def label(
                 backoff=backoff,
                 timeout=timeout,
                 limit=limit,
+                rates=rates,
                 progress=lambda answers: bar(answers, limit),
             ).run()
             progress, book = desk.progress(), desk.state.counters.calls
@@ -122,23 +164,47 @@ def label(
         if hasattr(program, "close"):
             program.close()
     judge = program if isinstance(program, Judge) else None
+    _show(folder, who, _Run(done, progress, book, judge, checked), as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a run has brought."""
+
+    done: Any
+    progress: "Progress"
+    book: "CallBook"
+    judge: "Judge | None"
+    checked: "Judged | None"
+
+
+def _show(folder: Path, who: str, run: _Run, *, as_json: bool) -> None:
+    from coalface.service.desk.gates import in_words
+    from coalface.service.desk.messages import ENDED
+
     if as_json:
-        calls = {} if judge is None else {"calls": {**book.plain(), **_invalid(judge)}}
+        calls = {} if run.judge is None else {"calls": {**run.book.plain(), **_invalid(run.judge)}}
         typer.echo(
             json.dumps(
-                {**vars(done), "examples": progress.examples, "costs": progress.costs, **calls, **_plain(checked)}
+                {
+                    **vars(run.done),
+                    "examples": run.progress.examples,
+                    "costs": run.progress.costs,
+                    **calls,
+                    **_plain(run.checked),
+                }
             )
         )
         return
     typer.echo(
-        f"{folder}: {counted(done.answers, 'answer')} by {who}, {counted(done.failures, 'failure')}; "
-        f"{counted(progress.costs, 'cost')} on {counted(progress.examples, 'example')} in all, "
-        f"price {progress.price:g}. {ENDED[done.stopped]}"
+        f"{folder}: {counted(run.done.answers, 'answer')} by {who}, {counted(run.done.failures, 'failure')}; "
+        f"{counted(run.progress.costs, 'cost')} on {counted(run.progress.examples, 'example')} in all, "
+        f"price {run.progress.price:g}. {ENDED[run.done.stopped]}"
     )
-    if judge is not None:
-        _say_calls(book, judge)
-    if checked is not None:
-        typer.echo(f"Agreement with people: {in_words(checked)}.")
+    if run.judge is not None:
+        _say_calls(run.book, run.judge)
+    if run.checked is not None:
+        typer.echo(f"Agreement with people: {in_words(run.checked)}.")
 
 
 def _plain(checked: "Judged | None") -> dict[str, Any]:

@@ -86,9 +86,23 @@ def progress_bar(what: str) -> Iterator[Progress]:
             bars.update(task, completed=done, total=total, description=what)
             if not console.is_terminal and time.monotonic() - last_line > QUIET_SECONDS:
                 last_line = time.monotonic()
-                print(f"{name}: {done:,}" + ("" if total is None else f" of {total:,}"), file=sys.stderr, flush=True)
+                print(
+                    f"{what or name}: {done:,}" + ("" if total is None else f" of {total:,}"),
+                    file=sys.stderr,
+                    flush=True,
+                )
 
         yield progress
+
+
+def with_forecast(progress: Progress, learner: "CoalClassifier", what: str) -> Callable[[int, int], None]:
+    """A function that shows how much of a run is done, and how many costs it will take in all."""
+
+    def show(done: int, total: int) -> None:
+        left = learner.forecast(max(total - done, 0)).costs.plus(learner.price_queried_)
+        progress(done, total, f"{what}: {learner.price_queried_:,.0f} of {left} costs")
+
+    return show
 
 
 @contextmanager

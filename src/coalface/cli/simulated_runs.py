@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coalface.cli.option_values import budget_in
-from coalface.cli.screen import progress_bar
+from coalface.cli.screen import progress_bar, with_forecast
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ class RunSettings:
         """A new learner for these labels and features."""
         from coalface.learner.classifiers import CoalClassifier
         from coalface.learner.named_learner import NamedLearner
+        from coalface.models.choice import model_of
 
         parameters = self.parameters | _kept_costs(options, train.classes)
         if parameters.get("price_of_truth") is not None:
             parameters["cost_matrix"] = train.matrix_of_truths()
         learner = CoalClassifier(classes=train.classes, **parameters)
-        learner.set_params(budget=budget_in(self.budget, over=over))
+        paced = model_of(learner.model).paces_budgets
+        learner.set_params(budget=budget_in(self.budget, over=over if paced else None))
         return NamedLearner(learner, train.feature_names)
 
 
@@ -82,7 +84,7 @@ def whole_run(
             price=train.price,
             batch=how.batch,
             stop_saving=how.stop_saving,
-            progress=progress,
+            progress=with_forecast(progress, model.learner, train.name or "Simulating"),
         )
     return model, curve, train, len(train)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from coalface.kernels.compile import inlined, kernel
+from coalface.kernels.history import note_counts
 from coalface.kernels.rules import best_answer
 from coalface.kernels.state import (
     COSTS_QUERIED,
@@ -85,6 +86,7 @@ def close_round(counts: Counted, settings: Settings, scratch: Scratch, late: boo
     counters[ROUND] += 1
     counters[EXAMPLES_QUERIED] += n_asked > 0
     counters[SILENT_ROUNDS] = 0 if n_asked > 0 else counters[SILENT_ROUNDS] + 1
+    note_counts(counters)
 
 
 @kernel

@@ -32,7 +32,9 @@ SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a valu
 
 # counters[...]
 ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS, TRUTHS_QUERIED = range(6)
-N_COUNTERS = 6
+HISTORY = 6  # where the counts of earlier rounds begin: see kernels.history
+N_MARKS, COUNTS_PER_MARK = 128, 3
+N_COUNTERS = HISTORY + N_MARKS * COUNTS_PER_MARK
 
 # settings that the learner chooses itself
 AUTO_RATE = 0.0  # in place of a learning rate

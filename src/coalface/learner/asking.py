@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,8 @@ from coalface.data.truths import Codes, truth_codes, with_costs_of
 from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds
+from coalface.learner.conversation import Conversation, affordable
+from coalface.learner.purse import Purse
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS
 from coalface.learner.stopping import LEAST_SILENCE, warn_of_unanswered, warns_of_collapse
@@ -59,7 +62,8 @@ class AskingLearner(TruthLearner):
         of each example. ``known`` (n, K) holds the costs answered so far, NaN elsewhere: labels that they rule out are
         not asked about, nor are those ``asked`` already (by default the known ones). ``interview`` does this for you.
         A question about one example is not repeated for near-duplicates: see ``alike``. With ``price_of_truth``, the
-        true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples.
+        true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples. With
+        a ``budget``, no more is asked for than it allows.
 
         ``offset`` (n, K) or (K,) is the known part of each cost, in the unit of ``cost_bounds``. The total cost of a
         label is its offset plus the cost that is learned, and questions are about the least total. ``tell`` takes it
@@ -85,7 +89,9 @@ class AskingLearner(TruthLearner):
         allowed, (costs, before) = self._candidates(candidates, rows), self._checked_answers(rows, known, asked)
         known_parts = self.known_parts(rows, self.classes_, offset, asking_price)
         queries = replace(self._decide(rows, allowed, costs, before, start, **known_parts), checksum=rows.checksum())
-        return queries if limit is None else queries.limited_to(limit)
+        queries = queries if limit is None else queries.limited_to(limit)
+        purse = self._purse()
+        return queries if purse is None else affordable(queries, purse, before)
 
     def interview(
         self,
@@ -103,6 +109,8 @@ class AskingLearner(TruthLearner):
         the true label where the learner asks for it (``price_of_truth``), None for "can't tell". With a price of at
         most 1 the learner asks for nothing else, and ``answer`` may be left out. ``offset`` and ``asking_price`` are as
         in ``ask``.
+
+        With a ``budget`` without ``over``, the interview ends at the first question that does not fit.
 
         >>> from coalface import CoalClassifier
         >>> costs = {"walk": 0.2, "fly": 0.9}
@@ -124,26 +132,51 @@ class AskingLearner(TruthLearner):
             )
         if answer is None and (self.price_of_truth is None or self.price_of_truth > 1):
             raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
-        known_parts = self.known_parts(rows, self.classes_, offset, asking_price)
+        known_parts, purse = self.known_parts(rows, self.classes_, offset, asking_price), self._purse()
+
+        def one_cost(i: int, _: int, k: int) -> float:
+            assert answer is not None  # at a price of at most 1, every question is for a true label
+            return checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
+
+        def one_truth(i: int, _: int) -> Any:
+            return None if truth is None else truth(i)
+
         for i in range(len(rows)):
+            if purse is not None and purse.empty:
+                break
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
             parts = {name: part[i : i + 1] for name, part in known_parts.items()}
-            cost = np.full((1, len(self.classes_)), np.nan)
-            asked = np.zeros(cost.shape, np.bool_)
-            queries = first = self._decide(row, mine, **parts)
-            codes = None
-            if truth is not None and first.truth[0]:
-                codes = truth_codes([truth(i)], 1, self.classes_)
-                cost, asked = with_costs_of(codes, self._costs_by_truth()), first.mask
-            while queries.next.any() and codes is None:
-                for k in np.flatnonzero(queries.next[0]):
-                    assert answer is not None  # at a price of at most 1, every question is for a true label
-                    cost[0, k] = checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
-                asked |= queries.next
-                queries = self._decide(row, mine, *self._checked_answers(row, cost, asked), **parts)
-            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine, truth=codes, offset=first.offset)
+            truth_of = None if truth is None else partial(one_truth, i)
+            done = self._converse(row, mine, partial(one_cost, i), truth_of, purse, **parts)
+            told, part = done.asked, done.asked.offset
+            self._tell(X, row, self.classes_, done.cost, told, mine, truth=done.truth, offset=part)
             self.warn_if_collapsed()
+            if not done.complete:
+                break
         return self
+
+    def _converse(
+        self,
+        rows: Rows,
+        candidates: Mask | None,
+        answer: Callable[[int, int], float],
+        truth: Callable[[int], Any] | None,
+        purse: Purse | None,
+        **known_parts: NDArray[np.float32],
+    ) -> Conversation:
+        """Ask about some rows, one question after another, as far as the purse goes; nothing is learned.
+
+        ``answer(row, k)`` gives a cost, ``truth(row)`` a true label. ``known_parts`` are offsets and prices of ``ask``.
+        """
+        queries = first = self._decide(rows, candidates, **known_parts)
+        found = Conversation.start(len(rows), len(self.classes_), purse)
+        if truth is not None and first.truth.any():
+            found.ask_truths(first, truth, self.classes_, self._costs_by_truth())
+        while (open_ones := queries.next & ~found.whole[:, None]).any() and found.complete:
+            found.ask_costs(open_ones, answer)
+            answers = self._checked_answers(rows, found.cost, found.asked_costs)
+            queries = self._decide(rows, candidates, *answers, **known_parts)
+        return found.ended(first)
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """The labels to ask about for one sparse example, the most promising first; a fast path for services.
@@ -157,7 +190,14 @@ class AskingLearner(TruthLearner):
         rounds = new_rounds(1, settings.n_labels, self._candidates(None, row))
         found = self.model_.ask(row, settings, rounds, outlook=False)
         asked = np.flatnonzero(found.mask[0])
-        return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
+        asked, purse = asked[np.argsort(found.predicted[0, asked], kind="stable")], self._purse()
+        before = 0 if purse is None else purse.examples
+        if purse is not None and found.truth[0]:
+            asked = asked if purse.buys_truth(new_example=True) else asked[:0]
+        elif purse is not None:
+            bought = np.array([purse.buys_cost(k, purse.examples == before) for k in asked.tolist()], np.bool_)
+            asked = asked[bought]
+        return np.asarray(self.classes_[asked])
 
     # -- telling ----------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         if candidates is not None:
             given = given._replace(candidates=check_mask(candidates, len(rows), labels, "candidates"))
         run = self.start_run(X, rows, labels, costs, given, np.arange(len(rows)), encoder=encoder)
-        while run.done < len(run):
+        while run.done < len(run) and not run.at_limit:
             self.play(run, _PIECE)
         self.warn_if_collapsed()
 

@@ -74,11 +74,16 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
         settings = _checked.__wrapped__(n_labels, abstain_cost, *[params[name] for name in _NAMES])
     if params.get("budget") is None:
         return settings
+    budget = Budget.of(params["budget"])
+    if budget.over is None:
+        _check_unpaced(budget, params)
+        return settings
     if not model_of(params["model"]).paces_budgets:
         raise InputError(
-            f"budget needs model='auto' or 'online', got model={params['model']!r}. Pass max_costs to ask instead."
+            f"budget needs model='auto' or 'online' to be spread over examples, got model={params['model']!r}. Leave "
+            "out over: the learner then stops at the limit."
         )
-    return _with_budget(settings, Budget.of(params["budget"]))
+    return _with_budget(settings, budget, budget.over)
 
 
 _NAMES = (
@@ -136,13 +141,21 @@ def _abstain_cost(params: Mapping[str, Any]) -> float:
     return float(scale.to_unit(np.array(number(params, "abstain_cost", scale.floor, scale.ceiling))))
 
 
-def _with_budget(settings: Settings, budget: Budget) -> Settings:
+def _check_unpaced(budget: Budget, params: Mapping[str, Any]) -> None:
+    if budget.by_label and params["price_of_truth"] is not None:
+        raise InputError(
+            f"budget has a price per label, and price_of_truth={params['price_of_truth']!r} counts in costs of equal "
+            "price. Leave out one of them."
+        )
+
+
+def _with_budget(settings: Settings, budget: Budget, over: int) -> Settings:
     if settings.mellowness == 0.0 and settings.rule != PASSIVE:
         raise InputError("mellowness must be above 0 with a budget, because pacing multiplies it, got 0.")
     per_example, per_cost = budget.prices
     return settings._replace(
         budget=budget.amount,
-        over=budget.over,
+        over=over,
         price_per_example=per_example,
         price_per_cost=per_cost,
         rounds_before_budget=budget.since.rounds,

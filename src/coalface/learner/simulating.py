@@ -16,6 +16,7 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.kernels.stopping import saving_is_below
 from coalface.learner.persistence import PersistentLearner
+from coalface.learner.purse import Purse
 from coalface.models.contract import RunArrays
 from coalface.rounds.arrays import rounds_from_arrays
 from coalface.rounds.round import Round
@@ -36,6 +37,7 @@ class Run:
     batch: int
     stop_saving: float
     done: int = 0  # rows of the order played so far
+    at_limit: bool = False  # whether a question did not fit the budget, which ends the run
 
     def __len__(self) -> int:
         return len(self.arrays.order)
@@ -93,9 +95,29 @@ class SimulatingLearner(PersistentLearner):
         return Run(rows, cost, names, truth, RunArrays(order, given, recorded), batch, least)
 
     def play(self, run: Run, n_rows: int, costs: int = UNLIMITED) -> None:
-        """Continue for ``n_rows`` rows, in whole batches, or until the learner has asked for ``costs`` in total."""
+        """Continue for ``n_rows`` rows, in whole batches, or until the learner has asked for ``costs`` in total.
+
+        With a budget that is not paced, the run ends at the first question that does not fit: ``run.at_limit``.
+        """
+        until = Until(min(run.done + n_rows, len(run)), costs, run.stop_saving)
+        purse = self._purse()
+        if purse is None:
+            self._play_until(run, until)
+        while purse is not None and self._goes_on(run, until, purse):
+            fitting = int(min(max(purse.left, 0.0) // max(purse.dearest_example, 1e-300), len(run)))
+            if fitting >= run.batch:  # so many rows fit, whatever is asked about them
+                position = min(run.done + fitting - fitting % run.batch, until.position)
+                self._play_until(run, until._replace(position=position))
+            else:
+                self._play_within(run, purse)
+            purse = self._purse()
+
+    def _goes_on(self, run: Run, until: Until, purse: Purse) -> bool:
+        run.at_limit = run.at_limit or purse.empty
+        return run.done < until.position and not run.at_limit and not self.model_.reached(self.settings_for(), until)
+
+    def _play_until(self, run: Run, until: Until) -> None:
         start, settings = run.done, self.settings_for()
-        until = Until(min(start + n_rows, len(run)), costs, run.stop_saving)
         recorder = self._recorder
         if recorder is not None:
             recorder.check(vars(self))
@@ -106,6 +128,30 @@ class SimulatingLearner(PersistentLearner):
                 self.feature_names_in_ = run.names
             if recorder is not None and run.done > start:
                 recorder.write(self._rounds_of_run(run, slice(start, run.done)), vars(self), learned=True)
+
+    def _play_within(self, run: Run, purse: Purse) -> None:
+        """Play one batch question by question, as far as the purse goes."""
+        span = slice(run.done, min(run.done + run.batch, len(run)))
+        picked, given, record = run.arrays.order[span], run.arrays.given, run.arrays.record
+        rows, cost = run.rows.take(picked), CostScale.of(self.cost_bounds).within(np.asarray(run.cost)[picked])
+        candidates = given.candidates[picked] if len(given.candidates) else None
+        truths = None if run.truth is None else run.truth[picked]
+        known_parts = {"offsets": given.offsets, "prices": given.prices}
+        found = self._converse(
+            rows,
+            candidates,
+            lambda row, k: float(cost[row, k]),
+            None if truths is None else lambda row: self.classes_[truths[row]] if truths[row] != UNKNOWN else None,
+            purse,
+            **{name: part[picked] for name, part in known_parts.items() if len(part)},
+        )
+        told, part = found.asked, found.asked.offset
+        self._tell(None, rows, self.classes_, found.cost, told, candidates, truth=found.truth, offset=part)
+        if run.names is not None:
+            self.feature_names_in_ = run.names
+        run.done, run.at_limit = span.stop, not found.complete
+        if len(record.mask):
+            record.mask[span] = found.asked_costs
 
     def has_stopped(self, run: Run) -> bool:
         """Whether further questions would save less than the run's ``stop_saving``."""

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from threading import RLock
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -22,7 +21,6 @@ from coalface.data.rows import Rows, check_feature_names, check_rows, check_widt
 from coalface.errors import CoalfaceError, InputError, shortened
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, TRUTHS_QUERIED, Settings
 from coalface.kernels.stopping import saving_is_below
-from coalface.learner.budget import Budget, Counts
 from coalface.learner.calibration import Calibration, calibration_of
 from coalface.learner.settings import AS_PUBLISHED, settings_for
 from coalface.learner.stopping import Saving, checked_saving, rare_labels, saving_of
@@ -218,7 +216,7 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         >>> learner.truths_queried_, learner.costs_queried_, learner.price_queried_
         (1, 0, 2.0)
         """
-        return self._in_costs(self.costs_queried_, self.truths_queried_)
+        return float(self._in_costs(self.costs_queried_, self.truths_queried_))
 
     @property
     def saving_(self) -> Saving | None:
@@ -283,38 +281,6 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     def _unit_saving(self, name: str, saving: Any) -> float:
         return checked_saving(name, saving, CostScale.of(self.cost_bounds), self.audit_rate)
 
-    # -- spending ---------------------------------------------------------------------------------
-
-    @property
-    def spent_(self) -> float:
-        """The amount spent since the budget began, in its unit; without a budget, the price of all questions in costs.
-
-        >>> from coalface import Budget, CoalClassifier
-        >>> budget = Budget(price=100, over=50, price_per_example=3.0, price_per_cost=1.0)
-        >>> CoalClassifier(["walk", "fly"], budget=budget).tell([[1.0]], [[0.2, 0.9]]).spent_
-        5.0
-        """
-        if self.budget is None:
-            return self.price_queried_
-        budget = Budget.of(self.budget)
-        examples, costs = self.examples_queried_ - budget.since.examples, self.costs_queried_ - budget.since.costs
-        truths = self.truths_queried_ - budget.since.truths
-        return budget.price_of(max(examples, 0), self._in_costs(max(costs, 0), max(truths, 0)))
-
-    def _in_costs(self, costs: int, truths: int) -> float:
-        """The price of questions, in costs, computed as in the kernels."""
-        return float(costs) if self.price_of_truth is None else float(costs) + float(self.price_of_truth) * truths
-
-    def start_budget(self, budget: Any) -> Self:
-        """Start a new budget at the next example; earlier questions do not count against it.
-
-        >>> from coalface import Budget, CoalClassifier
-        >>> learner = CoalClassifier(["walk", "fly"]).partial_fit([[1.0]], ["walk"])
-        >>> learner.start_budget(Budget(costs=100, over=1000)).spent_
-        0.0
-        """
-        if "budget" not in self.get_params(deep=False):
-            raise InputError(f"{type(self).__name__} has no budget. Pass max_costs to ask, or use CoalClassifier.")
-        now = Counts(self.round_ - 1, self.examples_queried_, self.costs_queried_, self.truths_queried_)
-        self.budget = replace(Budget.of(budget), since=now)
-        return self
+    def _in_costs(self, costs: Any, truths: Any) -> Any:
+        """The price of questions, in costs, computed as in the kernels; numbers or arrays."""
+        return 1.0 * costs if self.price_of_truth is None else 1.0 * costs + float(self.price_of_truth) * truths

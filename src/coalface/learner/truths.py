@@ -10,11 +10,11 @@ from coalface.data.labels import label_texts
 from coalface.data.truths import Codes, costs_by_truth, truths_of
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import RoundArrays
-from coalface.learner.state import LearnerState
+from coalface.learner.spending import SpendingLearner
 from coalface.rounds.round import Round
 
 
-class TruthLearner(LearnerState):
+class TruthLearner(SpendingLearner):
     """A learner that knows the costs of true labels, if it has ``cost_matrix`` or ``price_of_truth``."""
 
     def _costs_by_truth(self) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
 _COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
-_COUNTER_NAME, _OLD_COUNTERS = "counters", 5  # files of version 0.1 do not count true labels
+_COUNTER_NAME, _OLD_COUNTERS = "counters", (5, 6)  # older files do not count true labels, or have no history
 NO_GROUPS = np.zeros(0, np.int64)
 _LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 NO_IMPLICATIONS = no_implications(0)
@@ -405,7 +405,7 @@ def restored_counts(n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> Counts
 
 def with_new_counters(name: str, saved: NDArray[Any] | None) -> NDArray[Any] | None:
     """A saved array; counters of an earlier version, which had fewer of them, are filled up with zeros."""
-    if saved is None or not name.endswith(_COUNTER_NAME) or saved.ndim != 1 or len(saved) != _OLD_COUNTERS:
+    if saved is None or not name.endswith(_COUNTER_NAME) or saved.ndim != 1 or len(saved) not in _OLD_COUNTERS:
         return saved
     return np.concatenate([saved, np.zeros(N_COUNTERS - len(saved), saved.dtype)])
 

@@ -210,15 +210,23 @@ class Queries:
         unknown, so the rounds are not used to estimate the saving of further questions. A true label counts as its
         price, and as wide as the widest range of its example.
         """
+        places = self.by_width()
+        fits = self._fit_within(max_costs, places[0])
+        return self.without((places[0][~fits], places[1][~fits]), OVER_LIMIT)
+
+    def by_width(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The examples and labels of all questions: audits first, then the widest ranges."""
         asked = np.flatnonzero(self.mask)
         order = np.lexsort((-self.ranges.width.ravel()[asked], ~self.audit.ravel()[asked]))
-        places = np.unravel_index(asked[order], self.mask.shape)
-        fits = self._fit_within(max_costs, places[0])
-        if fits.all():
+        rows, columns = np.unravel_index(asked[order], self.mask.shape)
+        return rows, columns
+
+    def without(self, dropped: tuple[NDArray[np.int64], NDArray[np.int64]], reason: int) -> "Queries":
+        """These questions without those at some places, for a reason."""
+        if not len(dropped[0]):
             return self
-        dropped = (places[0][~fits], places[1][~fits])
         mask, codes, propensity = self.mask.copy(), self.reason_codes.copy(), self.propensity.copy()
-        mask[dropped], codes[dropped], propensity[dropped] = False, OVER_LIMIT, 0.0
+        mask[dropped], codes[dropped], propensity[dropped] = False, reason, 0.0
         return replace(
             self,
             mask=mask,

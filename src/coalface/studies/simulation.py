@@ -53,6 +53,7 @@ def simulate(
     many rows at a time: the learner asks about all of them, in as many trips as ``in_turn`` takes, before it learns.
     ``checkpoints`` are the numbers of queried costs at which the test cost is measured: "doubling",
     "quarter-doubling" or an array. ``price`` (n, K) is the price of asking for each cost; the curve then has ``spent``.
+    A budget of the learner without ``over`` ends the run at the first question that does not fit.
     ``stop_saving`` ends the run as soon as ``learner.should_stop(stop_saving)``; the curve is then ``stopped``. The run
     calls ``progress(done, total)`` from time to time. Ctrl-C ends the run early: the curve is ``interrupted``, and the
     learner keeps what it learned.
@@ -147,7 +148,7 @@ class _Simulation:
             self._start(block.X, block.cost, X_test, cost_test, None, block.candidates, block.price, n_rounds=_MANY)
             interrupted = self._play_to_end()
             self.rows_before += self.run_.done
-            if interrupted or self.learner.has_stopped(self.run_):
+            if interrupted or self._has_ended():
                 break
         if self.checkpoints is None:
             raise InputError("blocks must have at least one example, got none. Check the data.")
@@ -228,7 +229,7 @@ class _Simulation:
         piece = 64
         while True:
             next_checkpoint = self.checkpoints.record(self.learner.price_queried_)
-            if self.run_.done == len(self.run_) or self.learner.has_stopped(self.run_):
+            if self.run_.done == len(self.run_) or self._has_ended():
                 return
             began, done = time.perf_counter(), self.run_.done
             self.learner.play(self.run_, piece, next_checkpoint)
@@ -237,6 +238,10 @@ class _Simulation:
                 piece *= 2
             if self.progress is not None:
                 self.progress(self.rows_before + self.run_.done, self.rows_before + len(self.order))
+
+    def _has_ended(self) -> bool:
+        """Whether the run ends early: more questions would save too little, or do not fit the budget."""
+        return self.run_.at_limit or self.learner.has_stopped(self.run_)
 
     def _pay(self, start: int) -> None:
         """Add the price of the questions since position ``start``."""

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from coalface.errors import InputError
+from coalface.errors import ConflictError, InputError
 from coalface.service.annotators.programs import Annotator, AnnotatorError, NoAnswerError, RunEndedError, reply_of
+from coalface.service.annotators.rates import Rates
 from coalface.service.desk.checks import parsed_question
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion, Question, Receipt
 from coalface.service.desk.queue import MOST_HELD
+from coalface.service.project.project import Project
 
 _POLL = 0.05  # seconds before a worker without a question asks for one again
 
@@ -49,6 +51,7 @@ class Labelling:
         backoff: float = 1.0,
         timeout: float = 60.0,
         limit: int | None = None,
+        rates: Rates | None = None,
         pause: Callable[[float], object] = time.sleep,
         progress: Callable[[int], object] = lambda _: None,
     ) -> None:
@@ -56,6 +59,7 @@ class Labelling:
         self.workers = min(max(1, workers), MOST_HELD)  # each worker holds a question
         self.retries, self.backoff, self.limit = retries, backoff, limit
         self.ttl = (timeout + backoff * 2.0**retries) * (retries + 1) + 60.0
+        self._rates = rates or Rates({})
         self._pause, self._progress = pause, progress
         self._lock = threading.Lock()
         self._answers = self._failures = self._failures_in_a_row = 0
@@ -63,6 +67,7 @@ class Labelling:
         self._stopped: str | None = None
         self._problem: BaseException | None = None
         self._left_over: list[Question] = []  # questions that an earlier process of the same name still holds
+        self._waiting: list[Question] = []  # leased questions about labels at their limits
         self._set_aside: set[int] = set()  # numbers of questions without a valid answer
 
     def run(self) -> _Labelled:
@@ -78,6 +83,8 @@ class Labelling:
             self._stopped = "interrupted"
             for thread in threads:
                 thread.join()
+        for question in self._waiting:
+            self.desk.release(question.lease_id, self.name)
         if self._problem is not None:
             raise self._problem
         price = self.desk.progress().price - before
@@ -101,13 +108,36 @@ class Labelling:
                 self._pause(_POLL)
 
     def _next(self) -> Question | NoQuestion:
-        """A question, if the limit allows one more answer. The caller holds the lock."""
+        """A question that may be asked now, if the limit allows one more answer. The caller holds the lock.
+
+        Questions about labels at their rate limits wait, and do not hold up others.
+        """
         if not self._may_begin():
             return NoQuestion("limit")
-        left_over = self._left_over.pop() if self._left_over else None
-        question = left_over or self.desk.lease(self.name, self.ttl, self._set_aside)
-        self._busy += isinstance(question, Question)
-        return question
+        question = self._waiting_one()
+        while question is None and len(self._waiting) + self._busy < MOST_HELD:
+            found = self._left_over.pop() if self._left_over else self.desk.lease(self.name, self.ttl, self._set_aside)
+            if isinstance(found, NoQuestion):
+                return NoQuestion("rate") if self._waiting and found.reason != "looking" else found
+            if self._rates.begin(found.labels):
+                question = found
+            else:
+                self._waiting.append(found)
+        self._busy += question is not None
+        return NoQuestion("rate") if question is None else question
+
+    def _waiting_one(self) -> Question | None:
+        """The first question that waited and need not wait any longer; its lease is renewed."""
+        for question in self._waiting:
+            if self._rates.begin(question.labels):
+                self._waiting.remove(question)
+                try:
+                    self.desk.renew(question.lease_id, self.name, self.ttl)
+                except ConflictError:  # the lease has expired, and the budget has no room for the question now
+                    self._rates.end(question.labels)
+                    return None
+                return question
+        return None
 
     def _may_begin(self) -> bool:
         """Whether the limit allows one more answer besides those that the annotator is working on."""
@@ -115,7 +145,7 @@ class Labelling:
 
     def _may_wait(self, reason: str) -> bool:
         """Whether there may be a question later: another worker is busy, or the pool is not fully scanned."""
-        return reason == "looking" or (reason in ("all-leased", "too-many-held", "limit") and self._busy > 0)
+        return reason in ("looking", "rate") or (reason in ("all-leased", "too-many-held", "limit") and self._busy > 0)
 
     def _ask_about(self, first: Question) -> None:
         """Ask a question and its follow-ups; a question that fails is released."""
@@ -133,6 +163,7 @@ class Labelling:
                 self._note_failure(question, problem)
                 return
             finally:
+                self._rates.end(question.labels)
                 with self._lock:
                     self._busy -= 1
                     if receipt is not None:
@@ -145,6 +176,9 @@ class Labelling:
         if receipt.follow_up is not None and not self._may_begin():
             self.desk.release(receipt.follow_up.lease_id, self.name)
             return None
+        if receipt.follow_up is not None and not self._rates.begin(receipt.follow_up.labels):
+            self._waiting.insert(0, receipt.follow_up)
+            return None
         self._busy += receipt.follow_up is not None
         return receipt.follow_up
 
@@ -153,7 +187,7 @@ class Labelling:
         attempt = 0
         while True:
             try:
-                return reply_of(self.annotator(self._plain(question)))
+                return reply_of(self.annotator(plain_question(self.desk.project, question)))
             except (NoAnswerError, RunEndedError):
                 raise
             except Exception as problem:
@@ -162,22 +196,9 @@ class Labelling:
                     raise AnnotatorError(f"The annotator failed {times}: {problem}") from None
                 self._pause(self.backoff * 2.0**attempt)
                 attempt += 1
-
-    def _plain(self, question: Question) -> dict[str, Any]:
-        project = self.desk.project
-        return {
-            "id": question.id,
-            "example_id": question.example_id,
-            "content": question.content,
-            "labels": question.labels,
-            "askable": [label for label in project.labels if label in question.labels or label in question.ranges],
-            "known": question.known,
-            "question": project.question,
-            "guidelines": project.guidelines,
-            "levels": [vars(level) for level in project.levels],
-            "cost_bounds": list(project.cost_bounds),
-            "true_label": question.true_label,
-        }
+                self._rates.end(question.labels)
+                while not self._rates.begin(question.labels):  # every attempt is a call
+                    self._pause(_POLL)
 
     def _answer(self, question: Question, reply: dict[str, Any], seconds: float) -> Receipt:
         key = f"{question.lease_id}:{question.id}"
@@ -203,3 +224,20 @@ class Labelling:
             if problem.reason is None:
                 self._problem = self._problem or problem
             self._stopped = self._stopped or problem.reason or "failed"
+
+
+def plain_question(project: Project, question: Question) -> dict[str, Any]:
+    """A question as programs get it: plain values."""
+    return {
+        "id": question.id,
+        "example_id": question.example_id,
+        "content": question.content,
+        "labels": question.labels,
+        "askable": [label for label in project.labels if label in question.labels or label in question.ranges],
+        "known": question.known,
+        "question": project.question,
+        "guidelines": project.guidelines,
+        "levels": [vars(level) for level in project.levels],
+        "cost_bounds": list(project.cost_bounds),
+        "true_label": question.true_label,
+    }

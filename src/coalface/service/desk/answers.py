@@ -15,7 +15,7 @@ from coalface.service.desk.events import ANSWERED, UNDONE
 from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import MOST_HELD, QuestionQueue, without_labels
 from coalface.service.desk.store import Row
-from coalface.service.project.spending import Spent
+from coalface.service.project.spending import Limits, Spent
 
 Costs = dict[str, float | None]
 
@@ -61,7 +61,7 @@ class Answers:
         if earlier is not None:
             return self._again(earlier, given, row)
         lease = _own_lease(lease, given.lease_id, given.annotator)
-        asked = _displayed_labels(lease, past, given)
+        asked = _displayed_labels(lease, past, given.question, given.lease_id)
         valid = valid_answers(past)
         _refuse_second(valid, lease, step)
         body: dict[str, Any] = {"question": number, "step": step, "lease": lease.id, "asked": asked}
@@ -82,7 +82,7 @@ class Answers:
             record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if row is not None:
                 record.save(row, plain, given.annotator)
-        return _Taken(record.events[0], row if row is not None and row.open else None)
+        return _Taken(record.events[0], row if row is not None and row.open and row.lease is not None else None)
 
     def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
         """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
@@ -91,16 +91,18 @@ class Answers:
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
         pending = without_labels(answered, project.retired)
         left = () if given.whole else pending.next_labels(project.scale.bounds)
-        room = self._room_after(row, body) if left else 0
+        room = self._room_after(row, body, self._state.limits) if left else 0
+        if room < 1 and left and (later := self._room_after(row, body, self._state.project_limits)) >= 1:
+            asking = int(min(len(left), later))  # this run may spend no more, but another one may go on
+            return replace(row, round=pending, asking=asking, lease=None, holder=None, expires=None)
         if room < 1:
             return replace(row, open=False, asking=0, lease=None, expires=None)
         asking, row = int(min(len(left), room)), replace(row, round=pending)
         body["then"] = {"labels": self._queue.in_project_order(left[:asking]), "until": expires}
         return replace(row, asking=asking, lease=given.lease_id, expires=expires)
 
-    def _room_after(self, row: Row, body: dict[str, Any]) -> float:
-        """How many more costs the budget allows for after an answer."""
-        limits = self._state.project.limits
+    def _room_after(self, row: Row, body: dict[str, Any], limits: Limits) -> float:
+        """How many more costs the limits allow for after an answer."""
         price = body.get("price", limits.price_of(body["looks"], body["put"]))
         return limits.room(self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price))
 
@@ -116,6 +118,11 @@ class Answers:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
         goes_on = row is not None and row.open and row.holder == event.who and row.step == given.question[1] + 1
         return _Taken(event, row if body["learned"] and goes_on else None)
+
+    def displayed_labels(self, annotator: str, question: tuple[int, int], lease_id: str) -> list[str]:
+        """The labels that a lease of this annotator has displayed at a step of its question."""
+        lease = self._lease_of(lease_id, annotator)
+        return _displayed_labels(lease, self._state.log.about(lease.example or 0), question, lease_id)
 
     # -- leases ---------------------------------------------------------------------------------
 
@@ -151,7 +158,7 @@ class Answers:
 
     def _refuse_regaining(self, row: Row, lease_id: str, annotator: str) -> None:
         """An expired lease made room for others, and its holder may have leased another question."""
-        state, limits = self._state, self._state.project.limits
+        state, limits = self._state, self._state.limits
         spent = self._queue.committed(without=row.number) + limits.spent_on(int(row.step == 0), 0)
         if limits.room(spent) < row.asking:
             raise ConflictError(f"The lease {lease_id} has expired, and the budget has no room for its question now.")
@@ -216,12 +223,12 @@ def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) 
     return {"looks": int(looks), "put": len({*answer["asked"]} - asked)}
 
 
-def _displayed_labels(lease: Event, past: Iterable[Event], given: Given) -> list[str]:
+def _displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str) -> list[str]:
     """The labels that a lease has displayed at a step of its question.
 
     A lease displays its first step and, after each answer under it, the next, even if that answer was undone later.
     """
-    number, step = given.question
+    number, step = question
     if lease.body["question"] == number:
         if lease.body["step"] == step:
             return list(lease.body.get("labels", []))
@@ -230,7 +237,7 @@ def _displayed_labels(lease: Event, past: Iterable[Event], given: Given) -> list
             followed = event.kind == ANSWERED and "then" in body
             if followed and (body.get("lease"), body["step"] + 1) == (lease.id, step):
                 return list(body["then"]["labels"])
-    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {given.lease_id}.")
+    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {lease_id}.")
 
 
 def _own_lease(lease: Event | None, lease_id: str, annotator: str) -> Event:

@@ -60,7 +60,7 @@ class Calls:
 
     def _left(self) -> float:
         """What the budget in money leaves for further calls."""
-        limit, counters = self._state.project.limits.price, self._state.counters
+        limit, counters = self._state.limits.price, self._state.counters
         if limit is None:
             return math.inf
         return limit * (1 + 1e-12) - counters.spent.price - counters.calls.at_risk  # sums of prices are not exact

@@ -82,6 +82,7 @@ class Counters:
         self.cursor = 0  # number of examples of the pool that were decided
         self.learned = 0  # number of examples closed, also those undone later
         self.stopped: str | None = None
+        self.dearest = 0.0  # the greatest price of a cost that a program asked for itself
         self.calls = CallBook()
         self.judges: dict[str, float] = {}  # programs that are checked against people -> their gate, 0 for none
         self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
@@ -157,6 +158,8 @@ class Counters:
         looks, asked = body.get("looks", int(body["step"] == 0)), body.get("put", len(costs))
         usual = self._limits.price_per_example * looks + self._limits.price_per_cost * asked
         paid = usual if body.get("price") is None else body["price"]
+        if body.get("price") is not None and asked:
+            self.dearest = max(self.dearest, (paid - self._limits.price_per_example * looks) / asked)
         self.spent, worker.spent = (
             Spent(total.examples + sign * looks, total.costs + sign * asked, total.price + sign * paid)
             for total in (self.spent, worker.spent)

@@ -24,15 +24,16 @@ from coalface.service.desk.messages import (
     AnnotatorRow,
     Answered,
     Estimate,
+    Expected,
     NoQuestion,
     Overview,
     Progress,
     Question,
     Receipt,
 )
-from coalface.service.desk.overview import overview_of, predictions
+from coalface.service.desk.overview import expected_spending, overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
-from coalface.service.desk.queue import LEASE, QuestionQueue
+from coalface.service.desk.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.service.desk.store import Row, Store
 from coalface.service.desk.undo import Undo
 from coalface.service.project.exports import export
@@ -93,16 +94,44 @@ class Desk:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def lease(self, annotator: str, ttl: float = LEASE, without: Collection[int] = ()) -> Question | NoQuestion:
+    def lease(
+        self, annotator: str, ttl: float = LEASE, without: Collection[int] = (), *, most_held: float = MOST_HELD
+    ) -> Question | NoQuestion:
         """A question for this annotator alone until the lease expires, or why there is none.
 
-        ``without`` has the numbers of questions that the annotator does not want.
+        ``without`` has the numbers of questions that the annotator does not want. A batch of questions may hold more
+        than ``MOST_HELD`` at a time.
         """
         lasting = checked_ttl(ttl)
         checked_annotator(annotator)
         with self._live.lock:
-            found = self._queue.lease(annotator, lasting, without)
+            found = self._queue.lease(annotator, lasting, without, most_held)
             return found if isinstance(found, NoQuestion) else self._question(found)
+
+    def limit_run(self, budget: Mapping[str, float]) -> None:
+        """Spend at most so many "examples" and "costs", and so much "price", from now until the desk is closed.
+
+        What annotators hold now counts as spent. The budget of the project holds, too.
+        """
+        for name, value in budget.items():
+            if name not in ("examples", "costs", "price") or not 0 <= value < math.inf:
+                raise InputError(
+                    f"The budget of a run must be some of examples, costs and price, got {name}={value!r}. Prices are "
+                    "in the [budget] of project.toml."
+                )
+        limits, state = self.project.limits, self._live
+        if "price" in budget and not (limits.has_prices or limits.price_in or limits.price_out):
+            raise InputError(
+                "The project must say what questions cost if a run has a budget in price. Set price_per_cost in the "
+                "[budget] of project.toml."
+            )
+        with state.lock:
+            spent = state.counters.spent + limits.spent_on(*self.store.outstanding(state.clock()))
+            state.run_limits = limits.tightened(budget, spent)
+
+    def displayed_labels(self, annotator: str, question_id: str, lease_id: str) -> list[str]:
+        """The labels that a question under a lease of this annotator asks about."""
+        return self._answers.displayed_labels(annotator, parsed_question(question_id), lease_id)
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
@@ -226,6 +255,11 @@ class Desk:
         with self._live.lock:
             found = overview_of(self.project, self._live.model, self._live.counters, self.progress())
             return replace(found, annotators=[self._with_alpha(row) for row in found.annotators])
+
+    def expected(self) -> Expected | None:
+        """What the questions about the rest of the pool will take; None at its end."""
+        with self._live.lock:
+            return expected_spending(self.project, self._live.model.learner, self.progress())
 
     def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
         """The log after an event, in order."""

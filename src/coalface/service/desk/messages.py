@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coalface.kernels.state import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
+from coalface.learner.forecasting import Interval
 from coalface.rounds.queries import REASONS
 from coalface.rounds.round import Round
 
@@ -22,6 +23,7 @@ STOPPED = {
 # Why a program that answers has ended.
 ENDED = STOPPED | {
     "limit": "Reached --limit.",
+    "run-limit": "Reached the --budget of this run.",
     "interrupted": "It was interrupted.",
     "unanswerable": "The questions left are for other annotators: this one gave no valid answer to them.",
     "budget-too-small": "The rest of the budget does not cover another call at its greatest possible price.",
@@ -108,6 +110,19 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """What the questions about the rest of the pool will take, with 90 % intervals, within the budget."""
+
+    examples: Interval
+    costs: Interval
+    price: Interval | None = None  # None where questions have no usual price
+
+    def __str__(self) -> str:
+        text = f"{self.costs} costs on {self.examples} examples"
+        return text if self.price is None else f"{text}, price {self.price}"
+
+
+@dataclass(frozen=True)
 class AnnotatorRow:
     """One annotator's work; ``agreement`` is the share of equal costs where another annotator answered too.
 
@@ -160,6 +175,7 @@ class Overview:
     labels: list[LabelRow]
     history: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, test cost)
     problem: str | None = None  # why the model could not be rebuilt after an undo
+    expected: Expected | None = None  # what is to come; None at the end of the pool
 
 
 @dataclass(frozen=True)

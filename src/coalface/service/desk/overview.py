@@ -1,5 +1,6 @@
 """The dashboard's numbers, and predictions; computing them changes nothing."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,10 @@ from coalface.data.frames import listed
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import AUDIT
 from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.forecasting import Interval
 from coalface.rounds.queries import Queries
 from coalface.service.desk.counters import Counters
-from coalface.service.desk.messages import Estimate, LabelRow, Overview, Progress
+from coalface.service.desk.messages import Estimate, Expected, LabelRow, Overview, Progress
 from coalface.service.desk.model import LiveModel
 from coalface.service.project.content_encoder import encoded
 from coalface.service.project.features import featurize
@@ -50,7 +52,33 @@ def overview_of(project: Project, model: LiveModel, counters: Counters, progress
             for k, label in enumerate(project.labels)
         ],
         history=counters.history[:],
+        expected=expected_spending(project, learner, progress),
     )
+
+
+def expected_spending(project: Project, learner: CoalClassifier, progress: Progress) -> Expected | None:
+    """A forecast for the rest of the pool, all annotators together; None if nothing of the pool is left.
+
+    Questions that are open now count as asked about examples to come.
+    """
+    left = len(project.pool) - (learner.round_ - 1)
+    if left <= 0:
+        return None
+    forecast, limits, times = learner.forecast(left), project.limits, project.overlap
+    examples = forecast.examples.times(times)
+    costs = examples if project.true_label else forecast.costs.times(times)
+    for name, most in limits.budget.items():
+        room = max(most - getattr(progress, name), 0.0)
+        if name == "examples":
+            examples = examples.at_most(room)
+        if name == "costs":
+            costs = costs.at_most(room)
+    if not limits.has_prices:
+        return Expected(examples, costs)
+    pairs = zip(examples, costs, strict=True)
+    price = Interval(*(limits.price_per_example * seen + limits.price_per_cost * paid for seen, paid in pairs))
+    room = math.inf if limits.price is None else max(limits.price - progress.price, 0.0)
+    return Expected(examples, costs, price.at_most(room))
 
 
 def _contested(queries: Queries) -> Estimate:

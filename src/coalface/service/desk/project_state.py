@@ -7,7 +7,7 @@ log first.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
@@ -24,6 +24,7 @@ from coalface.service.desk.store import Row, Store
 from coalface.service.project.label_history import LabelHistory
 from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
+from coalface.service.project.spending import Limits
 
 _PAGE = 2000  # events taken in at a time
 
@@ -97,6 +98,7 @@ class ProjectState:
         self.log.as_now = lambda event: self.labels.as_now(event)
         self.lock = RLock()
         self._counters, self._last = self._no_counts(), 0
+        self.run_limits = project.limits  # those of the project, or less: see ``Desk.limit_run``
         self._stale = True  # the log may have events that were not taken in
         self._gates = Gates()
         with opening(project.address):
@@ -109,6 +111,22 @@ class ProjectState:
         """The counters, up to date with the log."""
         self.catch_up()
         return self._counters
+
+    @property
+    def limits(self) -> Limits:
+        """What may be spent now. A cost counts at the price of the dearest one so far, if that is not the usual."""
+        return self._at_dearest(self.run_limits)
+
+    @property
+    def project_limits(self) -> Limits:
+        """What may be spent in all runs."""
+        return self._at_dearest(self.project.limits)
+
+    def _at_dearest(self, limits: Limits) -> Limits:
+        dearest = self.counters.dearest
+        if limits.price is None or dearest <= limits.price_per_cost:
+            return limits
+        return replace(limits, price_per_cost=dearest)
 
     @property
     def latest_counters(self) -> Counters:

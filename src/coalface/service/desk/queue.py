@@ -69,13 +69,15 @@ class QuestionQueue:
     def __init__(self, state: ProjectState) -> None:
         self._state = state
 
-    def lease(self, annotator: str, lasting: float, without: Collection[int] = ()) -> Row | NoQuestion:
+    def lease(
+        self, annotator: str, lasting: float, without: Collection[int] = (), most_held: float = MOST_HELD
+    ) -> Row | NoQuestion:
         """A question for one annotator, as the model decides it now, or the reason why there is none.
 
         ``without`` has the numbers of questions that the annotator does not want.
         """
         store = self._state.store
-        if store.n_held(annotator, self._state.clock()) >= MOST_HELD:
+        if store.n_held(annotator, self._state.clock()) >= most_held:
             return NoQuestion("too-many-held")
         if annotator in self._state.untrusted and store.n_awaited(annotator) >= _MOST_AWAITED:
             return NoQuestion("held-back")
@@ -103,7 +105,7 @@ class QuestionQueue:
 
     def committed(self, without: int | None = None) -> Spent:
         """What was spent, and what the holders of leases may still spend; ``without`` leaves out a question."""
-        state, limits = self._state, self._state.project.limits
+        state, limits = self._state, self._state.limits
         if not limits.budget:
             return state.counters.spent
         return state.counters.spent + limits.spent_on(*state.store.outstanding(state.clock(), without))
@@ -117,7 +119,7 @@ class QuestionQueue:
         record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
 
     def _take(self, annotator: str, lasting: float, without: Collection[int]) -> Row | None:
-        store, limits = self._state.store, self._state.project.limits
+        store, limits = self._state.store, self._state.limits
         spent = self.committed()
         room_to_open, room_to_go_on = limits.room(spent + limits.spent_on(1, 0)), limits.room(spent)
         if room_to_go_on < 1:
@@ -233,7 +235,7 @@ class QuestionQueue:
 
     def _may_open(self) -> bool:
         """Whether the budget allows for another example."""
-        limits = self._state.project.limits
+        limits = self._state.limits
         return limits.room(self.committed() + limits.spent_on(1, 0)) >= 1
 
     def _why_none(self, annotator: str, without: Collection[int]) -> str:
@@ -247,12 +249,13 @@ class QuestionQueue:
         return reason
 
     def _reason(self, annotator: str, without: Collection[int]) -> str:
-        state, limits = self._state, self._state.project.limits
+        state, limits = self._state, self._state.limits
         more = state.counters.cursor < len(state.project.pool)
         if not more and not state.store.n_open():
             return "nothing-worth-asking"
         if limits.room(state.counters.spent + limits.spent_on(1, 0)) < 1:
-            return "budget-spent"
+            whole = state.project_limits
+            return "run-limit" if whole.room(state.counters.spent + whole.spent_on(1, 0)) >= 1 else "budget-spent"
         if more and self._may_open():
             return "looking"
         if more or state.store.n_open(annotator, without, state.counters.judges):
@@ -262,7 +265,7 @@ class QuestionQueue:
     def _close_half_finished(self) -> None:
         """Close the questions whose follow-ups the budget cannot pay for; the model learns their answers so far."""
         state = self._state
-        if state.project.limits.room(state.counters.spent) >= 1:
+        if state.project_limits.room(state.counters.spent) >= 1:
             return
         with state.recording() as record:
             for row in state.store.half_finished(record.now):

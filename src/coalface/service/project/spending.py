@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coalface.errors import InputError
@@ -48,6 +48,24 @@ class Limits:
     def budget(self) -> dict[str, float]:
         """The limits that are set."""
         return {name: getattr(self, name) for name in ("examples", "costs", "price") if getattr(self, name) is not None}
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether questions have a usual price."""
+        return self.price_per_example + self.price_per_cost > 0.0
+
+    def tightened(self, by: Mapping[str, float], spent: "Spent") -> "Limits":
+        """These limits, and at most so much more than was spent.
+
+        >>> Limits(costs=100).tightened({"costs": 20, "examples": 5}, Spent(examples=30, costs=90)).budget
+        {'examples': 35.0, 'costs': 100.0}
+        """
+        least: dict[str, float] = {}
+        for name, more in by.items():
+            whole = getattr(self, name)
+            total = getattr(spent, name) + float(more)
+            least[name] = float(total if whole is None else min(whole, total))
+        return replace(self, **least)
 
     def plain(self) -> dict[str, float]:
         """The limits as a settings file holds them."""

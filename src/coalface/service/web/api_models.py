@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from coalface.service.desk.messages import Estimate, LabelRow, Progress, Question
+from coalface.service.desk.messages import Estimate, Expected, LabelRow, Progress, Question
 from coalface.service.web.tokens import Caller
 
 # Databases cannot store the character 0.
@@ -213,6 +213,7 @@ class OverviewView(View):
     annotators: list[AnnotatorView]
     labels: list[LabelRow]
     history: list[tuple[int, float]]
+    expected: Expected | None
 
 
 class EventView(View):

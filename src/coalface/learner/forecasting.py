@@ -1,0 +1,182 @@
+"""Forecasts how much a learner will ask for, from how much it asked for so far.
+
+Notation: r rounds are done, n examples are to come, x = log2((r + n) / r) is the number of doublings ahead.
+
+A learner asks for fewer and fewer costs per example, about like a power of the number of rounds. The latest half of the
+rounds gives the present rate; over x doublings, the mean rate of the examples to come falls by a factor exp(-b x). The
+median of b, and how far runs stray from it, come from 140 simulated runs on 30 datasets. The number of questions in
+the window, and of those to come, adds the noise of counting. Before there is a window, the share of all costs that the
+same runs asked for gives a wider interval: a power of the number of examples, too.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.errors import counted
+from coalface.kernels.history import mark_rounds
+from coalface.kernels.state import COUNTS_PER_MARK, HISTORY
+
+_Z = 1.645  # the 95 % quantile of the normal distribution: both sides leave out 5 %
+_FEWEST_ROUNDS = 8  # of a window's end
+
+
+class _Decay(NamedTuple):
+    """How the logarithm of the rate falls at once and per doubling, how far runs stray from that, and powers."""
+
+    at_once: float
+    per_doubling: float
+    nearby: float  # straying at once
+    down: float  # straying per doubling
+    up: float
+    powers: tuple[float, float, float]  # before a window: of the median run, of one that asks for little, and for much
+
+
+_COSTS = _Decay(0.03, 0.15, 0.06, 0.16, 0.14, (0.34, 0.52, 0.11))
+# where the slack follows audits, so it may grow
+_CALIBRATED_COSTS = _Decay(0.0, 0.11, 0.10, 0.16, 0.22, (0.34, 0.56, 0.09))
+_EXAMPLES = _Decay(0.02, 0.05, 0.07, 0.14, 0.12, (0.05, 0.31, 0.0))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An expected number with a 90 % interval.
+
+    >>> print(Interval(1200.0, 800.4, 1900.0))
+    1,200 (800 to 1,900)
+    """
+
+    expected: float
+    lowest: float
+    highest: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.expected, self.lowest, self.highest))
+
+    @classmethod
+    def exactly(cls, number: float) -> "Interval":
+        """An interval without doubt."""
+        return cls(number, number, number)
+
+    def at_most(self, limit: float) -> "Interval":
+        """The interval, cut off at a limit."""
+        return Interval(*(min(number, limit) for number in self))
+
+    def plus(self, number: float) -> "Interval":
+        """The interval moved by a number, such as what was spent before."""
+        return Interval(*(end + number for end in self))
+
+    def times(self, factor: float) -> "Interval":
+        """The interval in another unit."""
+        return Interval(*(end * factor for end in self))
+
+    def __str__(self) -> str:
+        expected, lowest, highest = (f"{number:,.0f}" if number >= 100 else f"{number:.3g}" for number in self)
+        return f"{expected} ({lowest} to {highest})"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the questions about the next ``n_examples`` examples will take; ``examples`` are those asked about.
+
+    Each is an ``Interval`` that contains the true number in about 90 of 100 runs: before anything is asked, from what
+    runs on other data have asked for; later, from the learner's own rounds, and so ever narrower. It assumes that the
+    examples to come are like the earlier ones. ``docs/labelling.md`` has the measured coverage.
+
+    >>> print(Forecast(500, Interval(60, 40, 90), Interval(80, 50, 120), Interval(1.6, 1, 2.4)))
+    the next 500 examples: 80 costs (50 to 120) on 60 examples (40 to 90); price 1.6 (1 to 2.4)
+    """
+
+    n_examples: int
+    examples: Interval
+    costs: Interval
+    money: Interval | None = None
+
+    def __str__(self) -> str:
+        text = f"the next {counted(self.n_examples, 'example')}: {_named(self.costs, 'cost')} on "
+        text += _named(self.examples, "example")
+        return text if self.money is None else f"{text}; price {self.money}"
+
+
+def _named(interval: Interval, noun: str) -> str:
+    expected, _, rest = str(interval).partition(" ")
+    return f"{expected} {noun}{'' if expected == '1' else 's'} {rest}"
+
+
+class AskedHistory(NamedTuple):
+    """The examples, costs and true labels asked for after some numbers of rounds, in order; the first is 0."""
+
+    rounds: NDArray[np.int64]
+    examples: NDArray[np.int64]
+    costs: NDArray[np.int64]
+    truths: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What was asked for so far: ``asked`` in ``done`` rounds, ``counts`` after ``rounds``, ``most`` per example."""
+
+    done: int
+    rounds: NDArray[np.int64]
+    counts: Any
+    asked: float
+    most: float
+    warm_up: int
+
+    def after(self, rounds: float) -> float:
+        """How much was asked for in the first rounds."""
+        known = np.append(self.rounds, max(self.done, self.rounds[-1]))
+        return float(np.interp(rounds, known, np.append(self.counts, self.asked)))
+
+
+def asked_history(counters: NDArray[np.int64]) -> AskedHistory:
+    """The history that the counters of a model hold."""
+    done, marks = int(counters[0]) - 1, np.array(mark_rounds())
+    kept = counters[HISTORY:].reshape(-1, COUNTS_PER_MARK)[marks <= done]
+    columns = np.vstack([np.zeros((1, COUNTS_PER_MARK), np.int64), kept]).T
+    return AskedHistory(np.append(0, marks[marks <= done]), *columns)
+
+
+def interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, calibrated: bool = False) -> Interval:
+    """How much will be asked for on the examples to come; ``examples`` counts those asked about.
+
+    ``calibrated`` says that the slack follows audits.
+
+    >>> none = np.zeros(1, np.int64)
+    >>> start = Pace(0, none, none, 0.0, most=3.0, warm_up=0)
+    >>> print(interval_of(start, start, 1000, of_costs=True))
+    580 (243 to 1,764)
+    """
+    everything, decay = pace.most * coming, _COSTS if of_costs else _EXAMPLES
+    decay = _CALIBRATED_COSTS if of_costs and calibrated else decay
+    if not coming:
+        return Interval.exactly(0.0)
+    window = pace.done / 2
+    paid = pace.asked - pace.after(window)
+    seen = examples.asked - examples.after(window)
+    if pace.done < _FEWEST_ROUNDS or paid >= pace.most * window:  # all costs may have been told, or be warm-up
+        return _before(pace, coming, decay.powers)
+    per_example = paid / seen if seen > 0 else 1.0
+    seen = max(seen, 0.5)
+    doublings = math.log2((pace.done + coming) / pace.done)
+    fall = decay.per_doubling * doublings + decay.at_once * min(1.0, 2.0 * doublings)
+    expected = max(paid, 0.5 * per_example) / window * coming * math.exp(-fall)
+    noise = _Z * math.sqrt(1.0 / seen + 1.0 / max(expected / max(per_example, 1e-9), 0.5))
+    lowest = expected * math.exp(-math.hypot(decay.down * doublings + decay.nearby, noise))
+    highest = expected * math.exp(math.hypot(decay.up * doublings + decay.nearby, noise))
+    return Interval(expected, lowest, max(highest, 1.0)).at_most(everything)
+
+
+def _before(pace: Pace, coming: int, powers: tuple[float, float, float]) -> Interval:
+    """What runs on other data asked for: all of the first examples, then a falling share."""
+    start = float(max(_FEWEST_ROUNDS, pace.warm_up))
+
+    def share_asked(n: float, power: float) -> float:
+        return n * (start / n) ** power if n > start else n
+
+    done = pace.done
+    return Interval(*(pace.most * (share_asked(done + coming, power) - share_asked(done, power)) for power in powers))

@@ -1,0 +1,131 @@
+"""Forecasts: they start wide, narrow as a run goes on, and stay within what is possible."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface.errors import InputError
+from coalface.kernels.history import mark_rounds
+from coalface.learner.forecasting import asked_history
+
+from ..problems import ask_and_tell, dense_problem, sparse_problem
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(0, 80),
+    st.integers(0, 10**7),
+    st.sampled_from(
+        [{}, {"warm_up": 0}, {"warm_up": 60}, {"audit_rate": 0.0}, {"price_of_truth": 2}, {"rule": "passive"}]
+    ),
+)
+def test_a_forecast_is_ordered_and_possible(seed, n_done, n_more, settings):
+    X, cost = dense_problem(seed, 4, 80)
+    if "price_of_truth" in settings:
+        cost = 1.0 - np.eye(4)[cost.argmin(axis=1)]
+    learner = CoalClassifier(range(4), model="online", **settings)
+    if n_done:
+        simulate(learner, X[:n_done], cost[:n_done])
+    found = learner.forecast(n_more, price=0.5, price_per_example=1.0)
+    most = min(4, settings.get("price_of_truth", 4)) * n_more
+    for interval, limit in ((found.costs, most), (found.examples, n_more), (found.money, 0.5 * most + n_more)):
+        assert 0.0 <= interval.lowest <= interval.expected <= interval.highest <= limit * (1 + 1e-12)
+    spent = learner.price_queried_
+    assert spent <= found.costs.plus(spent).lowest  # the total contains what is spent already
+    assert found.money.expected == pytest.approx(0.5 * found.costs.expected + found.examples.expected)
+    assert str(found).startswith(f"the next {n_more:,} example")
+
+
+def test_the_interval_narrows_and_the_end_lies_within_it():
+    X, cost = sparse_problem(5, 6, 3000)
+    learner, widths, seen = CoalClassifier(range(6), model="online"), [], []
+    for start, stop in ((0, 0), (0, 30), (30, 150), (150, 600), (600, 1500), (1500, 2700)):
+        if stop:
+            simulate(learner, X[start:stop], cost[start:stop])
+        total = learner.forecast(3000 - stop).costs.plus(learner.costs_queried_)
+        widths.append(total.highest / total.lowest)
+        seen.append(total)
+    simulate(learner, X[2700:], cost[2700:])
+    assert all(total.lowest <= learner.costs_queried_ <= total.highest for total in seen)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] < 1.15 < 3.0 < widths[0]
+
+
+def test_the_history_has_the_counts_at_marked_rounds_however_they_were_reached(tmp_path):
+    X, cost = dense_problem(1, 5, 100)
+    ledger = MemoryLedger()
+    learners = [CoalClassifier(range(5), model="online") for _ in range(3)]
+    counts = []
+    for i in range(100):
+        learners[0].record_to(ledger) if i == 0 else None
+        simulate(learners[0], X[i : i + 1], cost[i : i + 1])
+        counts.append((learners[0].examples_queried_, learners[0].costs_queried_, learners[0].truths_queried_))
+    simulate(learners[1], X, cost)
+    ask_and_tell(learners[2], X, cost)
+    learners[0].save(tmp_path / "model.coalface")
+    loaded, replayed = CoalClassifier.load(tmp_path / "model.coalface"), CoalClassifier.from_ledger(ledger)
+    marks = [mark for mark in mark_rounds() if mark <= 100]
+    for learner in (*learners[:2], loaded, replayed):
+        history = asked_history(learner.model_.state.counters)
+        assert history.rounds.tolist() == [0, *marks]
+        assert list(zip(*(column[1:] for column in history[1:]), strict=True)) == [counts[mark - 1] for mark in marks]
+    assert mark_rounds()[:8] == [4, 5, 6, 7, 8, 10, 12, 14]
+
+
+def test_a_file_without_a_history_still_makes_a_forecast():
+    X, cost = dense_problem(2, 4, 200)
+    learner = CoalClassifier(range(4))
+    simulate(learner, X, cost)
+    model = learner.model_
+    model.restore_saved(
+        {name: array[:6] if name.endswith("counters") else array for name, array in model.saved().items()}
+    )
+    found = learner.forecast(200)
+    assert 0 < found.costs.lowest < found.costs.highest <= 800
+
+
+def test_what_was_told_without_being_asked_says_little_about_questions():
+    X, cost = dense_problem(3, 4, 500)
+    learner = CoalClassifier(range(4), model="online").tell(X, cost)
+    found = learner.forecast(500)
+    assert found.costs.lowest < 0.25 * 2000 < found.costs.highest
+
+
+def test_a_budget_limits_the_forecast_and_gives_its_prices():
+    X, cost = dense_problem(4, 4, 60)
+    prices = dict.fromkeys(range(4), 0.25)
+    learner = CoalClassifier(range(4), model="online", budget=Budget(price=20, price_per_cost=prices))
+    assert learner.forecast(10**6).costs.highest == 80
+    assert learner.forecast(10**6).money.highest == 20
+    learner.interview(X[:10], lambda i, label: cost[i, label])
+    assert learner.forecast(10**6).money.plus(learner.spent_).highest == pytest.approx(20)
+    assert CoalClassifier(range(4), budget=Budget(examples=7)).forecast(100).examples.highest == 7
+
+
+def test_prices_by_label_follow_the_labels_that_are_asked_about():
+    X, cost = dense_problem(6, 3, 200)
+    learner = CoalClassifier(range(3), model="online", warm_up=2)
+    before = learner.forecast(1000, price={0: 1.0, 1: 1.0, 2: 10.0}).money
+    assert before.lowest < before.expected < before.highest
+    simulate(learner, X, cost)
+    asked = learner.model_.state.asked[:3]
+    found = learner.forecast(1000, price={0: 1.0, 1: 1.0, 2: 10.0})
+    mean = (asked * [1.0, 1.0, 10.0]).sum() / asked.sum()
+    assert found.money.expected == pytest.approx(mean * found.costs.expected, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_examples": -1}, "n_examples must be a whole number of at least 0"),
+        ({"n_examples": 5, "price": -1}, "price_per_cost must be a finite number at least 0"),
+        ({"n_examples": 5, "price": {0: 1}}, "price_per_cost for every label"),
+        ({"n_examples": 5, "price": 1, "price_per_example": -2}, "price_per_example must be a finite number"),
+    ],
+)
+def test_a_wrong_question_is_one_line(arguments, message):
+    with pytest.raises(InputError, match=message) as caught:
+        CoalClassifier(range(2)).forecast(**arguments)
+    assert "\n" not in str(caught.value)
