@@ -160,6 +160,11 @@ class TestGradientBoosting(BaselineContract):
     numbers = ("n_trees", "cost_bounds")
 
 
+class TestSelectorsOfAsf(BaselineContract):
+    learner, parameters = "asf", {"n_trees": 12}
+    numbers = ("n_trees", "cost_bounds", "selector")
+
+
 class TestVowpalWabbit(BaselineContract):
     learner, parameters = "vw", {"mellowness": 0.05}
 
@@ -196,6 +201,7 @@ def test_those_that_ask_for_labels_say_so():
         "random-costs",
         "random-forest",
         "gradient-boosting",
+        "asf",
         "vw",
     ]
 
