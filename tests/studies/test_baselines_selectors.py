@@ -49,9 +49,7 @@ def test_unknown_costs_and_candidates_are_refused():
     candidates = np.ones(cost.shape, bool)
     candidates[0, 0] = False
     for changes in ({"cost": cost}, {"candidates": candidates}):
-        with pytest.raises(
-            InputError, match=r"'asf' needs all costs of every example.* Choose the learner"
-        ):
+        with pytest.raises(InputError, match=r"'asf' needs all costs of every example.* Choose the learner"):
             run(with_table(data, **changes))
 
 
