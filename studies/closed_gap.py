@@ -143,7 +143,8 @@ def main(folders: Sequence[str]) -> None:
         lines = [[line, f"{n}", *map(_percent, closed)] for line, n, closed in medians(rows)]
         _print_table(("line", "scenarios with a gap", *CLOSED), *lines)
         better, both = wins(findings)
-        print(f"At as many costs, {OURS} ends below {RIVAL} on {better} of {both} scenarios.")
+        if both:
+            print(f"At as many costs, {OURS} ends below {RIVAL} on {better} of {both} scenarios.")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,10 @@ def test_later_rounds_and_other_learners_may_take_questions():
     learner = CoalClassifier(range(3))
     first, second = learner.ask(X[:10]), learner.ask(X[10:], first_round=11)
     learner.tell(X[:10], COST[:10], asked=first).tell(X[10:], COST[10:], asked=second)
-    CoalClassifier(range(3)).tell(X[10:], COST[10:], asked=second)
+    assert learner.round_ == 21
+    other = CoalClassifier(range(3)).tell(X[10:], COST[10:], asked=second)
+    assert other.round_ == 11
+    assert other.costs_queried_ == second.mask.sum()
 
 
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 0.5, -2.0]), min_size=3, max_size=3), min_size=1, max_size=4))

@@ -65,6 +65,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(tmp_path, request, database):
         time.sleep(random.uniform(0.0, 0.3))
         os.kill(process.pid, signal.SIGKILL)
         process.join()
+        assert process.exitcode == -signal.SIGKILL  # it was killed in the middle, and did not end by itself
         check(folder, acknowledged)
 
 

@@ -37,4 +37,5 @@ assert not new, new
 
 
 def test_a_session_after_the_warm_up_compiles_nothing(tmp_path):
-    subprocess.run([sys.executable, "-c", SESSION, tmp_path], check=True)
+    session = subprocess.run([sys.executable, "-c", SESSION, tmp_path], capture_output=True, text=True)
+    assert session.returncode == 0, session.stderr

@@ -165,6 +165,11 @@ class TestNearestNeighbours(BaselineContract):
     numbers = ("n_neighbours", "cost_bounds")
 
 
+class TestSelectorsOfAsf(BaselineContract):
+    learner, parameters = "asf", {"n_trees": 12}
+    numbers = ("n_trees", "cost_bounds", "selector")
+
+
 class TestVowpalWabbit(BaselineContract):
     learner, parameters = "vw", {"mellowness": 0.05}
 
@@ -202,6 +207,7 @@ def test_those_that_ask_for_labels_say_so():
         "random-forest",
         "gradient-boosting",
         "knn",
+        "asf",
         "vw",
     ]
 

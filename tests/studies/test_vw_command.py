@@ -130,7 +130,8 @@ def test_labels_may_begin_at_0(folder):
         return "".join(f"{label}:{one:g} " for label, one in enumerate(cost.tolist()))
 
     write_examples("train.vw", write_label=write_label)
-    run_both(folder, "--csoaa 4 -d train.vw")
+    ours, _ = run_both(folder, "--csoaa 4 -d train.vw")
+    assert ours.named.learner.classes_.tolist() == [0, 1, 2, 3]
 
 
 def test_a_multiclass_file_is_learned_as_costs_of_0_and_1(folder):
