@@ -133,3 +133,22 @@ def test_columns_of_examples_are_matched_by_name_in_every_method():
             call(frame[["height"]].assign(mass=1.0))
         with pytest.raises(InputError, match="'height' 2 times"):
             call(pandas.concat([frame[["height"]], frame], axis=1))
+
+
+@pytest.mark.parametrize("texts", [False, True], ids=["numbers", "texts"])
+def test_tables_of_arrow_are_matched_by_name(texts):
+    arrow = pytest.importorskip("pyarrow")
+    names = ["height", "weight", *(["kind"] if texts else [])]
+    frame = pandas.DataFrame(X, columns=["height", "weight"]).assign(kind=["cat", "dog"] * 20)[names]
+    table = arrow.Table.from_pandas(frame)
+    one, other = learner().fit(table, cost=arrow.Table.from_pandas(FRAME)), learner().fit(frame, cost=FRAME)
+    assert state_of(one) == state_of(other)
+    turned = table.select(names[::-1])
+    np.testing.assert_array_equal(one.predict_cost(turned), other.predict_cost(frame))
+    np.testing.assert_array_equal(one.predict_cost(turned.to_batches()[0]), other.predict_cost(frame))
+    assert state_of(one.tell(turned, FRAME)) == state_of(other.tell(frame, FRAME))
+    with pytest.raises(InputError, match=r"(missing|no column) 'weight'"):
+        one.predict(table.drop_columns(["weight"]))
+    for wrong in (table.append_column("height", table["weight"]), turned.append_column("height", table["weight"])):
+        with pytest.raises(InputError, match="distinct names"):
+            one.predict(wrong)

@@ -115,7 +115,9 @@ class PersistentLearner(AskingLearner):
                 f"The header of this ledger was not written by record_to: {in_one_line(problem)}."
             ) from None
         for rounds in _batches(ledger):
-            learner.tell_rounds(rounds)
+            if rounds[0].budget is not None:
+                learner.budget = Budget.of(rounds[0].budget) if rounds[0].budget else None
+            learner.replay_rounds(rounds)
             if rounds[0].columns is not None:
                 learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
             learner._restore_encoder(next((one.encoder for one in rounds if one.encoder is not None), None))
@@ -135,7 +137,7 @@ class PersistentLearner(AskingLearner):
         if hasattr(self, "classes_"):  # the names of a data frame are not saved
             params["cost_matrix"] = by_label(params["cost_matrix"], self.classes_, "cost_matrix", rows=True)
         if self.budget is not None:
-            params["budget"] = Budget.of(self.budget).plain()
+            params["budget"] = self.plain_budget
         described: dict[str, Any] = {}
         if isinstance(params.get("model"), CostModel):
             described["model"] = described_model(params["model"])
@@ -144,7 +146,7 @@ class PersistentLearner(AskingLearner):
         return _plain(params | dict.fromkeys(described)) | described
 
     def _new_recorder(self, ledger: Ledger) -> Recorder:
-        return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
+        return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self), self.plain_budget)
 
     def _restore_encoder(self, plain: Any) -> None:
         """Keep the encoder of a file or a ledger, if it has one."""
@@ -202,7 +204,7 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _batches(ledger: Ledger) -> Iterator[list[Round]]:
-    """The rounds in batches that have one width, are all late or none, and name columns only in their first round."""
+    """The rounds in batches of one width, all late or none; only the first may name columns or change the budget."""
     batch: list[Round] = []
     number = 1
     shape: tuple[bool, int | None] = (False, None)
@@ -210,7 +212,9 @@ def _batches(ledger: Ledger) -> Iterator[list[Round]]:
         if not one.late and one.number != number:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")
         number += not one.late
-        if batch and (len(batch) == _BATCH or (one.late, one.width) != shape or one.columns is not None):
+        if batch and (
+            len(batch) == _BATCH or (one.late, one.width) != shape or one.columns is not None or one.budget is not None
+        ):
             yield batch
             batch = []
         batch.append(one)

@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from coalface.data.costs import CostScale, check_mask
 from coalface.data.encoding.choice import check_features, encoded_rows, encoder_for
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.encoding.table import is_raw
-from coalface.data.frames import in_seen_order
+from coalface.data.encoding.table import has_no_rows, is_raw
+from coalface.data.frames import by_row, in_seen_order
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import CoalfaceError, InputError, shortened
@@ -142,6 +142,10 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         >>> encoder.describe()
         'legs  number, standardised (mean 3, deviation 1)'
         """
+        if has_no_rows(X) and not allow_empty:
+            raise InputError("X must have at least one row, got 0 sample(s). Pass some examples.")
+        if has_no_rows(X) and hasattr(self, "n_features_in_"):
+            return check_rows(np.zeros((0, self.n_features_in_), np.float32)), getattr(self, "encoder_", None)
         kept = getattr(self, "encoder_", None)
         if kept is None and hasattr(self, "n_features_in_"):
             return self._numbers(X, allow_empty=allow_empty), None
@@ -179,8 +183,10 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         self._keep_encoder(encoder)
         return rows
 
-    def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
-        return None if candidates is None else check_mask(candidates, len(rows), self.classes_, "candidates")
+    def _candidates(self, candidates: Any, rows: Rows, X: Any) -> NDArray[np.bool_] | None:
+        if candidates is None:
+            return None
+        return check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
 
     # -- counts -----------------------------------------------------------------------------------
 
@@ -298,6 +304,11 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
     def _in_costs(self, costs: int, truths: int) -> float:
         """The price of questions, in costs, computed as in the kernels."""
         return float(costs) if self.price_of_truth is None else float(costs) + float(self.price_of_truth) * truths
+
+    @property
+    def plain_budget(self) -> dict[str, Any]:
+        """The budget as JSON values; empty without one."""
+        return {} if self.budget is None else Budget.of(self.budget).plain()
 
     def start_budget(self, budget: Any) -> Self:
         """Start a new budget at the next example; earlier questions do not count against it.

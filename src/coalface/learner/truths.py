@@ -1,5 +1,6 @@
 """True labels as answers: the learner's matrix of known costs turns one into the costs of all labels."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost
 from coalface.data.labels import label_texts
-from coalface.data.truths import Codes, costs_by_truth, truths_of
+from coalface.data.truths import TOLERANCE, Codes, costs_by_truth, truths_of
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import RoundArrays
 from coalface.learner.state import LearnerState
@@ -35,6 +36,23 @@ class TruthLearner(LearnerState):
             raise UnknownLabelError(one.truth, texts)
         costs = self._costs_by_truth()[texts.index(one.truth)].tolist()
         return one.with_truth(dict(zip(texts, costs, strict=True)))
+
+    def _refuse_contradiction(self, one: Round) -> None:
+        """Refuse a round whose costs are not those of its true label, if the learner knows these."""
+        if one.truth is None or not one.costs or (self.cost_matrix is None and self.price_of_truth is None):
+            return
+        given = self._with_costs(replace(one, costs={}, candidates=None)).costs
+        for label, cost in one.costs.items():
+            if cost is not None and label in given and abs(cost - given[label]) > self._tolerance():
+                raise InputError(
+                    f"Round {one.number} has the true label {one.truth!r}, of which label {label!r} costs "
+                    f"{given[label]:g}, got the cost {cost:g}. Correct one of them, or leave the costs out."
+                )
+
+    def _tolerance(self) -> float:
+        """By how much equal costs may differ: they may have been stored as float32."""
+        low, high = self.cost_bounds
+        return TOLERANCE * (float(high) - float(low))
 
     def _truths_of(self, given: RoundArrays, labels: NDArray[Any]) -> Codes | None:
         """The true labels of a simulated run, from which its costs must follow; None if they are never asked for."""

@@ -1,6 +1,7 @@
 """What every ledger offers, the one in memory, and the recorder that writes a learner's rounds to a ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from coalface.data.encoding.encoder import Encoder
@@ -96,11 +97,17 @@ class Recorder:
     """
 
     def __init__(
-        self, ledger: Ledger, texts: Sequence[str], learned_with: Iterable[str], params: Mapping[str, Any]
+        self,
+        ledger: Ledger,
+        texts: Sequence[str],
+        learned_with: Iterable[str],
+        params: Mapping[str, Any],
+        budget: Mapping[str, Any],
     ) -> None:
         self.ledger = ledger
         self.texts = texts  # the labels as the ledger writes them
         self._params = {name: params[name] for name in learned_with}
+        self._budget = budget  # that the ledger has, empty if there is none
         self.incomplete = False  # whether ledger and learner differ
         self.has_encoder = (ledger.header or {}).get("encoder") is not None  # whether the ledger can repeat it
 
@@ -122,11 +129,16 @@ class Recorder:
         """The encoder as the next round must write it down; None if there is none or the ledger has it already."""
         return None if encoder is None or self.has_encoder else encoder.plain()
 
-    def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
-        """Append rounds. If this fails after they were ``learned``, ``check`` refuses to continue."""
+    def write(
+        self, rounds: Iterable[Round], params: Mapping[str, Any], budget: Mapping[str, Any], *, learned: bool = False
+    ) -> None:
+        """Append rounds under this budget. If it fails after they were ``learned``, ``check`` refuses to continue."""
         self.check(params)
         self.incomplete = learned
         written = list(rounds)
+        if written and budget != self._budget:
+            written[0] = replace(written[0], budget=budget)
         self.ledger.append(written)
+        self._budget = budget if written else self._budget
         self.has_encoder |= any(one.encoder is not None for one in written)
         self.incomplete = False

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.encoding.cells import Cells, clean_cells, is_missing
+from coalface.data.frames import column_names
 from coalface.errors import InputError
 
 TEXT = "text"  # the name of the only column of a list of texts
@@ -49,6 +50,15 @@ def is_raw(X: Any) -> bool:
     return isinstance(X, list | tuple) and any(map(_is_raw_row, X))
 
 
+def has_no_rows(X: Any) -> bool:
+    """Whether X is an empty list or array, which does not say what kind of examples it has none of.
+
+    >>> has_no_rows([]), has_no_rows(np.zeros((0, 3))), has_no_rows(["a"])
+    (True, False, False)
+    """
+    return (isinstance(X, list | tuple) and not X) or (isinstance(X, np.ndarray) and X.shape == (0,))
+
+
 def table_of(X: Any) -> Table:
     """The columns of raw examples; those of an array are called x0, x1, and so on.
 
@@ -83,7 +93,7 @@ def _of_array(X: Any) -> Table:
     """The columns of a two-dimensional array, or the texts of a one-dimensional one."""
     if hasattr(X, "toarray"):
         raise InputError("X must have raw examples to decide how columns are encoded, got a sparse matrix of numbers.")
-    X = X.astype("datetime64[us]") if _kind(X) == "M" else X  # finer ones would become integers
+    X = np.array(list(X.ravel()), object).reshape(X.shape) if _kind(X) == "M" else X  # it would make integers of some
     array = np.asarray(X, None if _kind(X) in "biuf" else object)
     if array.ndim == 1 and array.dtype.kind == "O":
         return _of_texts(array.tolist())
@@ -101,12 +111,11 @@ def _is_frame(X: Any) -> bool:
 
 def _frame_columns(X: Any) -> Iterator[tuple[Any, Any]]:
     """The names and columns of a DataFrame or of a table of Arrow."""
-    if hasattr(X, "iloc"):  # pandas; names may be repeated here, and are refused later
-        names = list(X.columns)
-        if len(set(map(str, names))) < len(names):
-            raise InputError(f"X must have columns with distinct names, got {names[:20]}. Rename the columns.")
+    names = column_names(X)
+    if len(set(map(str, names))) < len(names):
+        raise InputError(f"X must have columns with distinct names, got {names[:20]}. Rename the columns.")
+    if hasattr(X, "iloc"):  # pandas
         return ((name, X.iloc[:, place]) for place, name in enumerate(names))
-    names = list(getattr(X, "column_names", X.columns))
     return ((name, X[name]) for name in names)
 
 
