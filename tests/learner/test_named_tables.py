@@ -152,3 +152,29 @@ def test_tables_of_arrow_are_matched_by_name(texts):
     for wrong in (table.append_column("height", table["weight"]), turned.append_column("height", table["weight"])):
         with pytest.raises(InputError, match="distinct names"):
             one.predict(wrong)
+
+
+@pytest.mark.parametrize("names", [[0, 1], [2020, 2021], ["a", 7], [("a", "x"), ("a", "y")]], ids=repr)
+def test_columns_whose_names_are_no_texts_are_matched_too(names):
+    frame = pandas.DataFrame(X)
+    frame.columns = pandas.MultiIndex.from_tuples(names) if isinstance(names[0], tuple) else names
+    plain = learner().fit(X, cost=COST)
+    one = learner().fit(frame, cost=COST)
+    assert state_of(one) == state_of(plain)
+    turned = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(one.predict_cost(turned), plain.predict_cost(X))
+    assert state_of(one.tell(turned, COST)) == state_of(plain.tell(X, COST))
+    active = [learner().fit(rows, cost=COST, active=True) for rows in (frame, X)]
+    np.testing.assert_array_equal(active[0].predict_cost(turned), active[1].predict_cost(X))
+
+
+def test_names_that_are_equal_as_texts_are_refused():
+    frame = pandas.DataFrame(X, columns=[7, "7"])
+    for rows in (frame, frame.astype(str), [{7: 1.0, "7": "a"}], {7: [1.0], "7": ["a"]}):
+        with pytest.raises(InputError, match="distinct names"):
+            learner().ask(rows)
+
+
+def test_numbers_without_end_are_refused():
+    with pytest.raises(InputError, match="X must be a table of numbers"):
+        learner().ask([[10**400, 1]])

@@ -68,16 +68,39 @@ def by_row(table: Any, X: Any, name: str) -> Any:
 def in_seen_order(X: Any, estimator: Any) -> Any:
     """The examples with their columns in the order in which the estimator has seen them, new ones last.
 
-    Only data frames change; an InputError if one lacks a column. A batch of Arrow becomes a table, whose names
-    scikit-learn knows.
+    Only data frames change; an InputError if one lacks a column.
+    """
+    X = named_by_text(X)
+    if not hasattr(X, "columns") or not hasattr(estimator, "feature_names_in_"):
+        return X  # the common case
+    return in_order(X, estimator.feature_names_in_.tolist())
+
+
+def named_by_text(X: Any) -> Any:
+    """The examples with columns that scikit-learn knows by name: numbers and tuples as names become texts.
+
+    The numbers 0 to n - 1 are places, not names: their columns are put in this order. A batch of Arrow becomes a table.
+
+    >>> import pandas
+    >>> list(named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[2021, 2020])).columns)
+    ['2021', '2020']
+    >>> named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[1, 0])).to_numpy()
+    array([[2., 1.]])
     """
     if type(X).__name__ == "RecordBatch":
         import pyarrow
 
-        X = pyarrow.Table.from_batches([X])
-    if not hasattr(X, "columns") or not hasattr(estimator, "feature_names_in_"):
-        return X  # the common case
-    return in_order(X, estimator.feature_names_in_.tolist())
+        return pyarrow.Table.from_batches([X])
+    if not _has_index(X):
+        return X
+    names = list(X.columns)
+    if all(isinstance(name, str) for name in names) or _is_default(names):
+        return X
+    if set(names) == set(range(len(names))):
+        return X[list(range(len(names)))]
+    texts = [str(name) for name in names]
+    _refuse_repeated(texts, "X", "columns")
+    return X.set_axis(texts, axis=1)
 
 
 def in_order(X: Any, seen: Sequence[str]) -> Any:

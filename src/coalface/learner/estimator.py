@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.encoding.names import EncodedNames
-from coalface.data.frames import by_row, in_seen_order
+from coalface.data.frames import by_row, in_seen_order, named_by_text
 from coalface.data.labels import label_array, label_codes
 from coalface.data.numbers import flag
 from coalface.data.rows import Rows
@@ -94,7 +94,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
 
     def _play_all(self, X: Any, y: Any, *, cost: Any, classes: Any, candidates: Any) -> None:
         """Learn the costs that the learner asks for, row by row; the given costs answer."""
-        cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
+        X, cost, candidates = named_by_text(X), by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
         rows, encoder = self.encoded(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
         costs = self._costs_to_learn(rows, labels, y, cost)

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, Encoder
-from coalface.errors import InputError
+from coalface import CoalClassifier, Encoder, read_dataset
+from coalface.errors import CoalfaceError, InputError
 
 EAST, WEST = timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))
 ENDS = {
@@ -48,3 +48,13 @@ def test_years_beyond_the_calendar_are_refused():
     for examples in (frame, BEYOND[:, None], [{"day": day, "size": 1.0} for day in BEYOND]):
         with pytest.raises(InputError, match=message):
             Encoder().fit(examples)
+
+
+def test_dates_of_arrow_beyond_the_calendar_are_refused(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"day": arrow.array([10**15, 1], arrow.timestamp("ms")), "team": ["a", "b"]})
+    parquet.write_table(table, tmp_path / "days.parquet")
+    for call in (lambda: Encoder().fit(table), lambda: read_dataset(tmp_path / "days.parquet", label="team")):
+        with pytest.raises(CoalfaceError, match="years 1 to 9999"):
+            call()
