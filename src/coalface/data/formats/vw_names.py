@@ -104,9 +104,14 @@ class NameTable:
     def _keep(self, run: _Run) -> None:
         """Keep a run, merged with those that are not much longer, so that there are few of them."""
         while self._runs and len(self._runs[-1].hashes) < 2 * len(run.hashes):
-            run = _Run(*(np.concatenate(parts) for parts in zip(self._runs.pop(), run, strict=True)))
+            last = self._runs.pop()
+            run = _Run(
+                np.concatenate([last.hashes, run.hashes]),
+                np.concatenate([last.keys, run.keys]),
+                np.concatenate([last.columns, run.columns]),
+            )
         order = np.argsort(run.hashes, kind="stable")
-        run = _Run(*(part[order] for part in run))
+        run = _Run(run.hashes[order], run.keys[order], run.columns[order])
         if (run.hashes[1:] == run.hashes[:-1]).any():
             self._use_texts()
         elif len(order):
