@@ -1,6 +1,5 @@
 """True labels as answers: the learner's matrix of known costs turns one into the costs of all labels."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,17 +30,20 @@ class TruthLearner(LearnerState):
         """The round with the costs that its true label gives, unless it has costs already."""
         if one.truth is None or one.costs:
             return one
+        return one.with_truth(self._costs_of_truth(one.truth))
+
+    def _costs_of_truth(self, label: str) -> dict[str, float]:
+        """The cost of every label where this one is true."""
         texts = label_texts(self.classes_)
-        if one.truth not in texts:
-            raise UnknownLabelError(one.truth, texts)
-        costs = self._costs_by_truth()[texts.index(one.truth)].tolist()
-        return one.with_truth(dict(zip(texts, costs, strict=True)))
+        if label not in texts:
+            raise UnknownLabelError(label, texts)
+        return dict(zip(texts, self._costs_by_truth()[texts.index(label)].tolist(), strict=True))
 
     def _refuse_contradiction(self, one: Round) -> None:
         """Refuse a round whose costs are not those of its true label, if the learner knows these."""
         if one.truth is None or not one.costs or (self.cost_matrix is None and self.price_of_truth is None):
             return
-        given = self._with_costs(replace(one, costs={}, candidates=None)).costs
+        given = self._costs_of_truth(one.truth)
         for label, cost in one.costs.items():
             if cost is not None and label in given and abs(cost - given[label]) > self._tolerance():
                 raise InputError(
