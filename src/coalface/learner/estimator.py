@@ -234,7 +234,9 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         (-0.25, -1.0)
         """
         if y is None and cost is None:
-            raise InputError(f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {_ROUTING}.")
+            raise InputError(
+                f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {_ROUTING}."
+            )
         rows, cost = self._rows(X, allow_empty=False), by_row(cost, X, "cost")
         self._warn_of_labels_alone(cost)
         scale = CostScale.of(self.cost_bounds)
