@@ -9,6 +9,7 @@
     │   └── ConflictError              already answered or undone, or a key was used for something else
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, of another kind or from a newer version
     │   └── StudyError                 a study file has an invalid entry
+    ├── MissingFileError (FileNotFoundError)   there is no such file
     ├── FileBusyError (TimeoutError)   another process is changing the file
     ├── WorkerLostError                the caller's executor lost a worker  (see ``studies.executors``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.known.fetching``)
@@ -105,6 +106,10 @@ class FileFormatError(CoalfaceError, ValueError):
 
 class StudyError(FileFormatError):
     """A study file has an invalid entry; the message names its file and line, and nothing was run."""
+
+
+class MissingFileError(CoalfaceError, FileNotFoundError):
+    """There is no such file."""
 
 
 class FileBusyError(CoalfaceError, TimeoutError):

@@ -71,3 +71,16 @@ def test_data_with_single_costs_has_no_true_labels(calls, capsys):
     assert "--price-of-truth must be a finite number" in refused(
         capsys, "simulate calls.csv --label kind --price-of-truth 0"
     )
+
+
+def test_an_empty_model_keeps_the_costs_of_true_labels(calls, capsys):
+    np.save("costs.npy", MATRIX)
+    assert run(capsys, f"train --classes {','.join(LABELS)} --cost-matrix costs.npy --model m.coal")[0] == 0
+    np.testing.assert_array_equal(CoalClassifier.load("m.coal").cost_matrix, MATRIX)
+    line = {"round": 1, "ask": LABELS[:1], "truth": LABELS[0], "features": {"a": 1.0}}
+    wrong = float(MATRIX[0, 1]) / 2
+    (calls / "answers.jsonl").write_text(json.dumps({**line, "costs": {LABELS[1]: wrong}}))
+    assert f"Round 1 has the true label '{LABELS[0]}'" in refused(capsys, "tell m.coal answers.jsonl")
+    (calls / "answers.jsonl").write_text(json.dumps(line))
+    assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
+    assert CoalClassifier.load("m.coal").model_.state.answered[:3].tolist() == [1, 1, 1]

@@ -125,3 +125,11 @@ def test_a_mistake_is_one_line(folder, capsys):
     assert "label-dependent features" in refused(capsys, "vw -- --csoaa_ldf m -d train.vw")
     assert "There is no file missing.vw" in refused(capsys, "vw -- --csoaa 4 -d missing.vw")
     assert "There is no model m.coal" in refused(capsys, "vw -- -t -i m.coal -d train.vw")
+
+
+def test_the_word_vw_of_a_pasted_command_is_left_out(folder, capsys):
+    options = "--csoaa 4 -d train.vw"
+    plain = run(capsys, f"vw -- {options}")
+    assert plain[0] == 0
+    for word in ("vw", "/usr/local/bin/vw", "./vw.exe"):
+        assert run(capsys, f"vw -- {word} {options}") == plain

@@ -92,6 +92,32 @@ def test_costs_travel_through_pipelines_and_cross_validation():
     np.testing.assert_allclose(results["test_score"], scores)
 
 
+def test_with_routing_costs_reach_a_search_without_any_request():
+    grid = {"mellowness": [0.001, 0.5]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = CoalClassifier().set_fit_request(cost=True, active=True).set_score_request(cost=True)
+        by_request = GridSearchCV(asked, grid, cv=KFold(3)).fit(X, cost=COST, active=True)
+        search = GridSearchCV(CoalClassifier(), grid, cv=KFold(3)).fit(X, cost=COST, active=True)
+        piped = make_pipeline(StandardScaler(), CoalClassifier()).fit(X, cost=COST)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], by_request.cv_results_["mean_test_score"])
+    assert piped[-1].costs_queried_ == COST.size
+
+
+def test_without_routing_a_search_says_why_costs_do_not_reach_the_score():
+    search = GridSearchCV(CoalClassifier(), {"mellowness": [0.1]}, cv=KFold(3), error_score="raise")
+    with pytest.raises(InputError, match=r"score needs y or cost, got neither. .*enable_metadata_routing=True"):
+        search.fit(X, cost=COST)
+    with pytest.warns(UserWarning, match=r"score counts errors as 0 and 1 here.*enable_metadata_routing=True"):
+        search.fit(X, Y, cost=COST)
+
+
+def test_labels_score_a_learner_of_costs_without_a_warning_where_they_have_costs():
+    learner, matrix = CoalClassifier().fit(X, Y, cost=COST), 1.0 - np.eye(3)
+    assert learner.score(X, Y, cost=COST) == learner.score(X, cost=COST)
+    assert CoalClassifier(cost_matrix=matrix).fit(X, Y, cost=COST).score(X, Y) <= 0
+    assert CoalClassifier().fit(X, cost=COST).fit(X, Y).score(X, Y) <= 0
+
+
 def test_examples_weigh_in_the_score_as_if_they_were_repeated():
     learner, times = CoalClassifier().fit(X, cost=COST), np.arange(300) % 3
     repeated = np.repeat(np.arange(300), times)

@@ -133,3 +133,48 @@ def test_columns_of_examples_are_matched_by_name_in_every_method():
             call(frame[["height"]].assign(mass=1.0))
         with pytest.raises(InputError, match="'height' 2 times"):
             call(pandas.concat([frame[["height"]], frame], axis=1))
+
+
+@pytest.mark.parametrize("texts", [False, True], ids=["numbers", "texts"])
+def test_tables_of_arrow_are_matched_by_name(texts):
+    arrow = pytest.importorskip("pyarrow")
+    names = ["height", "weight", *(["kind"] if texts else [])]
+    frame = pandas.DataFrame(X, columns=["height", "weight"]).assign(kind=["cat", "dog"] * 20)[names]
+    table = arrow.Table.from_pandas(frame)
+    one, other = learner().fit(table, cost=arrow.Table.from_pandas(FRAME)), learner().fit(frame, cost=FRAME)
+    assert state_of(one) == state_of(other)
+    turned = table.select(names[::-1])
+    np.testing.assert_array_equal(one.predict_cost(turned), other.predict_cost(frame))
+    np.testing.assert_array_equal(one.predict_cost(turned.to_batches()[0]), other.predict_cost(frame))
+    assert state_of(one.tell(turned, FRAME)) == state_of(other.tell(frame, FRAME))
+    with pytest.raises(InputError, match=r"(missing|no column) 'weight'"):
+        one.predict(table.drop_columns(["weight"]))
+    for wrong in (table.append_column("height", table["weight"]), turned.append_column("height", table["weight"])):
+        with pytest.raises(InputError, match="distinct names"):
+            one.predict(wrong)
+
+
+@pytest.mark.parametrize("names", [[0, 1], [2020, 2021], ["a", 7], [("a", "x"), ("a", "y")]], ids=repr)
+def test_columns_whose_names_are_no_texts_are_matched_too(names):
+    frame = pandas.DataFrame(X)
+    frame.columns = pandas.MultiIndex.from_tuples(names) if isinstance(names[0], tuple) else names
+    plain = learner().fit(X, cost=COST)
+    one = learner().fit(frame, cost=COST)
+    assert state_of(one) == state_of(plain)
+    turned = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(one.predict_cost(turned), plain.predict_cost(X))
+    assert state_of(one.tell(turned, COST)) == state_of(plain.tell(X, COST))
+    active = [learner().fit(rows, cost=COST, active=True) for rows in (frame, X)]
+    np.testing.assert_array_equal(active[0].predict_cost(turned), active[1].predict_cost(X))
+
+
+def test_names_that_are_equal_as_texts_are_refused():
+    frame = pandas.DataFrame(X, columns=[7, "7"])
+    for rows in (frame, frame.astype(str), [{7: 1.0, "7": "a"}], {7: [1.0], "7": ["a"]}):
+        with pytest.raises(InputError, match="distinct names"):
+            learner().ask(rows)
+
+
+def test_numbers_without_end_are_refused():
+    with pytest.raises(InputError, match="X must be a table of numbers"):
+        learner().ask([[10**400, 1]])

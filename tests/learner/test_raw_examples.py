@@ -237,3 +237,28 @@ def test_other_learners_take_narrow_tables(kind, tmp_path):
     learner = kind(classes=["post", "money"]).tell(rows, COST)
     learner.save(tmp_path / "model")
     np.testing.assert_array_equal(kind.load(tmp_path / "model").predict_cost(rows), learner.predict_cost(rows))
+
+
+EMPTY = {"list": [], "tuple": (), "array": np.array([], object)}
+SEEN = {"texts": TEXTS, "records": RECORDS, "rows": [[text, 1.0] for text in TEXTS], "numbers": [[1.0, 2.0]] * 32}
+
+
+@pytest.mark.parametrize("none", EMPTY)
+@pytest.mark.parametrize("seen", SEEN)
+def test_no_examples_have_no_predictions(seen, none):
+    learner = CoalClassifier(["post", "money"]).tell(SEEN[seen], COST)
+    assert learner.predict(EMPTY[none]).shape == (0,)
+    assert learner.predict_cost(EMPTY[none]).shape == (0, 2)
+    assert learner.ask(EMPTY[none]).mask.shape == (0, 2)
+    before = state_of(learner)
+    assert state_of(learner.tell(EMPTY[none], np.zeros((0, 2)))) == before
+    for call in (learner.partial_fit, learner.score, learner.fit):
+        with pytest.raises(InputError, match=r"at least one row"):
+            call(EMPTY[none], [])
+
+
+def test_an_empty_table_must_still_have_the_columns():
+    learner = learned()
+    assert learner.predict(frame()[:0]).shape == (0,)
+    with pytest.raises(InputError, match="no column 'days'"):
+        learner.predict(frame().drop(columns="days")[:0])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from coalface import Budget, CoalClassifier
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
+from coalface.search import SequenceTagger
 
 from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
 
@@ -289,3 +290,15 @@ def test_a_name_or_a_path_in_place_of_a_model_or_a_ledger_is_refused_in_one_line
         CoalClassifier.load(tmp_path / "model", model="forest")
     with pytest.raises(CoalfaceError, match="ledger must be a ledger"):
         CoalClassifier.from_ledger("answers.jsonl")
+
+
+def test_a_missing_file_is_named_with_a_remedy(tmp_path):
+    for load in (CoalClassifier.load, SequenceTagger.load):
+        with pytest.raises(
+            FileNotFoundError, match=r"There is no (model|tagger) .*gone.coal. Check the path"
+        ) as caught:
+            load(tmp_path / "gone.coal")
+        assert isinstance(caught.value, CoalfaceError)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(FileFormatError, match="is a folder, not a coalface model"):
+        CoalClassifier.load(tmp_path)

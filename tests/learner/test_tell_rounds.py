@@ -147,3 +147,25 @@ def test_so_do_those_of_other_learners(kind, name, new):
     learner = kind(classes=["a", "b"]).tell(X, COST).set_params(**{name: new})
     with pytest.raises(InputError, match=f"{name} must stay as it was"):
         learner.predict(X)
+
+
+def test_a_true_label_and_costs_that_contradict_it_are_refused():
+    learner = new_learner(cost_matrix=[[0.0, 0.5], [1.0, 0.0]])
+    first = Round(1, ask=("a", "b"), ask_truth=True, truth="a")
+    wrong = Round(2, ask=("a",), truth="a", costs={"a": 0.0, "b": 0.75})
+    message = "Round 2 has the true label 'a', of which label 'b' costs 0.5, got the cost 0.75. Correct one of them, or"
+    with pytest.raises(InputError, match=message):
+        learner.tell_rounds([first, wrong], [[1.0], [2.0]])
+    assert learner.round_ == 1
+    fitting = Round(2, ask=("a",), truth="a", costs={"a": 0.0, "b": 0.5})
+    cannot_tell = Round(3, ask=("a", "b"), truth="b", costs={"a": 1.0, "b": None})
+    assert learner.tell_rounds([first, fitting, cannot_tell], [[1.0], [2.0], [3.0]]).round_ == 4
+    with pytest.raises(InputError, match="Unknown label 'c'"):
+        learner.tell_rounds([Round(4, truth="c", costs={"a": 0.0})], [[1.0]])
+
+
+def test_a_ledger_is_replayed_although_the_cost_matrix_has_changed_since():
+    learner = new_learner(cost_matrix=[[0.0, 0.5], [1.0, 0.0]]).record_to(ledger := MemoryLedger())
+    learner.tell([[1.0]], truth=["a"]).set_params(cost_matrix=[[0.0, 0.25], [1.0, 0.0]])
+    learner.tell([[2.0]], truth=["a"])
+    assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(learner)

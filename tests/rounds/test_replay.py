@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
+from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.rounds.round import Round
 
@@ -284,3 +284,26 @@ def test_the_chance_of_an_audit_is_recorded_also_where_rows_are_told_one_by_one(
     audits = [chance for each in by_row for chance in each.propensity.values()]
     assert len(audits) > 20
     assert all(0 < chance < 1 for chance in audits)
+
+
+@pytest.mark.parametrize("model", ["auto", "online"])
+def test_a_budget_that_begins_or_ends_later_is_replayed(new_ledger, model):
+    X, cost = dense_problem(3, 3, 240)
+    ledger = new_ledger()
+    learner = CoalClassifier(list("abc"), model=model, audit_rate=0.5, miss_rate=0.05, warm_up=5).record_to(ledger)
+    simulate(learner, X[:80], cost[:80])
+    simulate(learner.start_budget(Budget(costs=40, over=80)), X[80:160], cost[80:160])
+    assert assert_replays(ledger, learner).budget == learner.budget
+    for row, costs in zip(X[160:200], cost[160:200], strict=True):
+        learner.tell([row], [costs], asked=learner.ask([row]))
+    learner.set_params(budget=None)
+    simulate(learner, X[200:], cost[200:])
+    again = assert_replays(ledger, learner)
+    assert again.budget is None
+    np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)
+
+
+def test_rounds_of_ledgers_without_changes_of_the_budget_are_as_before():
+    learner = CoalClassifier(["a", "b"], budget=Budget(costs=4, over=9)).record_to(ledger := MemoryLedger())
+    learner.tell([[1.0]], [[0.2, 0.9]])
+    assert "budget" not in next(iter(ledger)).to_json()

@@ -81,7 +81,8 @@ def train(
     labels = None if classes is None else labels_from_text(names_in("--classes", classes))
     later = None if data is not None else embedder_in(reading.features)  # of the first examples that ask reads
     parameters = settings.given(classes=labels, random_state=seed, features=later)
-    if settings.price_of_truth is not None and labels is not None and reading.cost_matrix is not None:
+    early = data is None or settings.price_of_truth is not None  # the learner keeps it, also before its first row
+    if early and labels is not None and reading.cost_matrix is not None:
         parameters["cost_matrix"] = read_cost_matrix(reading.cost_matrix, labels)
     if more:
         check_nothing_given(parameters)

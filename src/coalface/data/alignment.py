@@ -1,7 +1,7 @@
 """Reads a dataset with its features and labels in the columns where a learner has them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,14 @@ def reader_options(
     return {"encoder": encoder, **options} if encoder is not None and format in TABLES else options
 
 
+class _Seen(NamedTuple):
+    """The names of the last block, their columns, and the names of all columns; the next block may go on from these."""
+
+    names: tuple[str, ...] = ()
+    places: NDArray[np.int32] = np.empty(0, np.int32)
+    all_names: tuple[str, ...] = ()
+
+
 class Aligner:
     """Puts the blocks of a dataset into the columns of a learner, new features after its own.
 
@@ -76,6 +84,7 @@ class Aligner:
         self._path, self._sparse, self._classes, self._grows = path, sparse, classes, grows
         self._names, self._width, self._encoder = feature_names, width, encoder
         self._columns: dict[str, int] | None = None  # of named features; made when a block needs it
+        self._seen = _Seen()
 
     def aligned(self, block: CostDataset) -> CostDataset:
         """The block with the features and labels of the learner."""
@@ -91,15 +100,21 @@ class Aligner:
         names = block.feature_names
         if not self._sparse or not self._names or names is None:
             return align_features(block, self._names, self._width, sparse=self._sparse)
+        if names[: len(self._names)] == self._names:
+            return block  # which has begun with the features of the learner
+        seen = self._seen if names[: len(self._seen.names)] == self._seen.names else _Seen()
         if self._columns is None:
             self._columns = {name: place for place, name in enumerate(self._names)}
-        places = np.array([self._columns.get(name, -1) for name in names], np.int32)
+        fresh = names[len(seen.names) :]
+        places = np.array([self._columns.get(name, -1) for name in fresh], np.int32)
         new = np.flatnonzero(places < 0)
-        places[new] = np.arange(len(self._names), len(self._names) + len(new), dtype=np.int32)
-        all_names = (*self._names, *(names[place] for place in new.tolist()))
+        all_names = seen.all_names if len(seen.all_names) > len(self._names) else self._names
+        places[new] = np.arange(len(all_names), len(all_names) + len(new), dtype=np.int32)
+        all_names = (*all_names, *(fresh[place] for place in new.tolist()))
         if self._grows:
-            self._columns.update(zip(all_names[len(self._names) :], places[new].tolist(), strict=True))
-        return _renumbered(block, all_names, len(all_names), places)
+            self._columns.update((fresh[place], int(places[place])) for place in new.tolist())
+        self._seen = _Seen(names, np.concatenate([seen.places, places]), all_names)
+        return _renumbered(block, all_names, len(all_names), self._seen.places)
 
 
 def _refuse_raw(path: Path, encoder: Encoder) -> None:

@@ -22,7 +22,7 @@ from coalface.data.dataset_fields import (
     checked_table,
 )
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.frames import by_label, named_columns
+from coalface.data.frames import by_label, by_row, named_columns
 from coalface.data.labels import label_array, label_codes, refuse_mixed
 from coalface.errors import InputError, counted, shortened
 
@@ -106,7 +106,7 @@ class CostDataset:
         shape = (n_rows, len(labels))
         square = (len(labels), len(labels))
         cost, candidates, price = (
-            by_label(table, labels, name)
+            by_label(by_row(table, X, name), labels, name)
             for table, name in ((cost, "cost"), (candidates, "candidates"), (price, "price"))
         )
         cost_matrix = by_label(cost_matrix, labels, "cost_matrix", rows=True)

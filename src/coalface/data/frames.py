@@ -1,4 +1,4 @@
-"""Data frames: their columns are matched by name to labels and features, never by position."""
+"""Data frames: columns are matched by name to labels and features, and rows by index, never by position."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -41,14 +41,66 @@ def by_label(table: Any, classes: NDArray[Any], name: str, *, rows: bool = False
     return array if order is None else array[order]
 
 
+def by_row(table: Any, X: Any, name: str) -> Any:
+    """The table with its rows in the order of the examples, if both have an index; otherwise as it is.
+
+    >>> import pandas
+    >>> X = pandas.DataFrame({"size": [1.0, 2.0]}, index=["first", "second"])
+    >>> by_row(pandas.DataFrame({"fly": [0.9, 0.2]}, index=["second", "first"]), X, "cost")["fly"].tolist()
+    [0.2, 0.9]
+    """
+    if not (_has_index(table) and _has_index(X)) or table.index.equals(X.index):
+        return table
+    found, wanted = list(table.index), list(X.index)
+    _refuse_repeated(found, name, "rows")
+    _refuse_repeated(wanted, "X", "rows")
+    if set(found) != set(wanted):
+        if _is_default(found) and _is_default(wanted):
+            return table  # of another length, which is refused later
+        facts = _difference(found, wanted)
+        raise InputError(
+            f"{name} must have rows with the index of X, got {facts}. Correct the index, or pass {name}.to_numpy() to "
+            "match rows by position."
+        )
+    return table.loc[X.index]
+
+
 def in_seen_order(X: Any, estimator: Any) -> Any:
     """The examples with their columns in the order in which the estimator has seen them, new ones last.
 
     Only data frames change; an InputError if one lacks a column.
     """
+    X = named_by_text(X)
     if not hasattr(X, "columns") or not hasattr(estimator, "feature_names_in_"):
         return X  # the common case
     return in_order(X, estimator.feature_names_in_.tolist())
+
+
+def named_by_text(X: Any) -> Any:
+    """The examples with columns that scikit-learn knows by name: numbers and tuples as names become texts.
+
+    The numbers 0 to n - 1 are places, not names: their columns are put in this order. A batch of Arrow becomes a table.
+
+    >>> import pandas
+    >>> list(named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[2021, 2020])).columns)
+    ['2021', '2020']
+    >>> named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[1, 0])).to_numpy()
+    array([[2., 1.]])
+    """
+    if type(X).__name__ == "RecordBatch":
+        import pyarrow
+
+        return pyarrow.Table.from_batches([X])
+    if not _has_index(X):
+        return X
+    names = list(X.columns)
+    if all(isinstance(name, str) for name in names) or _is_default(names):
+        return X
+    if set(names) == set(range(len(names))):
+        return X[list(range(len(names)))]
+    texts = [str(name) for name in names]
+    _refuse_repeated(texts, "X", "columns")
+    return X.set_axis(texts, axis=1)
 
 
 def in_order(X: Any, seen: Sequence[str]) -> Any:
@@ -58,7 +110,7 @@ def in_order(X: Any, seen: Sequence[str]) -> Any:
     >>> list(in_order(pandas.DataFrame({"b": [1], "a": [2]}), ["a"]).columns)
     ['a', 'b']
     """
-    names = list(X.columns)
+    names = column_names(X)
     if not all(isinstance(name, str) for name in names):
         return X  # scikit-learn says what is wrong
     wanted = [*seen, *(name for name in names if name not in set(seen))]
@@ -73,7 +125,17 @@ def in_order(X: Any, seen: Sequence[str]) -> Any:
             f"X must have all columns with the feature names seen before, missing {listed(missing)}{also}. Add or "
             "rename them."
         )
-    return X[wanted]
+    return X[wanted] if not hasattr(X, "column_names") else X.select(wanted)
+
+
+def column_names(table: Any) -> list[Any]:
+    """The names of the columns of a data frame or of a table of Arrow.
+
+    >>> import pandas
+    >>> column_names(pandas.DataFrame({"fly": [0.5]}))
+    ['fly']
+    """
+    return list(getattr(table, "column_names", table.columns))
 
 
 def listed(names: Sequence[Any]) -> str:
@@ -89,8 +151,8 @@ def listed(names: Sequence[Any]) -> str:
 def _names(table: Any, side: str) -> NDArray[Any] | None:
     if not hasattr(table, "columns") or not hasattr(table, side):
         return None
-    names = list(getattr(table, side))
-    if not names or names == list(range(len(names))):
+    names = column_names(table) if side == "columns" else list(getattr(table, side))
+    if not names or _is_default(names):
         return None
     return label_array(names, f"the names of the {'rows' if side == 'index' else side}")
 
@@ -99,7 +161,8 @@ def _order(table: Any, side: str, classes: NDArray[Any], name: str) -> list[int]
     """The row or column of each label; None if the table does not name them."""
     if not hasattr(table, "columns") or not hasattr(table, side):
         return None
-    found, wanted = [str(one) for one in getattr(table, side)], label_texts(classes)
+    names = column_names(table) if side == "columns" else getattr(table, side)
+    found, wanted = [str(one) for one in names], label_texts(classes)
     if sorted(found) != sorted(wanted):
         if found == [str(number) for number in range(len(found))]:
             return None
@@ -109,14 +172,27 @@ def _order(table: Any, side: str, classes: NDArray[Any], name: str) -> list[int]
     return [place[one] for one in wanted]
 
 
-def _refuse_repeated(names: list[str], what: str, side: str) -> None:
-    often, count = Counter(names).most_common(1)[0]
+def _has_index(table: Any) -> bool:
+    """Whether a table is a data frame of pandas."""
+    return hasattr(table, "columns") and hasattr(table, "index") and hasattr(table, "loc")
+
+
+def _is_default(names: list[Any]) -> bool:
+    return names == list(range(len(names)))
+
+
+def _refuse_repeated(names: list[Any], what: str, side: str) -> None:
+    often, count = Counter(names).most_common(1)[0] if names else ("", 0)
     if count > 1:
         raise InputError(f"{what} must have {side} with distinct names, got {often!r} {count} times. Rename them.")
 
 
 def _refuse_difference(found: list[str], wanted: list[str], name: str, side: str) -> None:
+    raise InputError(f"{name} must have {side} named like the labels, got {_difference(found, wanted)}. Rename them.")
+
+
+def _difference(found: list[Any], wanted: list[Any]) -> str:
     missing = [one for one in wanted if one not in set(found)]
     unknown = [one for one in found if one not in set(wanted)]
     facts = [f"none named {listed(missing)}"] * bool(missing) + [f"the unknown {listed(unknown)}"] * bool(unknown)
-    raise InputError(f"{name} must have {side} named like the labels, got {' and '.join(facts)}. Rename them.")
+    return " and ".join(facts)

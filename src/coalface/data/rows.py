@@ -73,7 +73,7 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
             single = dense.astype(np.float32, copy=False)
     except InputError:
         raise
-    except ValueError as problem:
+    except (ValueError, OverflowError) as problem:
         raise InputError(f"X must be a table of numbers, one row per example: {in_one_line(problem)}.") from None
     _check_finite(single, dense)
     return _pack(sparse.csr_array(single))

@@ -12,7 +12,7 @@ from coalface.errors import InputError
 
 Codes = NDArray[np.int64]
 UNKNOWN = -1  # the column of a true label that was not given
-_TOLERANCE = 1e-6  # of costs in [0, 1]: matrices and costs may have been stored as float32
+TOLERANCE = 1e-6  # of costs in [0, 1]: matrices and costs may have been stored as float32
 
 
 def truth_codes(truth: Any, n_rows: int, classes: NDArray[Any]) -> Codes:
@@ -84,7 +84,7 @@ def truths_of(costs: NDArray[np.float32], matrix: NDArray[np.float32]) -> Codes:
     for row, known in enumerate(costs):
         key = known.tobytes()
         if key not in found:
-            fits = np.flatnonzero((np.isnan(known) | (np.abs(matrix - known) <= _TOLERANCE)).all(axis=1))
+            fits = np.flatnonzero((np.isnan(known) | (np.abs(matrix - known) <= TOLERANCE)).all(axis=1))
             if not len(fits):
                 raise InputError(
                     f"price_of_truth needs costs that are rows of cost_matrix (0/1 costs without one), but row {row} "

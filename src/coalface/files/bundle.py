@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, MissingFileError
 from coalface.files.atomic import atomic_write
 
 BUNDLE_VERSION = 2
@@ -56,7 +56,12 @@ def write_bundle(
 
 def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The values and arrays of a bundle of this kind; any other file is a FileFormatError."""
-    content = Path(path).read_bytes()
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise MissingFileError(f"There is no {kind} {path}. Check the path, or save one there first.") from None
+    except IsADirectoryError:
+        raise FileFormatError(f"{path} is a folder, not a coalface {kind}. Pass the file that save wrote.") from None
     if len(content) < _PREFIX.size or not content.startswith(_MAGIC):
         raise FileFormatError(f"{path} is not a coalface {kind}: its first bytes are {content[:8]!r}.")
     _, version, length = _PREFIX.unpack_from(content)

@@ -18,7 +18,7 @@ from coalface.data.costs import (
     checked_answer,
 )
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.frames import by_label, in_seen_order
+from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_row, check_width
 from coalface.data.truths import Codes, truth_codes, with_costs_of
@@ -86,7 +86,8 @@ class AskingLearner(TruthLearner):
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         rows = self._rows(X)
-        allowed, (costs, before) = self._candidates(candidates, rows), self._checked_answers(rows, known, asked)
+        known, asked = by_row(known, X, "known"), by_row(asked, X, "asked")
+        allowed, (costs, before) = self._candidates(candidates, rows, X), self._checked_answers(rows, known, asked)
         known_parts = self.known_parts(rows, self.classes_, offset, asking_price)
         queries = replace(self._decide(rows, allowed, costs, before, start, **known_parts), checksum=rows.checksum())
         queries = queries if limit is None else queries.limited_to(limit)
@@ -119,7 +120,7 @@ class AskingLearner(TruthLearner):
         (100, True)
         """
         rows = self._rows(X)
-        allowed, scale = self._candidates(candidates, rows), CostScale.of(self.cost_bounds)
+        allowed, scale = self._candidates(candidates, rows, X), CostScale.of(self.cost_bounds)
         if truth is None and self.price_of_truth is not None:
             raise InputError(
                 f"interview needs truth=... with price_of_truth={self.price_of_truth!r}, because the learner asks for "
@@ -244,7 +245,8 @@ class AskingLearner(TruthLearner):
             cost, asked = asked.with_later_labels(self.classes_, cost)
         if truth is not None:
             codes = truth_codes(truth, len(rows), self.classes_)
-            cost = with_costs_of(codes, self._costs_by_truth(), by_label(cost, self.classes_, "cost"))
+            given = by_label(by_row(cost, X, "cost"), self.classes_, "cost")
+            cost = with_costs_of(codes, self._costs_by_truth(), given)
         elif cost is None:
             raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
         if offset is None and isinstance(asked, Queries):
@@ -303,9 +305,21 @@ class AskingLearner(TruthLearner):
             self.begin()
         if not rounds:
             return self
-        late = rounds[0].late
-        if any(one.late != late for one in rounds):
+        if any(one.late != rounds[0].late for one in rounds):
             raise InputError("rounds must be all late or all not late, got both. Tell them in two calls.")
+        for one in rounds:
+            self._refuse_contradiction(one)
+        return self.replay_rounds(rounds, X)
+
+    def replay_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
+        """Learn rounds that were told once and recorded: their costs stand, although ``cost_matrix`` may have changed.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).begin()
+        >>> learner.replay_rounds([Round(1, ask=("walk",), costs={"walk": 0.2})], [[1.0]]).round_
+        2
+        """
+        late = rounds[0].late
         rows = rows_of_rounds(rounds) if X is None else None
         answers = answer_arrays([self._with_costs(one) for one in rounds], self.classes_.tolist())
         self._tell(
@@ -393,7 +407,8 @@ class AskingLearner(TruthLearner):
         n_rows, recorder = len(rows), self._recorder
         settings = settings_for(len(labels), {**DEFAULTS, **vars(self)})
         scale = CostScale.of(self.cost_bounds)
-        cost = by_label(cost, labels, "cost")
+        cost = by_label(by_row(cost, X, "cost"), labels, "cost")
+        asked, candidates = by_row(asked, X, "asked"), by_row(candidates, X, "candidates")
         unit = check_cost(cost, n_rows, labels, scale)
         given = unit if recorder is None else scale.within(cost)
         known_part = None if offset is None else self._offsets(rows, labels, offset)
@@ -424,6 +439,7 @@ class AskingLearner(TruthLearner):
                         span=scale.span,
                     ),
                     vars(self),
+                    self.plain_budget,
                 )
             self._keep_encoder(encoder)
             self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))

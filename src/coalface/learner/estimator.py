@@ -1,7 +1,8 @@
 """The scikit-learn classifier: ``fit``, ``partial_fit``, ``predict`` and ``score``."""
 
+import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from coalface.data.costs import Costs, CostScale, check_cost, check_mask
 from coalface.data.encoding.names import EncodedNames
-from coalface.data.frames import in_seen_order
+from coalface.data.frames import by_row, in_seen_order, named_by_text
 from coalface.data.labels import label_array, label_codes
 from coalface.data.numbers import flag
 from coalface.data.rows import Rows
@@ -24,11 +25,19 @@ from coalface.rounds.queries import CostRanges
 
 _PIECE = 4096  # rows that fit plays before it checks for Ctrl-C
 _MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]
-_OF_A_RUN = ("_warned", "_warned_unanswered", "_code_of")  # forgotten by fit
+_OF_A_RUN = ("_warned", "_warned_unanswered", "_code_of", "_of_costs")  # forgotten by fit
+_ROUTING = "in searches and cross-validation, it needs sklearn.set_config(enable_metadata_routing=True)"
 
 
 class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     """The base of the public learners, which add their parameters and choose a cost model."""
+
+    _of_costs = False  # whether fit or partial_fit learned costs, not class labels
+    # where scikit-learn routes metadata, searches and pipelines pass these on without a request of the user
+    __metadata_request__fit: ClassVar = {"cost": True, "candidates": True, "active": True}
+    __metadata_request__partial_fit: ClassVar = {"cost": True, "candidates": True, "classes": True}
+    __metadata_request__predict: ClassVar = {"candidates": True}
+    __metadata_request__score: ClassVar = {"cost": True}
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -74,16 +83,18 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         4
         """
         require_target(y, cost)
-        X = in_seen_order(X, self)
+        X, cost = in_seen_order(X, self), by_row(cost, X, "cost")
         rows, encoder = self.encoded(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
         costs = self._costs_to_learn(rows, labels, y, cost)
         self._tell(X, rows, labels, costs, None, candidates, encoder=encoder)
+        self._of_costs = self._of_costs or cost is not None
         self.warn_if_collapsed()
         return self
 
     def _play_all(self, X: Any, y: Any, *, cost: Any, classes: Any, candidates: Any) -> None:
         """Learn the costs that the learner asks for, row by row; the given costs answer."""
+        X, cost, candidates = named_by_text(X), by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
         rows, encoder = self.encoded(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
         costs = self._costs_to_learn(rows, labels, y, cost)
@@ -93,6 +104,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         run = self.start_run(X, rows, labels, costs, given, np.arange(len(rows)), encoder=encoder)
         while run.done < len(run) and not run.at_limit:
             self.play(run, _PIECE)
+        self._of_costs = cost is not None
         self.warn_if_collapsed()
 
     # -- predicting --------------------------------------------------------------------------------
@@ -129,7 +141,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         self, X: Any, candidates: Any, best_of: Callable[[Rows, Mask, Costs], NDArray[np.int64]], offset: Any = None
     ) -> NDArray[Any]:
         rows = self._rows(X)
-        allowed = self._candidates(candidates, rows)
+        allowed = self._candidates(candidates, rows, X)
         offsets = NO_ROUNDS.offsets if offset is None else self._offsets(rows, self.classes_, offset)
         best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed, offsets)
         if (best < 0).any():
@@ -188,7 +200,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         True
         """
         rows = self._rows(X)
-        allowed = self._candidates(candidates, rows)
+        allowed = self._candidates(candidates, rows, X)
         settings = self.settings_for()._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
         best = self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed)
         with self.model_.lock:
@@ -228,7 +240,12 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         >>> learner.score([[1.0]], cost=[[0.25, 0.5]]), learner.score([[1.0]], ["fly"])
         (-0.25, -1.0)
         """
-        rows = self._rows(X, allow_empty=False)
+        if y is None and cost is None:
+            raise InputError(
+                f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {_ROUTING}."
+            )
+        rows, cost = self._rows(X, allow_empty=False), by_row(cost, X, "cost")
+        self._warn_of_labels_alone(cost)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
         allowed = self._candidates(None, rows)
@@ -241,6 +258,17 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         weights = None if sample_weight is None else _weights(sample_weight, len(rows))
         mean = paid.mean() if weights is None else np.average(paid, weights=weights)
         return -float(scale.from_unit(np.asarray(mean)))
+
+    def _warn_of_labels_alone(self, cost: Any) -> None:
+        """Warn once if ``fit`` learned costs and ``score`` gets labels whose costs nobody has given."""
+        if cost is None and self.cost_matrix is None and self._of_costs:
+            self._of_costs = False
+            warnings.warn(
+                "score counts errors as 0 and 1 here, because it got labels without costs, but the learner learned "
+                f"costs. Pass cost=...; {_ROUTING}.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def costs_of_answers(self, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
         """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""

@@ -81,7 +81,7 @@ class LabelLearner(AskingLearner):
         recorder = self._recorder
         with interrupts_put_off(), self.model_.lock:
             if recorder is not None:
-                recorder.write([change], vars(self))
+                recorder.write([change], vars(self), self.plain_budget)
             try:
                 self._apply(change, after)
             except BaseException:
@@ -89,7 +89,7 @@ class LabelLearner(AskingLearner):
                     recorder.incomplete = True
                 raise
             if recorder is not None:
-                self._recorder = self._new_recorder(recorder.ledger, has_encoder=recorder.has_encoder)
+                self._recorder = self._new_recorder(recorder.ledger, recorder)
         return self
 
     def _apply(self, change: LabelChange, after: LabelSet) -> None:

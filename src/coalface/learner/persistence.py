@@ -151,7 +151,9 @@ class PersistentLearner(LabelLearner):
             if isinstance(rounds, LabelChange):
                 learner.change_labels(rounds)
                 continue
-            learner.tell_rounds(rounds)
+            if rounds[0].budget is not None:
+                learner.budget = Budget.of(rounds[0].budget) if rounds[0].budget else None
+            learner.replay_rounds(rounds)
             if rounds[0].columns is not None:
                 learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
             learner._restore_encoder(next((one.encoder for one in rounds if one.encoder is not None), None))
@@ -170,7 +172,7 @@ class PersistentLearner(LabelLearner):
         if hasattr(self, "classes_"):  # the names of a data frame are not saved
             params["cost_matrix"] = by_label(params["cost_matrix"], self.classes_, "cost_matrix", rows=True)
         if self.budget is not None:
-            params["budget"] = Budget.of(self.budget).plain()
+            params["budget"] = self.plain_budget
         described: dict[str, Any] = {}
         if isinstance(params.get("model"), CostModel):
             described["model"] = described_model(params["model"])
@@ -178,9 +180,11 @@ class PersistentLearner(LabelLearner):
             described["features"] = plain_features(params["features"])
         return _plain(params | dict.fromkeys(described)) | described
 
-    def _new_recorder(self, ledger: Ledger, *, has_encoder: bool | None = None) -> Recorder:
-        recorder = Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
-        recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
+    def _new_recorder(self, ledger: Ledger, before: Recorder | None = None) -> Recorder:
+        """A recorder for the labels as they are; ``before`` wrote to the same ledger."""
+        budget = self.plain_budget if before is None else before.budget
+        recorder = Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self), budget)
+        recorder.has_encoder = recorder.has_encoder if before is None else before.has_encoder
         return recorder
 
     def _restore_encoder(self, plain: Any) -> None:
@@ -241,7 +245,7 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
     """The label changes, and the rounds between them in batches.
 
-    The rounds of a batch have one width, are all late or none, and name columns only in the first of them.
+    The rounds of a batch have one width and are all late or none. Only the first may name columns or change the budget.
     """
     batch: list[Round] = []
     number = 1
@@ -256,7 +260,9 @@ def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
         if not one.late and one.number != number:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")
         number += not one.late
-        if batch and (len(batch) == _BATCH or (one.late, one.width) != shape or one.columns is not None):
+        if batch and (
+            len(batch) == _BATCH or (one.late, one.width) != shape or one.columns is not None or one.budget is not None
+        ):
             yield batch
             batch = []
         batch.append(one)

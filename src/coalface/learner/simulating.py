@@ -127,7 +127,8 @@ class SimulatingLearner(PersistentLearner):
             if run.names is not None:
                 self.feature_names_in_ = run.names
             if recorder is not None and run.done > start:
-                recorder.write(self._rounds_of_run(run, slice(start, run.done)), vars(self), learned=True)
+                played = self._rounds_of_run(run, slice(start, run.done))
+                recorder.write(played, vars(self), self.plain_budget, learned=True)
 
     def _play_within(self, run: Run, purse: Purse) -> None:
         """Play one batch question by question, as far as the purse goes."""

@@ -36,6 +36,11 @@ class SpendingLearner(LearnerState):
         truths = self.truths_queried_ - budget.since.truths
         return budget.price_of(max(examples, 0), self._in_costs(max(costs, 0), max(truths, 0)))
 
+    @property
+    def plain_budget(self) -> dict[str, Any]:
+        """The budget as JSON values; empty without one."""
+        return {} if self.budget is None else Budget.of(self.budget).plain()
+
     def start_budget(self, budget: Any) -> Self:
         """Start a new budget at the next example; earlier questions do not count against it.
 

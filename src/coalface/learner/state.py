@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from coalface.data.costs import CostScale, check_mask
 from coalface.data.encoding.choice import check_features, encoded_rows, encoder_for
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.encoding.table import is_raw
-from coalface.data.frames import in_seen_order
+from coalface.data.encoding.table import has_no_rows, is_raw
+from coalface.data.frames import by_row, in_seen_order
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import CoalfaceError, InputError, shortened
@@ -140,6 +140,10 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         >>> encoder.describe()
         'legs  number, standardised (mean 3, deviation 1)'
         """
+        if has_no_rows(X) and not allow_empty:
+            raise InputError("X must have at least one row, got 0 sample(s). Pass some examples.")
+        if has_no_rows(X) and hasattr(self, "n_features_in_"):
+            return check_rows(np.zeros((0, self.n_features_in_), np.float32)), getattr(self, "encoder_", None)
         kept = getattr(self, "encoder_", None)
         if kept is None and hasattr(self, "n_features_in_"):
             return self._numbers(X, allow_empty=allow_empty), None
@@ -177,9 +181,11 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         self._keep_encoder(encoder)
         return rows
 
-    def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
+    def _candidates(self, candidates: Any, rows: Rows, X: Any = None) -> NDArray[np.bool_] | None:
         """The labels (n, K) that may be predicted and asked about, without retired ones; None: all."""
-        allowed = None if candidates is None else check_mask(candidates, len(rows), self.classes_, "candidates")
+        allowed = None
+        if candidates is not None:
+            allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
         active = self.model_.active
         if active.all():
             return allowed

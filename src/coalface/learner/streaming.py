@@ -138,7 +138,7 @@ def examples_of(named: NamedLearner, stream: Stream, *, candidates: bool = False
         options = {"targets": "costs", **options}
     options = reader_options(found, options, named.classes, named.encoder)
     lists_truths: bool | None = None  # until a line lists some of the labels
-    with open_blocks(stream.path, stream.format, options, rows=stream.rows) as blocks:
+    with open_blocks(stream.path, stream.format, options, rows=stream.rows, keep_names=False) as blocks:
         aligner = aligner_for(named, stream.path, blocks)
         for block in blocks:
             dataset = aligner.aligned(block)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost
 from coalface.data.labels import label_texts
-from coalface.data.truths import Codes, costs_by_truth, truths_of
+from coalface.data.truths import TOLERANCE, Codes, costs_by_truth, truths_of
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import RoundArrays
 from coalface.learner.spending import SpendingLearner
@@ -30,11 +30,31 @@ class TruthLearner(SpendingLearner):
         """The round with the costs that its true label gives, unless it has costs already."""
         if one.truth is None or one.costs:
             return one
+        return one.with_truth(self._costs_of_truth(one.truth))
+
+    def _costs_of_truth(self, label: str) -> dict[str, float]:
+        """The cost of every label where this one is true."""
         texts = label_texts(self.classes_)
-        if one.truth not in texts:
-            raise UnknownLabelError(one.truth, texts, addable=True)
-        costs = self._costs_by_truth()[texts.index(one.truth)].tolist()
-        return one.with_truth(dict(zip(texts, costs, strict=True)))
+        if label not in texts:
+            raise UnknownLabelError(label, texts, addable=True)
+        return dict(zip(texts, self._costs_by_truth()[texts.index(label)].tolist(), strict=True))
+
+    def _refuse_contradiction(self, one: Round) -> None:
+        """Refuse a round whose costs are not those of its true label, if the learner knows these."""
+        if one.truth is None or not one.costs or (self.cost_matrix is None and self.price_of_truth is None):
+            return
+        given = self._costs_of_truth(one.truth)
+        for label, cost in one.costs.items():
+            if cost is not None and label in given and abs(cost - given[label]) > self._tolerance():
+                raise InputError(
+                    f"Round {one.number} has the true label {one.truth!r}, of which label {label!r} costs "
+                    f"{given[label]:g}, got the cost {cost:g}. Correct one of them, or leave the costs out."
+                )
+
+    def _tolerance(self) -> float:
+        """By how much equal costs may differ: they may have been stored as float32."""
+        low, high = self.cost_bounds
+        return TOLERANCE * (float(high) - float(low))
 
     def _truths_of(self, given: RoundArrays, labels: NDArray[Any]) -> Codes | None:
         """The true labels of a simulated run, from which its costs must follow; None if they are never asked for."""

@@ -1,6 +1,7 @@
 """What every ledger offers, the one in memory, and the recorder that writes a learner's rounds to a ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from coalface.data.encoding.encoder import Encoder
@@ -100,11 +101,17 @@ class Recorder:
     """
 
     def __init__(
-        self, ledger: Ledger, texts: Sequence[str], learned_with: Iterable[str], params: Mapping[str, Any]
+        self,
+        ledger: Ledger,
+        texts: Sequence[str],
+        learned_with: Iterable[str],
+        params: Mapping[str, Any],
+        budget: Mapping[str, Any],
     ) -> None:
         self.ledger = ledger
         self.texts = texts  # the labels as the ledger writes them
         self._params = {name: params[name] for name in learned_with}
+        self.budget = budget  # that the ledger has, empty if there is none
         self.incomplete = False  # whether ledger and learner differ
         self.has_encoder = (ledger.header or {}).get("encoder") is not None  # whether the ledger can repeat it
 
@@ -126,11 +133,20 @@ class Recorder:
         """The encoder as the next round must write it down; None if there is none or the ledger has it already."""
         return None if encoder is None or self.has_encoder else encoder.plain()
 
-    def write(self, entries: Iterable[Entry], params: Mapping[str, Any], *, learned: bool = False) -> None:
-        """Append rounds or changes. If this fails after they were ``learned``, ``check`` refuses to continue."""
+    def write(
+        self, entries: Iterable[Entry], params: Mapping[str, Any], budget: Mapping[str, Any], *, learned: bool = False
+    ) -> None:
+        """Append rounds or changes under this budget.
+
+        If it fails after they were ``learned``, ``check`` refuses to continue.
+        """
         self.check(params)
         self.incomplete = learned
         written = list(entries)
+        has_rounds = bool(written) and isinstance(written[0], Round)
+        if has_rounds and budget != self.budget:
+            written[0] = replace(written[0], budget=budget)
         self.ledger.append(written)
+        self.budget = budget if has_rounds else self.budget
         self.has_encoder |= any(isinstance(one, Round) and one.encoder is not None for one in written)
         self.incomplete = False

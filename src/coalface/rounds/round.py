@@ -59,6 +59,7 @@ class Round:
     columns: tuple[str, ...] | None = None  # the names of all columns, in the first round that uses them
     encoder: Mapping[str, Any] | None = None  # of raw examples, in the first round that uses it
     example: Mapping[str, Any] | None = None  # the raw example, which replaces indices and values
+    budget: Mapping[str, Any] | None = None  # of this and later rounds, where it changed; empty: no budget any more
     candidates: tuple[str, ...] | None = None  # None: every label
     # predictions and questions
     ask: tuple[str, ...] = ()  # the most promising label first
@@ -139,7 +140,7 @@ class Round:
             line["features"] = dict(self.features)
         elif self.indices or (self.costs and self.width is not None):
             line |= {"indices": list(self.indices), "values": list(self.values)}
-        line |= {name: dict(part) for name in ("encoder", "example") if (part := getattr(self, name)) is not None}
+        line |= {name: dict(part) for name in _PARTS if (part := getattr(self, name)) is not None}
         for name in ("columns", "candidates"):
             if getattr(self, name) is not None:
                 line[name] = list(getattr(self, name))
@@ -171,6 +172,7 @@ class Round:
             features=parser.number_of("features") if parser.has("features") else None,
             columns=parser.texts("columns") if parser.has("columns") else None,
             encoder=parser.mapping("encoder") if parser.has("encoder") else None,
+            budget=parser.mapping("budget") if parser.has("budget") else None,
             example=parser.mapping("example") if parser.has("example") else None,
             candidates=parser.texts("candidates") if parser.has("candidates") else None,
             ask=answers.ask,
@@ -192,4 +194,5 @@ class Round:
         return parsed
 
 
+_PARTS = ("encoder", "budget", "example")
 _MAPPINGS = ("predicted", "reasons", "propensity", "offset", "costs", "by")

@@ -14,7 +14,7 @@ from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import checked_prices
 from coalface.data.encoding.choice import encoded_rows
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.frames import by_label, in_order, in_seen_order
+from coalface.data.frames import by_label, by_row, column_names, in_order, in_seen_order
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError, shortened
@@ -172,22 +172,25 @@ class _Simulation:
         X = in_seen_order(X, learner)
         rows, encoder = learner.encoded(X, allow_empty=False)
         known = learner.resolve_classes(self.classes, cost)
-        cost = by_label(cost, known, "cost")
+        cost = by_label(by_row(cost, X, "cost"), known, "cost")
         scale = CostScale.of(learner.cost_bounds)
         costs = check_cost(cost, len(rows), known, scale)
         given = NO_ROUNDS._replace(costs=costs)
         if candidates is not None:
-            given = given._replace(candidates=check_mask(candidates, len(rows), known, "candidates"))
+            allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), known, "candidates")
+            given = given._replace(candidates=allowed)
         given = given._replace(**learner.known_parts(rows, known, **known_parts))
         self.order = _checked_order(order, len(rows))
-        self.price = None if price is None else checked_prices(by_label(price, known, "price"), (len(rows), len(known)))
+        self.price = None
+        if price is not None:
+            self.price = checked_prices(by_label(by_row(price, X, "price"), known, "price"), costs.shape)
         if self.price is not None and learner.price_of_truth is not None:
             raise InputError(
                 f"price gives every cost a price of its own, and price_of_truth={learner.price_of_truth!r} counts in "
                 "costs of equal price. Leave out one of them."
             )
         if encoder is None and hasattr(X, "columns") and hasattr(X_test, "columns"):
-            X_test = in_order(X_test, list(X.columns))
+            X_test = in_order(X_test, column_names(X))
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width, encoder)
         if self.checkpoints is None:
             self.checkpoints = CheckpointRecorder(self.wanted, len(known), n_rounds or len(self.order), self._measure)
@@ -282,7 +285,7 @@ class _TestSet:
             return None
         if X is None or cost is None:
             raise InputError("X_test and cost_test belong together. Pass both or neither.")
-        rows = check_rows(encoded_rows(X, encoder), allow_empty=False)
+        rows, cost = check_rows(encoded_rows(X, encoder), allow_empty=False), by_row(cost, X, "cost_test")
         if rows.width < width:
             raise InputError(f"X_test must have at least the {width} features of X, got {rows.width}.")
         costs = check_cost(cost, len(rows), classes, scale)

@@ -20,7 +20,7 @@ KINDS = {
     "many distinct words": ([f"T-{number}" for number in range(50)], "text"),
     "nothing": ([None, "", float("nan")], "left out"),
     "nothing but words for it": (["NA", "null"], "left out"),
-    "nested values": ([[1, 2], {"a": 1}], "text"),
+    "lists of words": ([["late", "parcel"], ["my money"]], "text"),
 }
 
 
@@ -144,3 +144,13 @@ def test_a_broken_description_is_refused(broken):
     plain = Encoder().fit(FIRST).plain()
     with pytest.raises((FileFormatError, InputError)):
         Encoder.from_plain(broken(plain) if callable(broken) else broken)
+
+
+@pytest.mark.parametrize("cell", [{"a": 1}, [0.5, 2.0], (1, 2), {1}, b"\xff", np.zeros(3)], ids=repr)
+def test_a_cell_of_several_values_is_refused_unless_it_is_read_as_text(cell):
+    rows = [{"meta": None, "size": 1.0}, {"meta": cell, "size": 2.0}]
+    with pytest.raises(InputError, match=r"Column 'meta' must have texts, numbers or dates, got .* in row 1") as caught:
+        Encoder().fit(rows)
+    assert caught.value.remedy == {"ignore": "meta", "text": "meta"}
+    assert Encoder(ignore=["meta"]).fit(rows).width == 1
+    assert Encoder(text=["meta"]).fit(rows).width > 1

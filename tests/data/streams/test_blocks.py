@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import vstack
 
 from coalface import read_blocks, read_dataset
+from coalface.data.alignment import Aligner
 from coalface.data.streams.blocks import open_blocks
 from coalface.data.streams.line_source import LineSource
 from coalface.errors import FileFormatError, InputError
@@ -187,8 +188,9 @@ def test_a_truncated_file_is_an_error_after_the_whole_blocks(tmp_path, make, nam
     path = tmp_path / f"{name}.{packing}"
     path.write_bytes(packed(make(), packing)[:-20])
     options = {} if make is vw_text else {"label": "kind"}
-    with pytest.raises(FileFormatError, match="truncated or damaged"):
+    with pytest.raises(FileFormatError, match="truncated or damaged") as caught:
         list(read_blocks(path, rows=20, **options))
+    assert "line 0" not in str(caught.value)
     with pytest.raises(FileFormatError, match="truncated"):
         read_dataset(path, **options)
 
@@ -212,8 +214,10 @@ def test_a_stream_goes_on_after_a_position(tmp_path, make, name):
         position = blocks.position()
         rest = list(blocks)
     known = {"classes": firsts[0].classes} | ({"encoder": firsts[0].encoder} if firsts[0].encoder else {})
+    own = {"feature_names": firsts[1].feature_names, "width": firsts[1].X.shape[1], "encoder": firsts[1].encoder}
     with open_blocks(path, "auto", options | known, rows=50, after=position) as blocks:
-        again = list(blocks)
+        aligner = Aligner(path, blocks.sparse, **own, grows=True)  # as a learner of the first blocks has it
+        again = [aligner.aligned(block) for block in blocks]
     assert position.rows == 100
     assert [one.fingerprint for one in again] == [one.fingerprint for one in rest]
     path.write_text(make().replace("0", "1", 1))

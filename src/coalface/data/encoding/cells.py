@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ from coalface.kernels.words import LARGEST
 Cells = Sequence[Any] | NDArray[np.float64]  # of one column; None, or NaN in an array, where a value is missing
 T = TypeVar("T")
 
-_MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})  # in columns of numbers and dates
+_MISSING_WORDS = frozenset(
+    {"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "-", "?"}
+)  # in columns of numbers and dates
+_FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 _SHORTEST_DATE = len("2024-1-1")
 
 
@@ -44,7 +47,12 @@ def _clean(cell: Any) -> Any:
     if is_missing(cell) or type(cell).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(cell, np.datetime64):
-        return cell.astype("datetime64[us]").item()  # nanoseconds would become an integer
+        if np.isnat(cell):
+            return None
+        found = cell.astype("datetime64[us]").item()  # nanoseconds would become an integer
+        return found if isinstance(found, datetime) else _refuse_date(cell)
+    if isinstance(cell, datetime) and not MINYEAR <= cell.year <= MAXYEAR:
+        _refuse_date(cell)
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
@@ -78,10 +86,22 @@ def as_date(cell: Any) -> datetime | None:
             raise ValueError(cell)
         cell = datetime.fromisoformat(text)
     if isinstance(cell, datetime):
-        return cell.astimezone(UTC).replace(tzinfo=None) if cell.tzinfo is not None else cell
+        return _without_zone(cell)
     if isinstance(cell, date):
         return datetime(cell.year, cell.month, cell.day)
     raise ValueError(cell)
+
+
+def _without_zone(moment: datetime) -> datetime:
+    """The moment in UTC; at the ends of the calendar, which UTC may lie beyond, as it is."""
+    try:
+        return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        return moment.replace(tzinfo=None)
+
+
+def _refuse_date(cell: Any) -> NoReturn:
+    raise InputError(f"Dates must lie in the years {MINYEAR} to {MAXYEAR}, got {str(cell)!r:.40}. Correct it.")
 
 
 def as_text(cell: Any) -> str:
@@ -93,6 +113,15 @@ def as_text(cell: Any) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell)
+
+
+def as_flag(cell: Any) -> bool | None:
+    """Whether the cell says true or false, as a flag, a number or a text; None if it says neither.
+
+    >>> as_flag(True), as_flag(0.0), as_flag("TRUE"), as_flag("1"), as_flag("yes")
+    (True, False, True, True, None)
+    """
+    return _FLAGS.get(as_text(cell).strip().lower())
 
 
 def fits(cells: Cells, parse: Callable[[Any], Any]) -> int:

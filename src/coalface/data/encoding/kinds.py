@@ -1,11 +1,12 @@
 """Decides from its first cells what kind of column it is."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from coalface.data.encoding.cells import Cells, as_date, as_number, as_text, fits, is_missing
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 
 NUMBER, DATE, CATEGORY, TEXT, EMPTY = "number", "date", "category", "text", "empty"
 _MOSTLY = 0.9  # share of numbers or dates from which the other cells are taken for mistakes
@@ -26,6 +27,7 @@ def kind_of(name: str, cells: Cells) -> str:
     known = [cell for cell in cells if cell is not None]
     if not known:
         return EMPTY
+    _refuse_nested(name, cells)
     if all(isinstance(cell, bool) for cell in known):
         return CATEGORY
     for kind, parse in ((NUMBER, as_number), (DATE, as_date)):
@@ -35,6 +37,19 @@ def kind_of(name: str, cells: Cells) -> str:
         if found >= _MOSTLY * len(known):
             raise _mixed(name, cells, kind, parse)
     return CATEGORY if _is_category([as_text(cell) for cell in known]) else TEXT
+
+
+def _refuse_nested(name: str, cells: Cells) -> None:
+    """Raise an InputError if a cell holds bytes or several values, which say little as one text; lists of words may."""
+    for row, cell in enumerate(cells):
+        if isinstance(cell, list) and all(isinstance(item, str) for item in cell):
+            continue
+        if isinstance(cell, Mapping | list | tuple | set | frozenset | bytes | np.ndarray):
+            raise InputError(
+                f"Column {name!r} must have texts, numbers or dates, got {shortened(cell, 40)} in row {row}. Write one "
+                f"column per value, leave the column out, or pass text=[{name!r}] to read it as text.",
+                remedy={"ignore": name, TEXT: name},
+            )
 
 
 def _says_missing(cell: Any, parse: Any) -> bool:

@@ -1,6 +1,6 @@
 """Raw examples of any type as named columns of cells: texts, tables, records."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from numbers import Number
 from types import MappingProxyType
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.encoding.cells import Cells, clean_cells, is_missing
+from coalface.data.frames import column_names
 from coalface.errors import InputError
 
 TEXT = "text"  # the name of the only column of a list of texts
@@ -19,7 +20,7 @@ class Table(NamedTuple):
     """Named columns of cells, all of the same length.
 
     ``gaps`` has the columns that some record lacks, with the number of the first such record. ``texts`` and ``records``
-    say that X was a list of these. ``first`` is the number of the first row.
+    say that X was a list of these. ``first`` is the number of the first row, and ``lines`` are those of a file.
     """
 
     columns: dict[str, Cells]
@@ -28,6 +29,15 @@ class Table(NamedTuple):
     texts: bool = False
     records: bool = False
     first: int = 0
+    lines: Sequence[int] = ()
+
+    def place(self, row: int) -> str:
+        """Where a row comes from, for a message.
+
+        >>> Table({}, 2).place(1), Table({}, 2, lines=[2, 5]).place(1)
+        ('example 1', 'line 5')
+        """
+        return f"line {self.lines[row]}" if self.lines else f"example {self.first + row}"
 
 
 def is_raw(X: Any) -> bool:
@@ -49,6 +59,15 @@ def is_raw(X: Any) -> bool:
     return isinstance(X, list | tuple) and any(map(_is_raw_row, X))
 
 
+def has_no_rows(X: Any) -> bool:
+    """Whether X is an empty list or array, which does not say what kind of examples it has none of.
+
+    >>> has_no_rows([]), has_no_rows(np.zeros((0, 3))), has_no_rows(["a"])
+    (True, False, False)
+    """
+    return (isinstance(X, list | tuple) and not X) or (isinstance(X, np.ndarray) and X.shape == (0,))
+
+
 def table_of(X: Any) -> Table:
     """The columns of raw examples; those of an array are called x0, x1, and so on.
 
@@ -62,6 +81,7 @@ def table_of(X: Any) -> Table:
     if _is_record(X):
         return _of_records([X])
     if isinstance(X, Mapping):
+        _refuse_equal_texts(X)
         return _checked({str(name): _cells(cells) for name, cells in X.items()})
     if _is_frame(X):
         return _checked({str(name): _cells(column) for name, column in _frame_columns(X)}, len(X))
@@ -83,7 +103,7 @@ def _of_array(X: Any) -> Table:
     """The columns of a two-dimensional array, or the texts of a one-dimensional one."""
     if hasattr(X, "toarray"):
         raise InputError("X must have raw examples to decide how columns are encoded, got a sparse matrix of numbers.")
-    X = X.astype("datetime64[us]") if _kind(X) == "M" else X  # finer ones would become integers
+    X = np.array(list(X.ravel()), object).reshape(X.shape) if _kind(X) == "M" else X  # it would make integers of some
     array = np.asarray(X, None if _kind(X) in "biuf" else object)
     if array.ndim == 1 and array.dtype.kind == "O":
         return _of_texts(array.tolist())
@@ -101,12 +121,10 @@ def _is_frame(X: Any) -> bool:
 
 def _frame_columns(X: Any) -> Iterator[tuple[Any, Any]]:
     """The names and columns of a DataFrame or of a table of Arrow."""
-    if hasattr(X, "iloc"):  # pandas; names may be repeated here, and are refused later
-        names = list(X.columns)
-        if len(set(map(str, names))) < len(names):
-            raise InputError(f"X must have columns with distinct names, got {names[:20]}. Rename the columns.")
+    names = column_names(X)
+    _refuse_equal_texts(names)
+    if hasattr(X, "iloc"):  # pandas
         return ((name, X.iloc[:, place]) for place, name in enumerate(names))
-    names = list(getattr(X, "column_names", X.columns))
     return ((name, X[name]) for name in names)
 
 
@@ -161,7 +179,12 @@ def _cells(column: Any) -> Cells:
         return column.astype(np.float64)
     for name in ("to_pylist", "to_list", "tolist"):  # of Arrow, Polars, NumPy
         if hasattr(column, name):
-            return clean_cells(getattr(column, name)())
+            try:
+                return clean_cells(getattr(column, name)())
+            except OverflowError as problem:
+                raise InputError(
+                    f"Dates must lie in the years 1 to 9999, got others ({problem}). Correct them."
+                ) from None
     return clean_cells(list(column))
 
 
@@ -176,7 +199,9 @@ def _of_texts(cells: Sequence[Any]) -> Table:
 
 
 def _of_records(records: Sequence[Mapping[Any, Any]]) -> Table:
-    names = {str(key): key for record in records for key in record}
+    keys = dict.fromkeys(key for record in records for key in record)
+    _refuse_equal_texts(keys)
+    names = {str(key): key for key in keys}
     gaps: dict[str, int] = {}
     columns: dict[str, Cells] = {}
     for name, key in names.items():
@@ -185,6 +210,12 @@ def _of_records(records: Sequence[Mapping[Any, Any]]) -> Table:
         if lacking is not None:
             gaps[name] = lacking
     return Table(columns, len(records), gaps, records=True)
+
+
+def _refuse_equal_texts(names: Collection[Any]) -> None:
+    """Raise an InputError if names differ, but not as texts, such as 1 and "1"."""
+    if len(set(map(str, names))) < len(names):
+        raise InputError(f"X must have columns with distinct names, got {list(names)[:20]}. Rename the columns.")
 
 
 def _of_rows(rows: Sequence[Any]) -> Table:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coalface.data.embedding.embedder import SentenceEmbedder
-from coalface.data.encoding.cells import Cells, as_text, is_missing
+from coalface.data.encoding.cells import Cells, as_flag, as_text, is_missing
 from coalface.data.encoding.contract import Block, Embedder, described_marks, finite_block, texts_of
 from coalface.errors import InputError
 
@@ -16,6 +16,8 @@ _SHOWN = 5  # categories named in a description
 @dataclass(frozen=True)
 class CategoryColumn:
     """One column per value of the first rows, and a last one for all others.
+
+    True and false are the same values as flags, numbers and texts.
 
     >>> column = CategoryColumn.fitted("team", ["b", "a", "b"])
     >>> column.encode(["a", "c"]).tolist(), column.describe()
@@ -44,10 +46,18 @@ class CategoryColumn:
         others = self.width - 1
         missing = others - self.optional
 
-        def code(cell: Any) -> int:
-            return missing if is_missing(cell) else place.get(as_text(cell), others)
+        flags = {as_flag(value): code for value, code in place.items()}
+        are_flags = None not in flags and len(flags) == len(place)
 
-        codes = [place.get(cell, others) if cell.__class__ is str else code(cell) for cell in cells]
+        def code(cell: Any) -> int:
+            if is_missing(cell):
+                return missing
+            found = place.get(cell if cell.__class__ is str else as_text(cell))
+            if found is None and are_flags and (flag := as_flag(cell)) is not None:
+                found = flags.get(flag)
+            return others if found is None else found
+
+        codes = [place[cell] if cell.__class__ is str and cell in place else code(cell) for cell in cells]
         block = np.zeros((len(cells), self.width), np.float32)
         block[np.arange(len(cells)), codes] = 1.0
         return block

@@ -131,9 +131,9 @@ def _raw_table(source: Path, rows: CsvRows) -> Table:
     """All cells as texts, by column."""
     header = next(rows, (1, []))[1]
     check_header(source, header)
-    cells = [cells for _, cells in rows]
-    columns = zip(*cells, strict=True) if cells else [[] for _ in header]
-    return table_of(dict(zip(header, columns, strict=True)))
+    found = list(rows)
+    columns = zip(*(cells for _, cells in found), strict=True) if found else [[] for _ in header]
+    return table_of(dict(zip(header, columns, strict=True)))._replace(lines=[line for line, _ in found])
 
 
 def _read_table(

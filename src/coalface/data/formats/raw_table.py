@@ -152,7 +152,7 @@ def _costs_and_labels(source: Path, table: Table, costs: list[str], options: Tab
         empty = next((row for row, cell in enumerate(cells) if is_missing(cell)), None)
         if empty is not None:
             raise FileFormatError(
-                f"{source}, example {table.first + empty}: the label {options.label!r} is missing. Add it."
+                f"{source}, {table.place(empty)}: the label, in column {options.label!r}, is missing. Add it."
             )
         return costs_by_label([as_text(cell) for cell in cells], options)
     found = [name.removeprefix(COST_PREFIX) for name in costs]
@@ -189,9 +189,7 @@ def _ids(source: Path, table: Table, column: str) -> list[str]:
     cells = table.columns[column]
     empty = next((row for row, cell in enumerate(cells) if is_missing(cell)), None)
     if empty is not None:
-        raise FileFormatError(
-            f"{source}, example {table.first + empty}: the id, in column {column!r}, is missing. Add it."
-        )
+        raise FileFormatError(f"{source}, {table.place(empty)}: the id, in column {column!r}, is missing. Add it.")
     return [as_text(cell) for cell in cells]
 
 

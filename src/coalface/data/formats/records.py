@@ -101,6 +101,10 @@ def parquet_records(path: Path, skip: int = 0) -> Iterator[Mapping[str, Any]]:
                 skip = max(skip - len(batch), 0)
     except ArrowException as problem:
         raise FileFormatError(f"{path} must be a Parquet file ({problem}). Write it again.") from None
+    except OverflowError as problem:
+        raise FileFormatError(
+            f"{path} must have dates in the years 1 to 9999, got others ({problem}). Correct them."
+        ) from None
 
 
 def table_records(path: Path, format: str) -> list[Mapping[str, Any]]:

@@ -34,6 +34,7 @@ from scipy.sparse import csr_array
 from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import Examples
 from coalface.data.formats.text_lines import TextLines, is_number
+from coalface.data.formats.vw_names import NameTable
 from coalface.data.formats.vw_namespaces import Namespaces, Tokens
 from coalface.data.formats.vw_targets import are_classes, check_targets, class_costs
 from coalface.data.labels import label_array, label_texts, later_labels
@@ -150,8 +151,14 @@ class VwOptions:
         )
 
 
-def vw_dataset(source: TextLines, options: VwOptions) -> tuple[CostDataset, VwOptions]:
-    """The dataset of some lines, and the options with all that these lines decide, for the lines after them."""
+def vw_dataset(
+    source: TextLines, options: VwOptions, known_names: NameTable | None = None
+) -> tuple[CostDataset, VwOptions]:
+    """The dataset of some lines, and the options with all that these lines decide, for the lines after them.
+
+    ``known_names`` has the named features of earlier lines, which keep their columns; new ones are added to it.
+    """
+    table = NameTable(options.feature_names or ()) if known_names is None else known_names
     problem = np.zeros(4, dtype=np.int64)
     room = source.n_blanks + len(source.starts)
     bars, indptr, codes, costs, spans = kernels.parse_labels(source.buffer, source.starts, source.ends, room, problem)
@@ -167,7 +174,7 @@ def vw_dataset(source: TextLines, options: VwOptions) -> tuple[CostDataset, VwOp
     else:
         cost, candidates = _cost_table(source, indptr, listed_columns, costs, known)
         fields = {"cost": cost, "candidates": candidates}
-    X, found_names = _read_features(source, bars, options)
+    X, found_names = _read_features(source, bars, options, table)
     naming = "numbered" if found_names is None else "named"
     decided: dict[str, Any] = {
         "features": naming if options.features == "auto" and X.nnz else options.features,
@@ -285,7 +292,7 @@ def _naming(options: VwOptions) -> str:
 
 
 def _read_features(
-    source: TextLines, bars: NDArray[np.int64], options: VwOptions
+    source: TextLines, bars: NDArray[np.int64], options: VwOptions, table: NameTable
 ) -> tuple[Examples, tuple[str, ...] | None]:
     features, bits, n_features = _naming(options), options.bits, options.n_features
     problem = np.zeros(4, dtype=np.int64)
@@ -299,7 +306,11 @@ def _read_features(
     _check(source, problem)
     indptr, columns, values, spans, space_spans = parts
     if mode == kernels.NAMED:
-        names = _feature_texts(source, spans, _name_texts(source, space_spans))
+        spaces = _name_texts(source, space_spans)
+        if not options.spaces.any:
+            places = table.places(spans, spaces, lambda new: _feature_texts(source, new, spaces))
+            return _csr(indptr, places[columns], values, len(table.names)), table.names
+        names = _feature_texts(source, spans, spaces)
         tokens = options.spaces.apply(Tokens(indptr, columns, values, names))
         places, all_names = _feature_places(tokens.names, options.feature_names)
         return _csr(tokens.indptr, places[tokens.columns], tokens.values, len(all_names)), all_names

@@ -69,10 +69,11 @@ def open_blocks(
     rows: int = BLOCK_ROWS,
     after: Position | None = None,
     checksums: bool = False,
+    keep_names: bool = True,
 ) -> Blocks:
     """The blocks of a file, folder or standard input, from its start or ``after`` a position.
 
-    Positions need ``checksums``.
+    Positions need ``checksums``. Without ``keep_names``, named features may change columns from block to block.
     """
     n_rows = whole_number("rows", rows, least=1)
     if path == STDIN:
@@ -85,6 +86,8 @@ def open_blocks(
             raise FileFormatError(f"There is no file {path}. Check the path.")
         lines = LineSource(path, checksums=checksums or after is not None)
         try:
+            if chosen == "vw":
+                return VwBlocks(lines, n_rows, options, after, keep_names=keep_names)
             return _OF_LINES[chosen](lines, n_rows, options, after)
         except BaseException:
             lines.close()

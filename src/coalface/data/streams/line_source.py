@@ -102,9 +102,8 @@ class LineSource:
             self._sum.update(read)
 
     def _damaged(self, problem: BaseException) -> FileFormatError:
-        return FileFormatError(
-            f"{self.path}, after line {self.n_lines}: the file is truncated or damaged ({problem}). Restore the file."
-        )
+        where = f", after line {self.n_lines}" if self.n_lines else ""
+        return FileFormatError(f"{self.path}{where}: the file is truncated or damaged ({problem}). Restore the file.")
 
     def __enter__(self) -> "LineSource":
         return self

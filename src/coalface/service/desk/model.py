@@ -28,7 +28,7 @@ def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> No
     while batch := list(islice(remaining, _BATCH)):
         places, rounds = np.array([example for example, _ in batch], np.int64), [one for _, one in batch]
         try:
-            learner.tell_rounds(rounds, pool.rows(places))
+            learner.replay_rounds(rounds, pool.rows(places))
         except UnknownLabelError as problem:
             raise FileFormatError(f"The log has a label that the project lacks ({problem}). Add the label.") from None
 

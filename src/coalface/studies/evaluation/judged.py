@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.frames import by_row
 from coalface.data.labels import label_codes, with_abstaining
 from coalface.data.targets import given_costs, require_target
 from coalface.errors import InputError
@@ -41,6 +42,7 @@ class Judged:
 def judged_rows(learner: CostClassifier, X: Any, cost: Any, y: Any, candidates: Any) -> tuple[Judged, int]:
     """The rows that can be judged, and the number of all rows; an InputError if no row can be judged."""
     require_target(y, cost)
+    cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
     answers = _answers(learner, X, candidates)
     n_rows, labels = len(answers), learner.begin().classes_
     given = _known_costs(learner, n_rows, cost, y)

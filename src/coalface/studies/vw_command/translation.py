@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from coalface.errors import InputError
@@ -80,7 +80,7 @@ def translate(words: Iterable[str]) -> VwCommand:
     >>> command.n_labels, command.accumulator, command.ignored
     (3, 'adagrad', ('-b 24: features have names here, so no two of them share a weight',))
     """
-    given = parse(words)
+    given = parse(_without_program(list(words)))
     for one in given:
         check_alone(one)
     options = GivenOptions(given)
@@ -113,6 +113,11 @@ def translate(words: Iterable[str]) -> VwCommand:
         ignored=tuple(f"{one}: {one.option.why}" for one in given if one.option.fate == IGNORED),
         differences=tuple(differences(reduction, pairs, test_only="testonly" in options)),
     )
+
+
+def _without_program(words: list[str]) -> list[str]:
+    """The words without the name of the program, which a pasted command begins with."""
+    return words[1:] if words and PurePath(words[0]).name in ("vw", "vw.exe") else words
 
 
 def _pairs(options: GivenOptions) -> list[str]:
