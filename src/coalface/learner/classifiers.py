@@ -8,6 +8,7 @@ from coalface.models.choice import model_of
 from coalface.models.committee import CommitteeModel, Member
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel, plain_oracle
+from coalface.models.exact.schedule import PUBLISHED
 from coalface.models.ridge import RidgeModel
 
 
@@ -120,7 +121,10 @@ class OracleCoalClassifier(CostClassifier):
     """
 
     model_: ExactModel
-    _learned_with = ("cost_bounds", "oracle", "ranges", "schedule", "dimension", "horizon", "failure_probability")
+    _learned_with = (
+        *("cost_bounds", "oracle", "ranges", "schedule"),
+        *("dimension", "horizon", "failure_probability", "constant"),
+    )
 
     def __init__(
         self,
@@ -146,13 +150,13 @@ class OracleCoalClassifier(CostClassifier):
         abstain_label: Any = None,
         alike: float | None = 1.0,
         price_of_truth: float | None = None,
+        constant: float = PUBLISHED,
     ) -> None:
         self._store(locals())
 
     def _cost_model(self) -> ExactModel:
-        return ExactModel(
-            self.oracle, self.ranges, self.schedule, self.dimension, self.horizon, self.failure_probability
-        )
+        theory = (self.dimension, self.horizon, self.failure_probability, self.constant)
+        return ExactModel(self.oracle, self.ranges, self.schedule, *theory)
 
     def plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""

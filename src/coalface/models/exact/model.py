@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
-from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, Settings
+from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, restored_counts
 from coalface.models.exact.bisection import Bisection
 from coalface.models.exact.dual import Dual
@@ -20,7 +20,7 @@ from coalface.models.exact.ensemble import Ensemble
 from coalface.models.exact.enumeration import Enumeration
 from coalface.models.exact.multiplicative_weights import MultiplicativeWeights
 from coalface.models.exact.oracles import BallOracle, Floats, Oracle
-from coalface.models.exact.schedule import TheorySchedule
+from coalface.models.exact.schedule import PUBLISHED, TheorySchedule
 from coalface.models.exact.user_oracles import oracle_of
 from coalface.models.exact.version_space import Answers, Constraints, VersionSpace, widened
 
@@ -38,7 +38,7 @@ class ExactModel(CostModel):
     ``oracle`` searches the class. "auto" is a ball of linear functions that depends on the data: features are divided
     by the length of the first row, and the radius, which begins at the root of its number of non-zeros, doubles
     whenever functions outside the ball fit clearly better. None is ``BallOracle(1.0)``, the default of earlier
-    versions. ``range_engine`` computes the ends of the ranges. The "theory" schedule is computed from ``dimension``, ``horizon`` and ``failure_probability``.
+    versions. ``range_engine`` computes the ends of the ranges. The "theory" schedule is computed from ``dimension``, ``horizon``, ``failure_probability`` and ``constant``.
     """
 
     default_miss_rate = FIXED_SLACK  # Algorithm 1 has its own slack
@@ -59,6 +59,7 @@ class ExactModel(CostModel):
         dimension: int | None = None,
         horizon: int | None = None,
         failure_probability: float = 0.05,
+        constant: float = PUBLISHED,
     ) -> None:
         self.oracle = oracle
         self.range_engine = range_engine
@@ -66,6 +67,7 @@ class ExactModel(CostModel):
         self.dimension = dimension
         self.horizon = horizon
         self.failure_probability = failure_probability
+        self.constant = constant
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model; an InputError if the parameters do not fit together."""
@@ -77,6 +79,7 @@ class ExactModel(CostModel):
         begun.spaces = [VersionSpace(Answers(begun.checked_oracle)) for _ in range(n_labels)]
         begun.engines = [None] * n_labels
         begun._warned = set()
+        begun._tolerance(settings, 1)
         return begun
 
     @property
@@ -93,7 +96,9 @@ class ExactModel(CostModel):
             raise InputError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
         if self.schedule == "practical":
             return None
-        return TheorySchedule.of(n_labels, oracle, self.dimension, self.horizon, self.failure_probability)
+        return TheorySchedule.of(
+            n_labels, oracle, self.dimension, self.horizon, self.failure_probability, self.constant
+        )
 
     def predict(self, rows: Rows) -> Costs:
         """The predictions of the best regressors; 0 for labels without answers."""
@@ -101,6 +106,8 @@ class ExactModel(CostModel):
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions and ranges, each at least as wide as the exact one."""
+        if self.theory is not None:
+            self.theory.check(first_round, 1, 0)
         X = self._dense(rows)
         lowest, highest = np.zeros((2, len(X), self.n_labels), np.float32)
         for r, row in enumerate(X):
@@ -111,7 +118,7 @@ class ExactModel(CostModel):
 
     def certified(self, row: Floats, settings: Settings, round_number: int) -> list[CertifiedRange | None]:
         """The range of each label at this round; None for labels without answers, whose cost may be anything."""
-        tol = max(_TOLERANCE * settings.width_scale / math.sqrt(round_number), _LEAST_TOLERANCE)
+        tol = self._tolerance(settings, round_number)
         found: list[CertifiedRange | None] = []
         for label, engine in enumerate(self.engines):
             if engine is None:
@@ -122,8 +129,20 @@ class ExactModel(CostModel):
                 found.append(certified_range(now, row, tol))
         return found
 
+    def _tolerance(self, settings: Settings, round_number: int) -> float:
+        """How far beyond the true end a range may reach."""
+        if settings.width_scale == 0.0 and self.engine is MultiplicativeWeights:
+            raise InputError(
+                "width_scale must be above 0 with ranges='multiplicative-weights', whose oracle calls grow with the "
+                "4th power of 1 / width_scale, got 0. Use ranges='dual'."
+            )
+        return max(_TOLERANCE * settings.width_scale / math.sqrt(round_number), _LEAST_TOLERANCE)
+
     def check(self, rows: Rows) -> None:
-        """Raise an InputError if the oracle has a finite class of functions that cannot predict these rows."""
+        """Raise an InputError for rows that the theory does not cover or that a finite class cannot predict."""
+        if self.theory is not None:
+            width = rows.width + int(self.settings.intercept) if self.checked_oracle.linear else 0
+            self.theory.check(int(self.state.counters[ROUND]), len(rows), width)
         if not self.checked_oracle.finite:
             return
         oracle: Any = self.checked_oracle  # one with ``predictions``
