@@ -58,6 +58,15 @@ def test_summed_excess_losses_stay_between_the_bounds_in_every_stretch_of_rounds
         assert (excess_loss(schedule, [0.0], horizon=300).high < 40).all()  # and the bounds say something
 
 
+def test_the_mean_of_an_excess_loss_is_the_squared_deviation_and_bounds_its_variance():
+    truth, member = np.meshgrid(np.linspace(0, 1, 21), np.linspace(0, 1, 21))
+    losses = [(member - cost) ** 2 - (truth - cost) ** 2 for cost in (0.0, 1.0)]  # M of a cost of 0 or 1
+    mean = (1 - truth) * losses[0] + truth * losses[1]
+    variance = (1 - truth) * losses[0] ** 2 + truth * losses[1] ** 2 - mean**2
+    np.testing.assert_allclose(mean, (member - truth) ** 2, atol=1e-12)
+    assert (variance <= 4 * mean + 1e-12).all()
+
+
 def test_freedmans_bound_holds_for_most_sums():
     sums = np.random.default_rng(2).binomial(1000, 0.02, size=5000)
     assert (sums > freedman(20.0, 1.0, 0.05)).mean() <= 0.05
