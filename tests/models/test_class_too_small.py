@@ -6,8 +6,13 @@ import pytest
 from benchmarks.misspecified import outside, problem
 from coalface import OracleCoalClassifier
 from coalface.errors import InputError, MisspecifiedWarning
+from coalface.models.exact.bisection import Bisection
+from coalface.models.exact.engine import certified_range
+from coalface.models.exact.enumeration import Enumeration
 from coalface.models.exact.model import ExactModel
 from coalface.models.exact.oracles import BallOracle
+from coalface.models.exact.user_oracles import FiniteOracle
+from coalface.models.exact.version_space import Answers, VersionSpace
 
 N = 40
 
@@ -100,3 +105,12 @@ def test_the_theory_refuses_a_horizon_that_has_passed_and_a_dimension_below_the_
     with pytest.raises(InputError, match="dimension must be at least 4, .* got 3"):
         OracleCoalClassifier(range(2), schedule="theory", dimension=3, horizon=9).tell(X, cost)
     assert before[1] == 4
+
+
+def test_bisection_over_a_finite_class_is_too_wide_by_its_duality_gap_and_never_too_narrow():
+    oracle = FiniteOracle.of_table([[0.9, 0.05], [0.68, 0.95]])  # the second member is just implausible
+    space = VersionSpace(Answers(oracle)).with_answer(np.array([0.0]), 0.9).alone(2, slack=0.048)
+    exact, found = (certified_range(engine(space), np.array([1.0]), 1e-6) for engine in (Enumeration, Bisection))
+    assert (exact.lowest, exact.highest) == (0.05, 0.05)
+    assert found.lowest <= 0.05
+    assert found.highest > 0.05 + 0.66

@@ -263,18 +263,22 @@ class ExactModel(CostModel):
         """Counts, answers and constraints as named arrays, in the order of the labels."""
         width = max(space.answers.rows.shape[1] for space in self.spaces)
         chosen = {"ball": np.array([self.unit, self._radius])} if self.chooses else {}
-        return self.state._asdict() | chosen | {
-            "n_answers": np.array([len(space.answers) for space in self.spaces]),
-            "answer_widths": np.array([space.answers.rows.shape[1] for space in self.spaces]),
-            "answer_rows": np.vstack([widened(space.answers.rows, width) for space in self.spaces]),
-            "answer_costs": np.concatenate([space.answers.costs for space in self.spaces]),
-            "answer_weights": np.concatenate([space.answers.weights for space in self.spaces]),
-            "n_constraints": np.array([len(space.constraints) for space in self.spaces]),
-            **{
-                f"constraint_{name}": np.concatenate([getattr(space.constraints, name) for space in self.spaces])
-                for name in _CONSTRAINT_ARRAYS
-            },
-        }
+        return (
+            self.state._asdict()
+            | chosen
+            | {
+                "n_answers": np.array([len(space.answers) for space in self.spaces]),
+                "answer_widths": np.array([space.answers.rows.shape[1] for space in self.spaces]),
+                "answer_rows": np.vstack([widened(space.answers.rows, width) for space in self.spaces]),
+                "answer_costs": np.concatenate([space.answers.costs for space in self.spaces]),
+                "answer_weights": np.concatenate([space.answers.weights for space in self.spaces]),
+                "n_constraints": np.array([len(space.constraints) for space in self.spaces]),
+                **{
+                    f"constraint_{name}": np.concatenate([getattr(space.constraints, name) for space in self.spaces])
+                    for name in _CONSTRAINT_ARRAYS
+                },
+            }
+        )
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
