@@ -1,8 +1,8 @@
 """``python -m benchmarks.misspecified``: how many of 1,800 true costs lie outside their ranges.
 
-The costs of 3 labels are linear in a few features, whose unit varies. The exact learner asks about 60 examples; then the
-true expected costs of 600 other examples are compared with their ranges. A ball of radius 1 cannot hold the truth if
-features are small. With ``oracle="auto"`` the learner chooses the unit.
+The costs of 3 labels are linear in a few features, whose unit varies. The exact learner asks about 60 examples. Then
+the true expected costs of 600 other examples are compared with their ranges. A ball of radius 1 cannot hold the truth
+if features are small. With ``oracle="auto"`` the learner chooses the unit.
 """
 
 import warnings

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.misspecified import outside, problem
+
 from coalface import OracleCoalClassifier
 from coalface.errors import InputError, MisspecifiedWarning
 from coalface.models.exact.bisection import Bisection
@@ -102,7 +102,7 @@ def test_the_theory_refuses_a_horizon_that_has_passed_and_a_dimension_below_the_
         learner.tell(X[:1], cost[:1]).ask(X[:1])
     with pytest.raises(InputError, match="horizon=3 is the number of examples in all, got example 4"):
         OracleCoalClassifier(range(2), schedule="theory", dimension=4, horizon=3).tell(X, cost)
-    with pytest.raises(InputError, match="dimension must be at least 4, .* got 3"):
+    with pytest.raises(InputError, match=r"dimension must be at least 4, .* got 3"):
         OracleCoalClassifier(range(2), schedule="theory", dimension=3, horizon=9).tell(X, cost)
     assert before[1] == 4
 

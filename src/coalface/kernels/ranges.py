@@ -60,7 +60,7 @@ def summed_slack(settings: Settings, round_number: int) -> float:
 
 @inlined
 def printed_slack(settings: Settings, n_features: int, round_number: int) -> float:
-    """The slack as the paper prints it, mellowness * nu / (round - 1); its dimension is that of the features learned."""
+    """The slack as the paper prints it, mellowness * nu / (round - 1), for the number of features learned so far."""
     past, features = np.float64(max(round_number - 1, 1)), np.float64(n_features)
     union = np.log(8.0 * np.e * settings.n_labels * (features + 1.0) / PRINTED_FAILURE) + 2.0 * np.log(past)
     return settings.mellowness * PRINTED_CONSTANT * (features * np.log(past) + union) / past  # type: ignore[no-any-return]

@@ -21,8 +21,8 @@ class Choice:
 
     ``rates`` are increasing, "auto" last; ``permutations`` says how many each has. ``aucs`` are their median AUCs over
     the ``shared`` permutations, which every rate has; if there are none, over all that a rate has. ``runs`` are those
-    at the chosen ``rate``, by permutation. ``aucs_published`` and ``rate_published`` are the same by the paper's area, of
-    which more is better; the rate is None where the area is unknown.
+    at the chosen ``rate``, by permutation. ``aucs_published`` and ``rate_published`` are the same by the paper's area,
+    of which more is better; the rate is None where the area is unknown.
     """
 
     data: str

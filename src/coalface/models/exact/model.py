@@ -38,7 +38,8 @@ class ExactModel(CostModel):
     ``oracle`` searches the class. "auto" is a ball of linear functions that depends on the data: features are divided
     by the length of the first row, and the radius, which begins at the root of its number of non-zeros, doubles
     whenever functions outside the ball fit clearly better. None is ``BallOracle(1.0)``, the default of earlier
-    versions. ``range_engine`` computes the ends of the ranges. The "theory" schedule is computed from ``dimension``, ``horizon``, ``failure_probability`` and ``constant``.
+    versions. ``range_engine`` computes the ends of the ranges. The "theory" schedule is computed from ``dimension``,
+    ``horizon``, ``failure_probability`` and ``constant``.
     """
 
     default_miss_rate = FIXED_SLACK  # Algorithm 1 has its own slack
