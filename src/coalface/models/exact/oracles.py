@@ -111,7 +111,7 @@ class BallOracle:
             float(weights @ (X @ coefficients - targets) ** 2)
             for coefficients in (inside, least_squares(X, targets, weights, math.inf))
         )
-        return loss - least > 2.0 * X.shape[1] * loss / float(weights.sum())
+        return bool(loss - least > 2.0 * X.shape[1] * loss / float(weights.sum()))
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
         """No prior examples."""
