@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from coalface.rounds.queries import CostRanges, Queries
     from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
+    from coalface.routing.router import Router
+    from coalface.routing.trade_off import TradeOff
     from coalface.studies.curve import Curve
     from coalface.studies.evaluation.report import EvaluationReport, evaluation_report
     from coalface.studies.simulation import simulate
@@ -58,8 +60,10 @@ _HOMES = {
     "RidgeCoalClassifier": "learner.classifiers",
     "RidgeModel": "models.ridge",
     "Round": "rounds.round",
+    "Router": "routing.router",
     "Saving": "learner.stopping",
     "SqlLedger": "rounds.sql",
+    "TradeOff": "routing.trade_off",
     "evaluation_report": "studies.evaluation.report",
     "read_blocks": "data.streams.blocks",
     "read_dataset": "data.formats.readers",
@@ -87,8 +91,10 @@ __all__ = [
     "RidgeCoalClassifier",
     "RidgeModel",
     "Round",
+    "Router",
     "Saving",
     "SqlLedger",
+    "TradeOff",
     "__version__",
     "evaluation_report",
     "read_blocks",

@@ -41,11 +41,22 @@ NOT_RUN = {
         "import httpx": "needs the server; tests/service/test_api.py runs it with one",
         "location / {": "is a setting of nginx",
     },
+    "labels.md": {
+        "export COALFACE_TOKEN=coal_...": "has no token; tests/cli/test_labels.py starts a service",
+        "coalface labels http://127.0.0.1:8137/tickets --add legal": "needs that service",
+        '{"labels":"add"': "is a line of the ledger; tests/learner/test_label_changes.py reads one",
+    },
     "large-pools.md": {
         "dask scheduler --host 10.0.0.5": "runs until it is stopped",
         "dask worker 10.0.0.5:8786 --nthreads 1": "runs until it is stopped",
         "coalface rank tickets.coal 'pool/*.parquet' --executor dask://10.0.0.5:8786 --out ranking.parquet": "needs "
         "them; tests/studies/pools/test_pool_on_dask.py starts its own",
+    },
+    "routing.md": {
+        "pip install 'coalface[app]'": "installs from the network",
+        "coalface route serve models.router": "serves until it is stopped; tests/routing/test_desk.py starts it",
+        "coalface route report models.router": "needs the journal of the service; tests/cli/test_route.py runs it",
+        "python examples/routing/route_prompts.py": "tests/test_examples.py runs it",
     },
     "theory.md": {"python examples/where_questions_end.py": "tests/test_examples.py runs it"},
 }

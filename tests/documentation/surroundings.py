@@ -80,12 +80,19 @@ def _write_large_pool() -> None:
         parquet.write_table(pa.table(columns), f"pool/part-{number:03d}.parquet")
 
 
+def _write_outcomes() -> None:
+    make = runpy.run_path(str(ROOT / "examples" / "routing" / "route_prompts.py"))
+    for name, seed in (("outcomes.csv", 0), ("test.csv", 1)):
+        make["write_outcomes"](Path(name), *make["prompts"](100, seed))
+
+
 FILES: dict[str, Callable[[], None]] = {
     "README.md": _write_tickets,
     "data.md": _write_data,
     "evaluating.md": _write_calls,
     "labelling-service.md": _write_pool,
     "large-pools.md": _write_large_pool,
+    "routing.md": _write_outcomes,
     "studies.md": _write_teams,
     "tagging.md": _write_sentences,
 }

@@ -160,6 +160,11 @@ class TestGradientBoosting(BaselineContract):
     numbers = ("n_trees", "cost_bounds")
 
 
+class TestNearestNeighbours(BaselineContract):
+    learner, parameters = "knn", {"n_neighbours": 5}
+    numbers = ("n_neighbours", "cost_bounds")
+
+
 class TestVowpalWabbit(BaselineContract):
     learner, parameters = "vw", {"mellowness": 0.05}
 
@@ -196,6 +201,7 @@ def test_those_that_ask_for_labels_say_so():
         "random-costs",
         "random-forest",
         "gradient-boosting",
+        "knn",
         "vw",
     ]
 

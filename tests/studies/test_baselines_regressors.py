@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.neighbors import KNeighborsRegressor
 
 from coalface.data import CostDataset
 from coalface.errors import InputError
@@ -22,12 +23,13 @@ SEED = 5
 BY_HAND = {
     "random-forest": lambda: RandomForestRegressor(n_estimators=12, random_state=SEED),
     "gradient-boosting": lambda: HistGradientBoostingRegressor(max_iter=12, random_state=SEED),
+    "knn": lambda: KNeighborsRegressor(12),
 }
 DRAWN = ["costs", "examples"]
 
 
 def run(train, learner="random-forest", checkpoints=CHECKPOINTS, seed=SEED, test=TEST, **parameters):
-    given = {"n_trees": 12, **parameters}
+    given = {"n_neighbours" if learner == "knn" else "n_trees": 12, **parameters}
     return BASELINES[learner].run(given, train, test, order_of(train), np.array(checkpoints), seed)
 
 

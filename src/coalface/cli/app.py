@@ -16,10 +16,14 @@ from coalface.cli.export import export
 from coalface.cli.import_ import import_
 from coalface.cli.init import init
 from coalface.cli.label import label
+from coalface.cli.labels import labels
 from coalface.cli.option_groups import with_groups
 from coalface.cli.predict import predict
 from coalface.cli.rank import rank
 from coalface.cli.report import report
+from coalface.cli.route.report import report as route_report
+from coalface.cli.route.serve import serve as route_serve
+from coalface.cli.route.train import train as route_train
 from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
 from coalface.cli.sweep import sweep
@@ -46,6 +50,10 @@ def _add(group: typer.Typer, name: str, verb: Callable[..., None], *examples: st
 
 app = _group("Cost-sensitive classification that asks for as few costs as possible.", "demo")
 data = _group("Inspect, convert and fetch datasets.", "data info calls.csv --label kind")
+route = _group(
+    "Choose a model, solver or tool for each request, by quality and price.",
+    "route train outcomes.csv --model models.router --value-of-quality 0.05",
+)
 tag = _group(
     "Tag the words of sentences with few roll-outs (CoNLL files).",
     "tag train train.conll --model names.coal --constraints bio",
@@ -124,6 +132,15 @@ _add(
     "label tickets --annotator judges:severity --workers 8",
     'label tickets --annotator "python judge.py" --limit 100',
 )
+_add(
+    app,
+    "labels",
+    labels,
+    "labels tickets",
+    "labels tickets --add legal",
+    "labels calls.coal --retire fax",
+    "labels http://127.0.0.1:8137/tickets --rename legal lawyers",
+)
 _add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
 _add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")
 _add(app, "import", import_, "import tickets.zip tickets-2")
@@ -141,6 +158,16 @@ _add(data, "list", list_known, "data list")
 _add(data, "info", info, "data info calls.csv --label kind", "data info digits")
 _add(data, "convert", convert, "data convert calls.csv calls --label kind", "data convert digits digits")
 _add(data, "fetch", fetch, "data fetch newsgroups20 --into data")
+app.add_typer(route, name="route")
+_add(
+    route,
+    "train",
+    route_train,
+    "route train outcomes.csv --model models.router --value-of-quality 0.05",
+    "route train outcomes.jsonl --model models.router --price small=0.001,large=0.03 --active",
+)
+_add(route, "serve", route_serve, "route serve models.router --port 8138")
+_add(route, "report", route_report, "route report models.router", "route report models.router test.csv --figure t.svg")
 app.add_typer(tag, name="tag")
 _add(tag, "train", tag_train, "tag train train.conll --model names.coal --constraints bio")
 _add(tag, "predict", tag_predict, "tag predict names.coal new.conll > tags.jsonl")

@@ -37,6 +37,11 @@ class CostScale:
             raise InputError(f"cost_bounds must be finite with low < high, got {shortened(bounds)}.")
         return cls(floor, ceiling)
 
+    @property
+    def span(self) -> float:
+        """The width of the user's scale."""
+        return self.ceiling - self.floor
+
     def to_unit(self, cost: NDArray[Any]) -> NDArray[Any]:
         """Costs on the internal scale."""
         if (self.floor, self.ceiling) == (0.0, 1.0):
@@ -123,6 +128,60 @@ def check_mask(mask: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDAr
     if array.dtype != np.bool_ or array.shape != shape:
         raise InputError(f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}.")
     return np.ascontiguousarray(array)
+
+
+def check_offset(offset: Any, n_rows: int, classes: NDArray[Any], scale: CostScale, *, shifted: bool = True) -> Costs:
+    """The known part of each cost, (n, K), as a share of the scale; ``shifted`` so that the least of a row is 0.
+
+    Only differences within a row matter, unless abstaining has a cost of its own. A row (K,) counts for every example.
+
+    >>> check_offset([1.0, 3.0], 2, np.array(["walk", "fly"]), CostScale(0.0, 10.0))
+    array([[0. , 0.2],
+           [0. , 0.2]], dtype=float32)
+    """
+    array = per_label(offset, n_rows, classes, "offset")
+    if shifted:
+        array = array - array.min(axis=1, keepdims=True)
+    return np.ascontiguousarray(array / scale.span, np.float32)
+
+
+def check_asking_price(price: Any, n_rows: int, classes: NDArray[Any]) -> Costs:
+    """The price of asking for each cost, (n, K), at least 0.
+
+    >>> check_asking_price([1.0, 3.0], 1, np.array(["walk", "fly"]))
+    array([[1., 3.]], dtype=float32)
+    """
+    array = per_label(price, n_rows, classes, "asking_price")
+    if (array < 0).any():
+        row, column = np.argwhere(array < 0)[0]
+        raise InputError(
+            f"asking_price must be at least 0, got {array[row, column]:g} for label {classes[column].item()!r} "
+            f"(row {row})."
+        )
+    return np.ascontiguousarray(array, np.float32)
+
+
+def per_label(values: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Finite numbers (n, K), one per example and label; a row (K,) counts for every example.
+
+    >>> per_label([1, 2], 2, np.array(["walk", "fly"]), "price")
+    array([[1., 2.],
+           [1., 2.]])
+    """
+    try:
+        array = np.asarray(by_label(values, classes, name), np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"{name} must be an array of numbers: {in_one_line(problem)}.") from None
+    shape = (n_rows, len(classes))
+    if array.shape not in (shape, shape[1:]):
+        raise InputError(
+            f"{name} must have one number per label, shape {shape[1:]}, or one row of them per example, shape {shape}, "
+            f"got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        place = np.argwhere(~np.isfinite(array))[0]
+        raise InputError(f"{name} must be finite, got {array[tuple(place)]} for label {classes[place[-1]].item()!r}.")
+    return np.ascontiguousarray(np.broadcast_to(array, shape))
 
 
 def checked_answer(answer: Any, example: int, label: Any, scale: CostScale) -> float:

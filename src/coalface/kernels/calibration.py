@@ -55,7 +55,7 @@ def update_calibration(counts: Counted, settings: Settings, scratch: Scratch) ->
     answer = int(scratch.outlook[ANSWER])
     audited, others = np.float32(np.inf), np.float32(settings.abstain_cost)
     for k in range(settings.n_labels):
-        cost = scratch.costs[k]
+        cost = scratch.costs[k] + scratch.offset[k]
         if not scratch.mask[k] or np.isnan(cost):
             continue
         if scratch.propensity[k] < 1.0 and k != answer:

@@ -23,7 +23,16 @@ from coalface.kernels.regression import (
     seen_only_sensitivity,
     shadow_sensitivity,
 )
-from coalface.kernels.rounds import close_round, copy_decision, price_paid, set_candidates, update_regret
+from coalface.kernels.rounds import (
+    close_round,
+    copy_decision,
+    forget_known_parts,
+    price_paid,
+    set_candidates,
+    set_offsets,
+    set_prices,
+    update_regret,
+)
 from coalface.kernels.rules import best_answer, decide, in_warm_up, prefer_truth
 from coalface.kernels.state import (
     ADAX,
@@ -94,7 +103,7 @@ def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_nu
 def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted: bool) -> None:
     """Learn the known costs in scratch; an exact prediction does not change its label's weights."""
     squared_residuals, answered = model.squared_residuals, model.answered
-    costs, labels, predicted = scratch.costs, scratch.labels, scratch.predicted
+    costs, labels, predicted, offset = scratch.costs, scratch.labels, scratch.predicted, scratch.offset
     n_learned = 0
     cheapest = -1
     for k in range(settings.n_labels):
@@ -107,7 +116,7 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted:
         if residual != 0.0:
             labels[n_learned] = k
             n_learned += 1
-        if cheapest < 0 or cost < costs[cheapest]:
+        if cheapest < 0 or cost + offset[k] < costs[cheapest] + offset[cheapest]:
             cheapest = k
     if cheapest < 0:
         return
@@ -138,15 +147,18 @@ def predict_rows(
     scratch: Scratch,
     rows: Csr,
     candidates: Bool,
+    offsets: F32,
     best: I64,
     predicted: F32,
 ) -> None:
     """Write the best answer for each row to ``best`` and, if ``predicted`` has rows, the raw predictions."""
+    forget_known_parts(scratch)
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         set_candidates(settings, scratch, candidates, row)
-        best[row] = best_answer(settings, scratch.candidates, scratch.predicted)
+        set_offsets(settings, scratch, offsets, row)
+        best[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = scratch.predicted[k]
@@ -185,12 +197,15 @@ def ask_rows(
     """
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
+    forget_known_parts(scratch)
     count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
         round_number = first_round + settings.round_step * row
         n = gather(model, settings, scratch, rows, row)
         _predict_row(model, settings, scratch, n)
         set_candidates(settings, scratch, candidates, row)
+        set_offsets(settings, scratch, rounds.offsets, row)
+        set_prices(settings, scratch, rounds.prices, row)
         n_asked = _decide(model, settings, scratch, n, round_number, True)
         n_asked = finish_decision(settings, scratch, groups, already_asked, row, n_asked)
         count_asked_row(settings, scratch, n_asked)
@@ -222,11 +237,13 @@ def tell_rows(
     candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
     truths = told.truth
     n_rows = rows.indptr.shape[0] - 1
+    forget_known_parts(scratch)
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
             return row
         set_candidates(settings, scratch, candidates, row)
+        set_offsets(settings, scratch, told.offsets, row)
         n_known = 0
         for k in range(settings.n_labels):
             n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
@@ -265,7 +282,7 @@ def decide_and_answer(model: Model, settings: Settings, scratch: Scratch, n: int
     n_asked = prefer_truth(settings, scratch, _decide(model, settings, scratch, n, round_number, audited))
     if audited:
         candidates, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
-        fill_outlook(settings, candidates, predicted, lowest, scratch.propensity, scratch.outlook)
+        fill_outlook(settings, candidates, predicted, lowest, scratch.offset, scratch.propensity, scratch.outlook)
     if n_asked > 0 and not scratch.truth[0] and asks_in_turn(model, settings, round_number):
         n_asked = answer_in_turn(settings, scratch, costs)
     return n_asked
@@ -294,6 +311,7 @@ def learn_rows(
 ) -> int:
     """Learn the known costs as ``tell_rows`` does, but close no rounds; empty ``weights`` count every cost once."""
     n_rows, weighted = rows.indptr.shape[0] - 1, weights.shape[0] > 0
+    forget_known_parts(scratch)
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
@@ -332,6 +350,7 @@ def simulate_rows(
         record.truth,
     )
     may_stop, audited = until.saving > -np.inf, settings.audit_rate > 0.0
+    forget_known_parts(scratch)
     for position in range(start, until.position):
         paid = price_paid(model.counters, settings.price_of_truth)
         if paid >= until.costs or (may_stop and saving_is_below(saving, until.saving)):
@@ -341,6 +360,8 @@ def simulate_rows(
         if not has_room(model, scratch, n):
             return position
         set_candidates(settings, scratch, candidates, row)
+        set_offsets(settings, scratch, given.offsets, row)
+        set_prices(settings, scratch, given.prices, row)
         n_asked = decide_and_answer(model, settings, scratch, n, costs[row])
         if mask.shape[0] > 0:
             truth[position] = scratch.truth[0]

@@ -5,19 +5,30 @@ import numpy as np
 from coalface.kernels.calibration import set_audited, update_calibration
 from coalface.kernels.compile import kernel
 from coalface.kernels.fill_in import Implications
-from coalface.kernels.rounds import close_round, copy_decision, set_candidates
-from coalface.kernels.rules import best_answer, decide
+from coalface.kernels.rounds import (
+    close_round,
+    copy_decision,
+    forget_known_parts,
+    set_candidates,
+    set_offsets,
+    set_prices,
+)
+from coalface.kernels.rules import best_answer, decide, is_new
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings, Told
 from coalface.kernels.stopping import update_saving_from
 from coalface.kernels.turns import asks_in_turn, drop_answered, drop_implied, finish_decision, mark_next
 
 
 @kernel
-def best_answers(settings: Settings, scratch: Scratch, candidates: Bool, predicted: F32, best: I64) -> None:
+def best_answers(
+    settings: Settings, scratch: Scratch, candidates: Bool, offsets: F32, predicted: F32, best: I64
+) -> None:
     """Write the best answer for each row, given its predictions, to ``best``."""
+    forget_known_parts(scratch)
     for row in range(predicted.shape[0]):
         set_candidates(settings, scratch, candidates, row)
-        best[row] = best_answer(settings, scratch.candidates, predicted[row])
+        set_offsets(settings, scratch, offsets, row)
+        best[row] = best_answer(settings, scratch.candidates, predicted[row], scratch.offset)
 
 
 @kernel
@@ -34,12 +45,16 @@ def decide_rows(
     """Like ``online.ask_rows``, but with predictions and ranges given; in round 1, any cost is possible."""
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
+    forget_known_parts(scratch)
     for row in range(predicted.shape[0]):
         round_number = first_round + settings.round_step * row
-        if round_number == 1:
-            lowest[row] = np.float32(0.0)
-            highest[row] = np.float32(1.0)
+        for k in range(settings.n_labels):
+            if round_number == 1 or is_new(counts, settings, k, round_number):
+                lowest[row, k] = np.float32(0.0)
+                highest[row, k] = np.float32(1.0)
         set_candidates(settings, scratch, candidates, row)
+        set_offsets(settings, scratch, rounds.offsets, row)
+        set_prices(settings, scratch, rounds.prices, row)
         for k in range(settings.n_labels):
             scratch.predicted[k] = predicted[row, k]
             scratch.lowest[k] = lowest[row, k]
@@ -59,15 +74,18 @@ def decide_rows(
 def close_rows(counts: Counted, settings: Settings, scratch: Scratch, told: Told, late: bool) -> None:
     """Update the counts for rows that were learned and, unless their answers are late, close their rounds."""
     candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
-    truths = told.truth
+    truths, offset = told.truth, scratch.offset
+    forget_known_parts(scratch)
     for row in range(costs.shape[0]):
         set_candidates(settings, scratch, candidates, row)
+        set_offsets(settings, scratch, told.offsets, row)
         cheapest = -1
         for k in range(settings.n_labels):
             allowed = scratch.candidates[k]
             scratch.mask[k] = allowed and asked[row, k]
             scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
-            if not np.isnan(scratch.costs[k]) and (cheapest < 0 or scratch.costs[k] < scratch.costs[cheapest]):
+            total = scratch.costs[k] + offset[k]
+            if not np.isnan(total) and (cheapest < 0 or total < scratch.costs[cheapest] + offset[cheapest]):
                 cheapest = k
         if cheapest >= 0:
             counts.was_best[cheapest] += 1

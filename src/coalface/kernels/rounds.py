@@ -32,6 +32,30 @@ def set_candidates(settings: Settings, scratch: Scratch, candidates: Bool, row: 
 
 
 @inlined
+def forget_known_parts(scratch: Scratch) -> None:
+    """Begin a call without known parts of costs and with the same price for all questions."""
+    for k in range(scratch.offset.shape[0]):
+        scratch.offset[k] = np.float32(0.0)
+        scratch.prices[k] = np.float32(0.0)
+
+
+@inlined
+def set_offsets(settings: Settings, scratch: Scratch, offsets: F32, row: int) -> None:
+    """Copy the known parts of a row's costs to scratch; an empty array has none: see ``forget_known_parts``."""
+    if offsets.shape[0] > 0:
+        for k in range(settings.n_labels):
+            scratch.offset[k] = offsets[row, k]
+
+
+@inlined
+def set_prices(settings: Settings, scratch: Scratch, prices: F32, row: int) -> None:
+    """Copy the prices of the questions about a row to scratch; an empty array has none."""
+    if prices.shape[0] > 0:
+        for k in range(settings.n_labels):
+            scratch.prices[k] = prices[row, k]
+
+
+@inlined
 def copy_decision(settings: Settings, scratch: Scratch, rounds: RoundArrays, row: int) -> None:
     """Copy what was decided about a row from scratch memory to its round."""
     mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
@@ -83,18 +107,18 @@ def _some_known(settings: Settings, costs: F32) -> bool:
 @inlined
 def update_regret(counts: Counted, settings: Settings, scratch: Scratch) -> None:
     """Update the moving average of the regret: the cost of the prediction minus that of the best known answer."""
-    costs, recent = scratch.costs, counts.recent_regret
-    best = best_answer(settings, scratch.candidates, scratch.predicted)
+    costs, offset, recent = scratch.costs, scratch.offset, counts.recent_regret
+    best = best_answer(settings, scratch.candidates, scratch.predicted, offset)
     if best < 0:
         return
     abstain_cost, abstains = np.float32(settings.abstain_cost), best == settings.n_labels
-    paid = abstain_cost if abstains else costs[best]
+    paid = abstain_cost if abstains else costs[best] + offset[best]
     if np.isnan(paid) or (abstains and not _some_known(settings, costs)):
         return
     least = min(paid, abstain_cost)
     for k in range(settings.n_labels):
-        if costs[k] < least:
-            least = costs[k]
+        if costs[k] + offset[k] < least:
+            least = costs[k] + offset[k]
     regret = np.float64(paid - least)
     recent[1] = min(recent[1] + 1.0, _REGRET_MEMORY)
     recent[0] += (regret - recent[0]) / recent[1]

@@ -13,6 +13,7 @@ from coalface.kernels.state import (
     F32,
     KNOWN_WELL,
     MOST_AUDITED,
+    NEW_LABEL,
     NO_DOMINATION,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
@@ -28,6 +29,7 @@ from coalface.kernels.state import (
 )
 
 _SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
+_NEW_LABEL_WARM_UP = 10  # examples that a label added later is asked about, whatever its range
 _ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
 _PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
 
@@ -49,6 +51,27 @@ def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
     return n_kinds < min(settings.n_labels, _ENOUGH_BEST_LABELS)
 
 
+@inlined
+def is_new(counts: Counted, settings: Settings, label: int, round_number: int) -> bool:
+    """Whether a label was added later and is in its own warm-up: it has no answer, or was added a few rounds ago."""
+    since = counts.since[label]
+    length = _NEW_LABEL_WARM_UP if settings.warm_up == AUTO_WARM_UP else settings.warm_up
+    return bool(since > 0 and (counts.answered[label] == 0 or since <= round_number < since + length))
+
+
+@inlined
+def ask_about_new(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """Mark the candidates in their own warm-up; returns how many of them were not marked before."""
+    n_marked = 0
+    for k in range(settings.n_labels):
+        if scratch.candidates[k] and is_new(counts, settings, k, round_number):
+            n_marked += not scratch.mask[k]
+            scratch.mask[k] = True
+            scratch.reasons[k] = NEW_LABEL
+            scratch.propensity[k] = 1.0
+    return n_marked
+
+
 @called
 def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reasons and propensities, given the ranges in scratch; returns their number."""
@@ -57,6 +80,7 @@ def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: 
     if in_warm_up(counts, settings, round_number):
         return ask_for_all(settings, scratch, WARM_UP)
     n_asked = apply_rule(settings, scratch, round_number)
+    n_asked += ask_about_new(counts, settings, scratch, round_number)
     if settings.audit_rate > 0.0:
         if settings.miss_rate <= 1.0:
             n_asked += audit_fully(settings, scratch, round_number)
@@ -87,7 +111,7 @@ def ask_for_all(settings: Settings, scratch: Scratch, reason: int) -> int:
 @inlined
 def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs that the rule asks for; returns their number."""
-    lowest, highest = scratch.lowest, scratch.highest
+    lowest, highest, offset = scratch.lowest, scratch.highest, scratch.offset
     candidates, mask, reasons, propensity = (
         scratch.candidates,
         scratch.mask,
@@ -95,22 +119,22 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         scratch.propensity,
     )
     threshold = np.float32(settings.width_scale / np.sqrt(np.float64(round_number)))
-    best_label = np.float32(np.inf)  # the least highest cost of a label
+    best_label = np.float32(np.inf)  # the least highest total cost of a label
     for k in range(settings.n_labels):
         if candidates[k]:
-            best_label = min(best_label, highest[k])
+            best_label = min(best_label, highest[k] + offset[k])
     abstain_cost = np.float32(settings.abstain_cost)
     guaranteed_cost = min(best_label, abstain_cost)
     n_contenders = int(abstain_cost < best_label)  # abstaining is a contender too; in a tie the label wins
     n_uncertain = 0  # contenders that are also wide
     for k in range(settings.n_labels):
-        if candidates[k] and lowest[k] <= guaranteed_cost:
+        if candidates[k] and lowest[k] + offset[k] <= guaranteed_cost:
             n_contenders += 1
             n_uncertain += highest[k] - lowest[k] > threshold
     coal_asks = n_contenders > 1 and n_uncertain > 0
     n_asked = 0
     for k in range(settings.n_labels):
-        contender = lowest[k] <= guaranteed_cost
+        contender = lowest[k] + offset[k] <= guaranteed_cost
         wide = highest[k] - lowest[k] > threshold
         if not candidates[k]:
             asked, reason = False, NOT_A_CANDIDATE
@@ -119,7 +143,7 @@ def apply_rule(settings: Settings, scratch: Scratch, round_number: int) -> int:
         elif settings.rule == ALL_OR_NONE and coal_asks:
             asked, reason = True, WITH_THE_REST
         elif not contender and settings.rule != NO_DOMINATION:
-            asked, reason = False, ABSTAINING_IS_CHEAPER if lowest[k] <= best_label else CANNOT_BE_BEST
+            asked, reason = False, ABSTAINING_IS_CHEAPER if lowest[k] + offset[k] <= best_label else CANNOT_BE_BEST
         elif n_contenders == 1 and settings.rule != NO_DOMINATION:
             asked, reason = False, ONLY_CONTENDER
         else:
@@ -145,7 +169,7 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
             total += 1.0 / (1.0 + np.float64(asked[k]))
     if total == 0.0:
         return 0
-    best = best_answer(settings, candidates, scratch.predicted)
+    best = best_answer(settings, candidates, scratch.predicted, scratch.offset)
     share = _PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
@@ -232,15 +256,16 @@ def audit_fully(settings: Settings, scratch: Scratch, round_number: int) -> int:
 
 
 @inlined
-def best_answer(settings: Settings, candidates: Bool, predicted: F32) -> int:
-    """The candidate with the least raw prediction, the first of equals.
+def best_answer(settings: Settings, candidates: Bool, predicted: F32, offset: F32) -> int:
+    """The candidate with the least raw prediction plus the known part of its cost, the first of equals.
 
     Returns ``n_labels`` if abstaining costs less than every prediction, and -1 if there is neither.
     """
     best = -1
     for k in range(settings.n_labels):
-        if candidates[k] and (best < 0 or predicted[k] < predicted[best]):
+        if candidates[k] and (best < 0 or predicted[k] + offset[k] < predicted[best] + offset[best]):
             best = k
-    if settings.abstain_cost < np.inf and (best < 0 or predicted[best] > np.float32(settings.abstain_cost)):
+    abstain_cost = np.float32(settings.abstain_cost)
+    if settings.abstain_cost < np.inf and (best < 0 or predicted[best] + offset[best] > abstain_cost):
         best = settings.n_labels
     return best

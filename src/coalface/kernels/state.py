@@ -73,7 +73,8 @@ PUBLISHED, NOISE_SCALED, PRINTED = range(3)
     OVER_BUDGET,
     ASKED_BEFORE,
     WITH_THE_TRUTH,
-) = range(15)
+    NEW_LABEL,
+) = range(16)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
@@ -104,6 +105,7 @@ class Counts(NamedTuple):
     was_best: I64  # (lanes,) how often the label had the least of the answered costs
     saving: F64  # (N_SAVING,) see kernels.stopping
     calibration: F64  # (N_CALIBRATION,) see kernels.calibration
+    since: I64  # (lanes,) the first round of a label that was added later; 0: it was there from the start
 
 
 class Model(NamedTuple):
@@ -127,6 +129,7 @@ class Model(NamedTuple):
     was_best: I64
     saving: F64
     calibration: F64
+    since: I64
 
 
 Counted: TypeAlias = Counts | Model  # kernels read the counts of both by name
@@ -150,6 +153,8 @@ class RoundArrays(NamedTuple):
     predicted: F32  # (n, K)
     outlook: F64  # (n, N_OUTLOOK)
     truth: Bool  # (n,) whether the true label is asked for, which gives all costs; empty: nowhere
+    offsets: F32  # (n, K) the known part of each total cost, added to the cost that is learned; empty: none
+    prices: F32  # (n, K) the price of asking for each cost, in any unit; empty: all the same
 
 
 class Told(NamedTuple):
@@ -161,6 +166,7 @@ class Told(NamedTuple):
     outlook: F64
     audited: Bool  # (n, K) asked for only because of an audit; empty: unknown
     truth: Bool
+    offsets: F32
 
 
 _NO_FLAGS, _NO_COSTS, _NO_NUMBERS = np.zeros((0, 0), np.bool_), np.zeros((0, 0), np.float32), np.zeros((0, 0))
@@ -178,6 +184,8 @@ NO_ROUNDS = RoundArrays(
     predicted=_NO_COSTS,
     outlook=_NO_NUMBERS,
     truth=_NO_TRUTHS,
+    offsets=_NO_COSTS,
+    prices=_NO_COSTS,
 )
 
 
@@ -249,6 +257,8 @@ class Scratch(NamedTuple):
     outlook: F64  # (N_OUTLOOK,)
     pacing: F64  # (3,) factor of the slack; examples and costs asked for under the budget before the row
     truth: Bool  # (1,) whether the true label is asked for
+    offset: F32  # (lanes,) the known part of each total cost; 0 without one
+    prices: F32  # (lanes,) the price of asking for each cost; 0 if all are the same
 
 
 def lanes_for(n_labels: int) -> int:
@@ -266,7 +276,9 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
     labels, order, unseen = (np.zeros(length, np.int64) for length in (lanes, lanes, 1))
     share, weights = np.zeros(lanes, np.float32), np.ones(lanes, np.float32)
     rest = (reasons, propensity, labels, share, weights, order, unseen)
-    return Scratch._make([*row, *numbers, *flags, *rest, np.zeros(N_OUTLOOK), np.ones(3), np.zeros(1, np.bool_)])
+    offset, prices = (np.zeros(lanes, np.float32) for _ in range(2))
+    of_row = (np.zeros(N_OUTLOOK), np.ones(3), np.zeros(1, np.bool_), offset, prices)
+    return Scratch._make([*row, *numbers, *flags, *rest, *of_row])
 
 
 def new_counts(n_labels: int) -> Counts:
@@ -282,11 +294,18 @@ def new_counts(n_labels: int) -> Counts:
         was_best=np.zeros(lanes, np.int64),
         saving=np.zeros(N_SAVING),
         calibration=np.zeros(N_CALIBRATION),
+        since=np.zeros(lanes, np.int64),
     )
 
 
 def new_rounds(
-    n_rows: int, n_labels: int, candidates: Bool | None = None, costs: F32 | None = None, asked: Bool | None = None
+    n_rows: int,
+    n_labels: int,
+    candidates: Bool | None = None,
+    costs: F32 | None = None,
+    asked: Bool | None = None,
+    offsets: F32 = _NO_COSTS,
+    prices: F32 = _NO_COSTS,
 ) -> RoundArrays:
     """Arrays to write decisions about rows to; ``costs`` and ``asked`` are the answers and questions so far."""
     shape = (n_rows, n_labels)
@@ -303,4 +322,6 @@ def new_rounds(
         predicted=np.empty(shape, np.float32),
         outlook=_NO_NUMBERS,
         truth=np.zeros(n_rows, np.bool_),
+        offsets=offsets,
+        prices=prices,
     )

@@ -7,6 +7,8 @@ Notation, per round, with costs in [0, 1]:
 - v = p + (c - p)/q if c was asked for and answered, else p: the inverse-propensity estimate of c, unbiased for any p
 - b, ``REACHABLE``: the least lowest cost of any answer
 
+All are total costs: they include the known part of a cost, if it has one.
+
 If the ranges contain the true expected costs, the mean of v - b bounds the saving of any number of further questions.
 Two rules guard against ranges that do not. Early predictions of the best label tend to be too high, and so are the
 ranges around them: the mean of p - b is used if it is larger, up to the mean cost of the answers. If answers cost less
@@ -45,10 +47,10 @@ _Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
 @inlined
 def fill_outlook(
-    settings: Settings, candidates: Bool, predicted: F32, lowest: F32, propensity: F64, outlook: F64
+    settings: Settings, candidates: Bool, predicted: F32, lowest: F32, offset: F32, propensity: F64, outlook: F64
 ) -> None:
     """Write a round's outlook, as known before its answers; a chance of 0 means that there is nothing to estimate."""
-    answer = best_answer(settings, candidates, predicted)
+    answer = best_answer(settings, candidates, predicted, offset)
     if answer < 0:
         for i in range(outlook.shape[0]):
             outlook[i] = 0.0
@@ -56,11 +58,11 @@ def fill_outlook(
     reachable = settings.abstain_cost
     for k in range(settings.n_labels):
         if candidates[k]:
-            reachable = min(reachable, np.float64(lowest[k]))
+            reachable = min(reachable, np.float64(lowest[k] + offset[k]))
     outlook[ANSWER] = np.float64(answer)
     outlook[REACHABLE] = reachable
     if answer < settings.n_labels:
-        outlook[PREDICTED] = np.float64(clipped(predicted[answer]))
+        outlook[PREDICTED] = np.float64(clipped(predicted[answer]) + offset[answer])
         outlook[CHANCE] = propensity[answer]
     else:
         outlook[PREDICTED] = settings.abstain_cost
@@ -69,11 +71,11 @@ def fill_outlook(
 
 @kernel
 def fill_outlooks(
-    settings: Settings, candidates: Bool, predicted: F32, lowest: F32, propensity: F64, outlook: F64
+    settings: Settings, candidates: Bool, predicted: F32, lowest: F32, offset: F32, propensity: F64, outlook: F64
 ) -> None:
     """Write the outlooks of decided rows; the arrays are (n, K) each, ``outlook`` is (n, N_OUTLOOK)."""
     for row in range(outlook.shape[0]):
-        fill_outlook(settings, candidates[row], predicted[row], lowest[row], propensity[row], outlook[row])
+        fill_outlook(settings, candidates[row], predicted[row], lowest[row], offset[row], propensity[row], outlook[row])
 
 
 @inlined
@@ -97,8 +99,9 @@ def update_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None
         return
     answer = int(outlook[ANSWER])
     cost = predicted
+    known_part = np.float64(scratch.offset[answer]) if answer < settings.n_labels else 0.0
     if answer < settings.n_labels and scratch.mask[answer] and not np.isnan(scratch.costs[answer]):
-        cost += (np.float64(scratch.costs[answer]) - predicted) / chance
+        cost += (np.float64(scratch.costs[answer] + scratch.offset[answer]) - predicted) / chance
     saving[ROUNDS] = min(saving[ROUNDS] + 1.0, MEMORY)
     share = 1.0 / saving[ROUNDS]
     rest = 1.0 - share
@@ -108,7 +111,7 @@ def update_saving(counts: Counted, settings: Settings, scratch: Scratch) -> None
     saving[MEAN_REACHABLE] += share * (reachable - saving[MEAN_REACHABLE])
     saving[VARIANCE] = rest * (saving[VARIANCE] + share * surprise * surprise)
     saving[SQUARED_SHARES] = rest * rest * saving[SQUARED_SHARES] + share * share
-    saving[STEP] = max((1.0 - 1.0 / MEMORY) * saving[STEP], (1.0 - 2.0 * predicted) / chance)
+    saving[STEP] = max((1.0 - 1.0 / MEMORY) * saving[STEP], (1.0 - 2.0 * (predicted - known_part)) / chance)
 
 
 @inlined

@@ -10,6 +10,7 @@ import numpy as np
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
 from coalface.kernels.fill_in import Implications, fill_in
+from coalface.kernels.rounds import forget_known_parts, set_offsets, set_prices
 from coalface.kernels.rules import in_warm_up, prefer_truth
 from coalface.kernels.state import (
     ANSWERED,
@@ -101,7 +102,10 @@ def answer_rows(
 
     The model does not learn in between, so the order of the rows does not matter.
     """
+    forget_known_parts(scratch)
     for row in range(asked.shape[0]):
+        set_offsets(settings, scratch, rounds.offsets, row)
+        set_prices(settings, scratch, rounds.prices, row)
         for k in range(settings.n_labels):
             asked[row, k] = rounds.mask[row, k]
         if asks_in_turn(counts, settings, first_round + row) and not rounds.truth[row]:
@@ -147,12 +151,12 @@ def drop_answered(settings: Settings, scratch: Scratch, known: F32, asked: Bool,
 def _drop_settled(settings: Settings, scratch: Scratch) -> None:
     """Unmark uncertain labels that cannot cost less than the cheapest known label."""
     known, mask, reasons, lowest = scratch.costs, scratch.mask, scratch.reasons, scratch.lowest
-    least = _NOTHING_KNOWN
+    offset, least = scratch.offset, _NOTHING_KNOWN
     for k in range(settings.n_labels):
-        if known[k] < least:
-            least = known[k]
+        if known[k] + offset[k] < least:
+            least = known[k] + offset[k]
     for k in range(settings.n_labels):
-        if mask[k] and reasons[k] == UNCERTAIN and lowest[k] >= least:
+        if mask[k] and reasons[k] == UNCERTAIN and lowest[k] + offset[k] >= least:
             mask[k] = False
             reasons[k] = SETTLED
 
@@ -164,19 +168,19 @@ def drop_implied(settings: Settings, scratch: Scratch, implications: Implication
         return
     filled, mask, reasons, lowest = scratch.gradient, scratch.mask, scratch.reasons, scratch.lowest  # gradient: reused
     fill_in(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
-    least, least_answer = _NOTHING_KNOWN, _NOTHING_KNOWN
+    offset, least, least_answer = scratch.offset, _NOTHING_KNOWN, _NOTHING_KNOWN
     for k in range(settings.n_labels):
-        if scratch.candidates[k] and filled[k] < least:
-            least = filled[k]
-        if scratch.costs[k] < least_answer:
-            least_answer = scratch.costs[k]
+        if scratch.candidates[k] and filled[k] + offset[k] < least:
+            least = filled[k] + offset[k]
+        if scratch.costs[k] + offset[k] < least_answer:
+            least_answer = scratch.costs[k] + offset[k]
     for k in range(settings.n_labels):
         if not mask[k] or not _waits(settings, reasons[k]):
             continue
         if reasons[k] == AUDIT:  # an audit asks for a cost that would show that the best label was missed
-            settled = filled[k] >= least_answer
+            settled = filled[k] + offset[k] >= least_answer
         else:
-            settled = lowest[k] >= least or not np.isnan(filled[k])
+            settled = lowest[k] + offset[k] >= least or not np.isnan(filled[k])
         if settled:
             mask[k] = False
             reasons[k] = SETTLED
@@ -199,13 +203,46 @@ def mark_next(settings: Settings, scratch: Scratch, in_turn: bool) -> None:
 
 @inlined
 def _most_promising(settings: Settings, scratch: Scratch) -> int:
-    """The marked, waiting label with the lowest raw prediction, the first of equals; -1 if none is left."""
-    mask, reasons, predicted = scratch.mask, scratch.reasons, scratch.predicted
+    """The marked, waiting label with the lowest raw prediction, the first of equals; -1 if none is left.
+
+    The prediction includes the known part of the cost. If questions have different prices, a cheaper one that would
+    settle as many others goes first.
+    """
+    mask, reasons, predicted, offset = scratch.mask, scratch.reasons, scratch.predicted, scratch.offset
     best = -1
     for k in range(settings.n_labels):
-        if mask[k] and _waits(settings, reasons[k]) and (best < 0 or predicted[k] < predicted[best]):
+        if not (mask[k] and _waits(settings, reasons[k])):
+            continue
+        if best < 0 or predicted[k] + offset[k] < predicted[best] + offset[best]:
             best = k
-    return best
+    return best if best < 0 else _cheapest_as_good(settings, scratch, best)
+
+
+@inlined
+def _cheapest_as_good(settings: Settings, scratch: Scratch, best: int) -> int:
+    """The cheapest question that settles as many others as the most promising one, ``best``; of equals, ``best``."""
+    mask, reasons, prices = scratch.mask, scratch.reasons, scratch.prices
+    predicted, offset, most, chosen = scratch.predicted, scratch.offset, -1, best
+    for k in range(settings.n_labels):
+        if not (mask[k] and _waits(settings, reasons[k]) and prices[k] <= prices[chosen] and prices[k] < prices[best]):
+            continue
+        if most < 0:
+            most = _n_settled(settings, scratch, best)
+        as_good = _n_settled(settings, scratch, k) >= most
+        if as_good and (prices[k] < prices[chosen] or predicted[k] + offset[k] < predicted[chosen] + offset[chosen]):
+            chosen = k
+    return chosen
+
+
+@called
+def _n_settled(settings: Settings, scratch: Scratch, question: int) -> int:
+    """How many other waiting questions an answer as predicted would make needless."""
+    mask, reasons, lowest, offset = scratch.mask, scratch.reasons, scratch.lowest, scratch.offset
+    answer = scratch.predicted[question] + offset[question]
+    n_settled = 0
+    for k in range(settings.n_labels):
+        n_settled += k != question and mask[k] and _waits(settings, reasons[k]) and lowest[k] + offset[k] >= answer
+    return n_settled
 
 
 ALONE = -1  # the group of a row without near-duplicates

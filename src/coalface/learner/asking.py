@@ -7,7 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.costs import CostScale, as_cost_array, check_cost, check_mask, checked_answer
+from coalface.data.costs import (
+    CostScale,
+    as_cost_array,
+    check_asking_price,
+    check_cost,
+    check_mask,
+    check_offset,
+    checked_answer,
+)
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label, in_seen_order
 from coalface.data.numbers import whole_number
@@ -15,7 +23,7 @@ from coalface.data.rows import Rows, check_row, check_width
 from coalface.data.truths import Codes, truth_codes, with_costs_of
 from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
+from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS
 from coalface.learner.stopping import LEAST_SILENCE, warn_of_unanswered, warns_of_collapse
@@ -42,6 +50,8 @@ class AskingLearner(TruthLearner):
         known: Any = None,
         asked: Any = None,
         first_round: int | None = None,
+        offset: Any = None,
+        asking_price: Any = None,
     ) -> Queries:
         """The costs worth asking for, with reasons; the learner does not change.
 
@@ -50,6 +60,11 @@ class AskingLearner(TruthLearner):
         not asked about, nor are those ``asked`` already (by default the known ones). ``interview`` does this for you.
         A question about one example is not repeated for near-duplicates: see ``alike``. With ``price_of_truth``, the
         true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples.
+
+        ``offset`` (n, K) or (K,) is the known part of each cost, in the unit of ``cost_bounds``. The total cost of a
+        label is its offset plus the cost that is learned, and questions are about the least total. ``tell`` takes it
+        from these questions. ``asking_price`` (n, K) or (K,) is what each question costs, in any unit. Of the questions
+        that would settle as much, the cheapest comes first.
 
         Row r is decided at round ``first_round`` + r, by default the next rounds. Pass ``first_round`` if some earlier
         questions were not answered yet.
@@ -68,7 +83,8 @@ class AskingLearner(TruthLearner):
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         rows = self._rows(X)
         allowed, (costs, before) = self._candidates(candidates, rows), self._checked_answers(rows, known, asked)
-        queries = replace(self._decide(rows, allowed, costs, before, start), checksum=rows.checksum())
+        known_parts = self.known_parts(rows, self.classes_, offset, asking_price)
+        queries = replace(self._decide(rows, allowed, costs, before, start, **known_parts), checksum=rows.checksum())
         return queries if limit is None else queries.limited_to(limit)
 
     def interview(
@@ -78,12 +94,15 @@ class AskingLearner(TruthLearner):
         *,
         truth: Callable[[int], Any] | None = None,
         candidates: Any = None,
+        offset: Any = None,
+        asking_price: Any = None,
     ) -> Self:
         """Ask about each example, one question after another, then learn its answers.
 
         ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell". ``truth(i)`` returns
         the true label where the learner asks for it (``price_of_truth``), None for "can't tell". With a price of at
-        most 1 the learner asks for nothing else, and ``answer`` may be left out.
+        most 1 the learner asks for nothing else, and ``answer`` may be left out. ``offset`` and ``asking_price`` are as
+        in ``ask``.
 
         >>> from coalface import CoalClassifier
         >>> costs = {"walk": 0.2, "fly": 0.9}
@@ -105,11 +124,13 @@ class AskingLearner(TruthLearner):
             )
         if answer is None and (self.price_of_truth is None or self.price_of_truth > 1):
             raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
+        known_parts = self.known_parts(rows, self.classes_, offset, asking_price)
         for i in range(len(rows)):
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
+            parts = {name: part[i : i + 1] for name, part in known_parts.items()}
             cost = np.full((1, len(self.classes_)), np.nan)
             asked = np.zeros(cost.shape, np.bool_)
-            queries = first = self._decide(row, mine)
+            queries = first = self._decide(row, mine, **parts)
             codes = None
             if truth is not None and first.truth[0]:
                 codes = truth_codes([truth(i)], 1, self.classes_)
@@ -119,8 +140,8 @@ class AskingLearner(TruthLearner):
                     assert answer is not None  # at a price of at most 1, every question is for a true label
                     cost[0, k] = checked_answer(answer(i, self.classes_[k]), i, self.classes_[k], scale)
                 asked |= queries.next
-                queries = self._decide(row, mine, *self._checked_answers(row, cost, asked))
-            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine, truth=codes)
+                queries = self._decide(row, mine, *self._checked_answers(row, cost, asked), **parts)
+            self._tell(X, row, self.classes_, cost, first.restricted_to(asked), mine, truth=codes, offset=first.offset)
             self.warn_if_collapsed()
         return self
 
@@ -133,7 +154,8 @@ class AskingLearner(TruthLearner):
         """
         self.begin()._refuse_changed()
         row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
-        found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels), outlook=False)
+        rounds = new_rounds(1, settings.n_labels, self._candidates(None, row))
+        found = self.model_.ask(row, settings, rounds, outlook=False)
         asked = np.flatnonzero(found.mask[0])
         return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
 
@@ -148,6 +170,7 @@ class AskingLearner(TruthLearner):
         *,
         truth: Any = None,
         candidates: Any = None,
+        offset: Any = None,
     ) -> Self:
         """Learn the known costs and close one round per row, even if nothing was asked about it.
 
@@ -157,7 +180,8 @@ class AskingLearner(TruthLearner):
         ``asked`` are the costs that were asked for: the result of ``ask``, or a boolean array, or by default the known
         ones. A cost that was asked for and is NaN means "can't tell". Questions that were told before, or that are
         about other examples, are refused. ``late`` answers are about examples whose rounds are closed: they are learned
-        and counted as costs, but do not close a round.
+        and counted as costs, but do not close a round. ``offset`` is the known part of each cost, as in ``ask``; if
+        ``asked`` is what ``ask`` returned, its offset is used.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, np.nan]])
@@ -177,12 +201,26 @@ class AskingLearner(TruthLearner):
         (rows, encoder), codes = self.encoded(X), None
         if isinstance(asked, Queries):
             self._refuse_strange(asked, rows, late=bool(late))
+            cost, asked = asked.with_later_labels(self.classes_, cost)
         if truth is not None:
             codes = truth_codes(truth, len(rows), self.classes_)
             cost = with_costs_of(codes, self._costs_by_truth(), by_label(cost, self.classes_, "cost"))
         elif cost is None:
             raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
-        self._tell(X, rows, self.classes_, cost, asked, candidates, late=bool(late), truth=codes, encoder=encoder)
+        if offset is None and isinstance(asked, Queries):
+            offset = asked.offset
+        self._tell(
+            X,
+            rows,
+            self.classes_,
+            cost,
+            asked,
+            candidates,
+            late=bool(late),
+            truth=codes,
+            encoder=encoder,
+            offset=offset,
+        )
         self.warn_if_collapsed()
         return self
 
@@ -203,7 +241,9 @@ class AskingLearner(TruthLearner):
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {shortened(np.asarray(labels).tolist())}.")
         matters = self.audit_rate > 0 or self.price_of_truth is not None
-        decided = self._decide(row, None).restricted_to(asked) if matters else asked  # as ask_row decided
+        decided = asked
+        if matters:  # as ask_row decided
+            decided = self._decide(row, self._candidates(None, row)).restricted_to(asked)
         self._tell(None, row, self.classes_, cost, decided, None)
         self.warn_if_collapsed()
         return self
@@ -238,6 +278,7 @@ class AskingLearner(TruthLearner):
             answers,
             late=late,
             truth=answers.truth,
+            offset=answers.offset,
         )
         return self
 
@@ -251,9 +292,11 @@ class AskingLearner(TruthLearner):
         asked: Mask | None = None,
         first_round: int | None = None,
         settings: Settings | None = None,
+        offsets: NDArray[np.float32] = NO_ROUNDS.offsets,
+        prices: NDArray[np.float32] = NO_ROUNDS.prices,
     ) -> Queries:
         settings = settings or settings_for(len(self.classes_), {**DEFAULTS, **vars(self)})
-        rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked)
+        rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked, offsets, prices)
         with self.model_.lock:
             start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
             found = self.model_.ask(rows, settings, rounds, start)
@@ -272,7 +315,22 @@ class AskingLearner(TruthLearner):
             outlook=found.outlook if len(found.outlook) or settings.audit_rate else None,
             truth=found.truth,
             price_of_truth=settings.price_of_truth,
+            offset=offsets.astype(np.float64) * scale.span if len(offsets) else None,
         )
+
+    def known_parts(
+        self, rows: Rows, labels: NDArray[Any], offset: Any = None, asking_price: Any = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """The known parts of costs, scaled to [0, 1], and the prices of questions, as fields of ``RoundArrays``."""
+        parts = {} if offset is None else {"offsets": self._offsets(rows, labels, offset)}
+        if asking_price is not None:
+            parts["prices"] = check_asking_price(asking_price, len(rows), labels)
+        return parts
+
+    def _offsets(self, rows: Rows, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
+        """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""
+        scale = CostScale.of(self.cost_bounds)
+        return check_offset(offset, len(rows), labels, scale, shifted=self.abstain_cost is None)
 
     def _tell(
         self,
@@ -287,6 +345,7 @@ class AskingLearner(TruthLearner):
         late: bool = False,
         truth: Codes | None = None,
         encoder: Encoder | None = None,
+        offset: Any = None,
     ) -> None:
         """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
         X = in_seen_order(X, self)
@@ -297,7 +356,8 @@ class AskingLearner(TruthLearner):
         cost = by_label(cost, labels, "cost")
         unit = check_cost(cost, n_rows, labels, scale)
         given = unit if recorder is None else scale.within(cost)
-        rounds = told_arrays(unit, labels, asked, candidates, recorded, truth)
+        known_part = None if offset is None else self._offsets(rows, labels, offset)
+        rounds = told_arrays(unit, labels, asked, candidates, recorded, truth, known_part)
         check_width(rows, self)
         names = self._names_of(X, encoder)
         begun = hasattr(self, "model_")
@@ -312,7 +372,16 @@ class AskingLearner(TruthLearner):
                 used = recorder.encoder_of(encoder or getattr(self, "encoder_", None))
                 recorder.write(
                     rounds_from_arrays(
-                        first_round, recorder.texts, rows, given, rounds, names, late, truth=truth, encoder=used
+                        first_round,
+                        recorder.texts,
+                        rows,
+                        given,
+                        rounds,
+                        names,
+                        late,
+                        truth=truth,
+                        encoder=used,
+                        span=scale.span,
                     ),
                     vars(self),
                 )
@@ -354,17 +423,17 @@ class AskingLearner(TruthLearner):
         try:
             return [self._code_of[name] for name in names]
         except KeyError as unknown:
-            raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
+            raise UnknownLabelError(unknown.args[0], self.classes_.tolist(), addable=True) from None
 
     @property
     def unanswered(self) -> Mask:
-        """Whether no cost of a label was ever answered, (K,)."""
+        """Whether no cost of a label was ever answered, (K,); retired labels may be among them."""
         return np.asarray(self.model_.state.answered[: len(self.classes_)] == 0)
 
     def warn_if_unanswered(self) -> None:
         """Warn once, when predictions are made, if some labels have no answered cost and others have."""
-        silent = self.unanswered
-        if silent.any() and not silent.all() and not hasattr(self, "_warned_unanswered"):
+        silent = self.unanswered & self.model_.active
+        if silent.any() and not self.unanswered.all() and not hasattr(self, "_warned_unanswered"):
             self._warned_unanswered = True
             warn_of_unanswered(self.classes_[silent].tolist())
 

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.costs import Costs, CostScale, check_cost, check_mask
 from coalface.data.encoding.names import EncodedNames
 from coalface.data.frames import in_seen_order
 from coalface.data.labels import label_array, label_codes
 from coalface.data.numbers import flag
 from coalface.data.rows import Rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
-from coalface.errors import InputError, shortened
+from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.kernels.state import NO_ROUNDS, Settings, new_rounds
 from coalface.learner.asking import Mask
 from coalface.learner.possible_savings import unit_savings
@@ -97,34 +97,40 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
 
     # -- predicting --------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
         """The label with the least predicted cost, per example, or ``abstain_label`` if ``abstain_cost`` is less.
 
         A label without any answered cost counts as costing the middle of ``cost_bounds``; a warning says so once. A
-        learner without any answer predicts the first label.
+        learner without any answer predicts the first label. ``offset`` (n, K) or (K,) is the known part of each cost,
+        in the unit of ``cost_bounds``; the label with the least total is returned.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
         >>> learner.predict([[1.0]]).tolist(), learner.predict([[1.0]], candidates=[[False, True]]).tolist()
         (['walk'], ['fly'])
+        >>> learner.predict([[1.0]], offset=[0.9, 0.1]).tolist()
+        ['fly']
         """
-        best = self.best_labels(X, candidates=candidates)
+        best = self.best_labels(X, candidates=candidates, offset=offset)
         self.warn_if_unanswered()
         return best
 
-    def best_labels(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
+    def best_labels(self, X: Any, *, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
         """What ``predict`` returns, without its warning about labels that have no answered cost yet.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).best_labels([[1.0]]).tolist()
         ['walk']
         """
-        return self._labels(X, candidates, self._best)
+        return self._labels(X, candidates, self._best, offset)
 
-    def _labels(self, X: Any, candidates: Any, best_of: Callable[[Rows, Mask], NDArray[np.int64]]) -> NDArray[Any]:
+    def _labels(
+        self, X: Any, candidates: Any, best_of: Callable[[Rows, Mask, Costs], NDArray[np.int64]], offset: Any = None
+    ) -> NDArray[Any]:
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows)
-        best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed)
+        offsets = NO_ROUNDS.offsets if offset is None else self._offsets(rows, self.classes_, offset)
+        best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed, offsets)
         if (best < 0).any():
             raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
         return np.asarray(self._predictions(self.classes_)[best])
@@ -224,7 +230,8 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         rows = self._rows(X, allow_empty=False)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
-        paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates), unit)
+        allowed = self._candidates(None, rows)
+        paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed), unit)
         self.warn_if_unanswered()
         if np.isnan(paid).any():
             raise InputError(
@@ -236,25 +243,27 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
 
     def costs_of_answers(self, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
         """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
-        return self._costs_of(self.model_.answer(rows, self.settings_for()), unit)
+        allowed = self._candidates(None, rows)
+        mask = NO_ROUNDS.candidates if allowed is None else allowed
+        return self._costs_of(self.model_.answer(rows, self.settings_for(), mask), unit)
 
     def _costs_of(self, best: NDArray[np.int64], unit: NDArray[np.float32]) -> NDArray[np.float64]:
         settings: Settings = self.settings_for()
         of_labels = unit[np.arange(len(best)), np.minimum(best, settings.n_labels - 1)].astype(np.float64)
         return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
 
-    def _model_best(self, rows: Rows, candidates: Mask) -> NDArray[np.int64]:
-        return self.model_.answer(rows, self.settings_for(), candidates)
+    def _model_best(self, rows: Rows, candidates: Mask, offsets: Costs = NO_ROUNDS.offsets) -> NDArray[np.int64]:
+        return self.model_.answer(rows, self.settings_for(), candidates, offsets)
 
-    def _best(self, rows: Rows, candidates: Mask) -> NDArray[np.int64]:
+    def _best(self, rows: Rows, candidates: Mask, offsets: Costs = NO_ROUNDS.offsets) -> NDArray[np.int64]:
         """The column of the best label of each row; labels without an answer must not win with their first number."""
         settings, silent = self.settings_for(), self.unanswered
         if silent.all() or not silent.any():
-            return self._model_best(rows, candidates)
+            return self._model_best(rows, candidates, offsets)
         with self.model_.lock:
             predicted = self.model_.predictions(rows).copy()  # the model may keep its array
             predicted[:, silent] = _MIDDLE
-            return self.model_.best_of(predicted, settings, candidates)
+            return self.model_.best_of(predicted, settings, candidates, offsets)
 
     # -- labels ------------------------------------------------------------------------------------
 
@@ -264,7 +273,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             if classes is not None and not np.array_equal(label_array(classes), self.classes_):
                 raise InputError(
                     f"classes={shortened(classes)} is not the same as on the first call: "
-                    f"{shortened(self.classes_.tolist())}. Labels cannot change; start a new learner."
+                    f"{shortened(self.classes_.tolist())}. Add labels with add_label, or start a new learner."
                 )
             return np.asarray(self.classes_)
         return first_labels(self.classes if classes is None else classes, cost, self.cost_matrix)
@@ -276,7 +285,10 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         return costs
 
     def _costs_given(self, rows: Rows, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
-        return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
+        try:
+            return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
+        except UnknownLabelError as problem:
+            raise UnknownLabelError(problem.label, labels.tolist(), addable=True) from None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse input, texts, categories and missing values are supported."""

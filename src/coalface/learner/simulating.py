@@ -79,6 +79,8 @@ class SimulatingLearner(PersistentLearner):
         model.check(rows)
         self._begin_with(labels, model)
         truth = self._truths_of(given, labels)
+        if (allowed := self._candidates(given.candidates if len(given.candidates) else None, rows)) is not None:
+            given = given._replace(candidates=allowed)
         self._keep_encoder(encoder)
         shape = (len(order), len(labels)) if record or self._recorder is not None else (0, 0)
         recorded = NO_ROUNDS._replace(
@@ -115,6 +117,7 @@ class SimulatingLearner(PersistentLearner):
         cost = np.where(asked, CostScale.of(self.cost_bounds).within(np.asarray(run.cost)[picked]), np.nan)
         rounds = NO_ROUNDS._replace(
             candidates=given.candidates[picked] if len(given.candidates) else given.candidates,
+            offsets=given.offsets[picked] if len(given.offsets) else given.offsets,
             asked=asked,
             reasons=record.reasons[span],
             propensity=record.propensity[span],
@@ -126,4 +129,5 @@ class SimulatingLearner(PersistentLearner):
         truth = None if run.truth is None else np.where(rounds.truth, run.truth[picked], UNKNOWN)
         encoder = None if self._recorder is None else self._recorder.encoder_of(getattr(self, "encoder_", None))
         first = self.round_ - len(picked)
-        return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder)
+        span = CostScale.of(self.cost_bounds).span
+        return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder, span=span)

@@ -19,12 +19,14 @@ def told_arrays(
     candidates: Any,
     recorded: AnswerArrays | None,
     truth: Codes | None,
+    offsets: NDArray[np.float32] | None = None,
 ) -> RoundArrays:
     """The arrays of answered rounds, with costs ``unit`` in [0, 1]; ``truth`` are the columns of given true labels.
 
+    ``offsets`` (n, K) are the known parts of the costs, in the same unit.
     Where ``asked`` is not the result of ``ask``, a whole row that a true label answers counts as one question.
     """
-    parts: dict[str, Any] = {"costs": unit}
+    parts: dict[str, Any] = {"costs": unit} | ({} if offsets is None else {"offsets": offsets})
     if isinstance(asked, Queries):
         parts |= {"reasons": asked.reason_codes, "propensity": asked.propensity, "truth": asked.truth}
         parts |= {} if asked.outlook is None else {"outlook": asked.outlook}

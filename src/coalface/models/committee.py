@@ -112,7 +112,22 @@ class CommitteeModel(CostModel):
         begun.scratch = new_scratch(n_labels, 0)
         begun.models, begun.joined = [OnlineModel().begin(n_labels, settings)], ()
         begun.standing, begun.undecided = Standing.of(1, 0), True
+        begun.active = np.ones(n_labels, np.bool_)
         return begun
+
+    def add_label(self, first_round: int) -> None:
+        """Every member takes in one more label; the standing of the members stays as it is."""
+        with interrupts_put_off(), self.lock:
+            for model in self.models:
+                model.add_label(first_round)
+            self.n_labels, self.settings = self._online.n_labels, self._online.settings
+            self.scratch, self.active = new_scratch(self.n_labels, 0), self._online.active
+
+    def set_active(self, active: Mask) -> None:
+        """Say which labels, (K,), are not retired."""
+        with self.lock:
+            for model in [self, *self.models]:
+                model.active = active
 
     @property
     def members(self) -> list[Member]:
@@ -177,12 +192,18 @@ class CommitteeModel(CostModel):
         """The leader."""
         return self.leader
 
-    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_ROUNDS.candidates) -> NDArray[np.int64]:
-        """The index of the best label of each row; K stands for abstaining."""
+    def answer(
+        self,
+        rows: Rows,
+        settings: Settings,
+        candidates: Mask = NO_ROUNDS.candidates,
+        offsets: Costs = NO_ROUNDS.offsets,
+    ) -> NDArray[np.int64]:
+        """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
         with self.lock:
             if self.alone:
-                return self.alone.answer(rows, settings, candidates)
-            return super().answer(rows, settings, candidates)
+                return self.alone.answer(rows, settings, candidates, offsets)
+            return super().answer(rows, settings, candidates, offsets)
 
     def ask(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
@@ -208,7 +229,7 @@ class CommitteeModel(CostModel):
             return
         everything = np.ones(costs.shape, np.bool_)
         for one in _answered(costs)[:, None]:
-            self._judge(rows.take(one), everything[one], costs[one], np.ones(self.n_labels))
+            self._judge(rows.take(one), everything[one], costs[one], np.ones(self.n_labels), np.zeros(self.n_labels))
             number, own = first_round + int(one[0]), weights[one] if len(weights) else weights
             self._teach_others(rows.take(one), costs[one], settings, number, own)
             self._online.learn(rows.take(one), costs[one], settings, number, own)
@@ -221,6 +242,7 @@ class CommitteeModel(CostModel):
             self._choose_members(rows, known, settings)
             settings = self.resolved(settings)  # now, because the online model alone has no rate of misses
             chances, times = _chances(rounds._replace(costs=known), settings)
+            offsets = rounds.offsets if len(rounds.offsets) else np.zeros(known.shape, np.float32)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
@@ -228,7 +250,8 @@ class CommitteeModel(CostModel):
                 row = rows.take(one)
                 with interrupts_put_off():  # so that all members learn the row or none does
                     if not (late or np.isnan(known[one]).all()):
-                        self._judge(row, candidates[one], known[one], chances[int(one[0])], float(times[one[0]]))
+                        i = int(one[0])
+                        self._judge(row, candidates[one], known[one], chances[i], offsets[i], float(times[i]))
                     number, part = int(self.state.counters[ROUND]), _one_round(rounds, one)
                     self._teach_others(row, known[one], settings, number, told=None if late else part)
                     self._online.tell(row, settings, part, late=late)
@@ -277,14 +300,27 @@ class CommitteeModel(CostModel):
     def _join(self, names: Iterable[str]) -> None:
         self.joined = tuple(names)
         self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
+        self._align_members()
         self.standing = Standing.of(len(self.models), leader=min(1, len(self.joined)))
 
+    def _align_members(self) -> None:
+        """Tell members that join which labels are retired, and when each was added."""
+        for model in self.models[1:]:
+            model.active = self.active
+            model.state.since[:] = self.state.since
+
     def _judge(
-        self, row: Rows, candidates: Mask, known: Costs, chances: NDArray[np.float64], times: float = 1.0
+        self,
+        row: Rows,
+        candidates: Mask,
+        known: Costs,
+        chances: NDArray[np.float64],
+        offset: NDArray[Any],
+        times: float = 1.0,
     ) -> None:
         """Add what the members' answers for a row cost to their standing."""
         predicted = np.concatenate([model.predict(row) for model in self.models])
-        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances), times)
+        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances, offset), times)
 
     def _teach_others(
         self,
@@ -359,6 +395,7 @@ def _one_round(rounds: RoundArrays, one: NDArray[np.int64]) -> RoundArrays:
         reasons=rounds.reasons[one] if len(rounds.reasons) else rounds.reasons,
         truth=rounds.truth[one] if len(rounds.truth) else rounds.truth,
         propensity=rounds.propensity[one] if len(rounds.propensity) else rounds.propensity,
+        offsets=rounds.offsets[one] if len(rounds.offsets) else rounds.offsets,
     )
 
 

@@ -1,6 +1,6 @@
 """Who leads a committee: compares what the answers of its members cost, and lets a change of leader need evidence."""
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,12 +69,15 @@ class Standing(NamedTuple):
         return np.asarray(self.costs / max(float(self.weight[0]), 1.0))
 
 
-def estimated_costs(predicted: F32, candidates: Bool, answers: F32, chances: F64) -> F64:
+def estimated_costs(
+    predicted: F32, candidates: Bool, answers: F32, chances: F64, offset: NDArray[Any] | float = 0.0
+) -> F64:
     """What the answers of the members cost on one example, each chosen before the example was learned.
 
     ``predicted`` (M, K) are their predictions, ``answers`` (K,) the known costs, NaN elsewhere, and ``chances`` (K,)
     the probabilities with which they were asked for. A cost that was not asked for counts as what the members predict
-    on average; a known one corrects this by the inverse of its probability.
+    on average; a known one corrects this by the inverse of its probability. ``offset`` (K,) is the known part of each
+    cost.
 
     >>> predicted = np.array([[0.1, 0.9], [0.8, 0.3]], np.float32)
     >>> estimated_costs(predicted, np.array([True, True]), np.array([0.0, np.nan], np.float32), np.ones(2)).round(2)
@@ -84,5 +87,5 @@ def estimated_costs(predicted: F32, candidates: Bool, answers: F32, chances: F64
     agreed = inside.mean(axis=0)
     surprise = np.where(np.isnan(answers), 0.0, answers - agreed)
     estimate = agreed + surprise / np.maximum(chances, _LEAST_CHANCE)
-    chosen = np.where(candidates, predicted, np.inf).argmin(axis=1)
-    return np.asarray(estimate[chosen], np.float64)
+    chosen = np.where(candidates, predicted + offset, np.inf).argmin(axis=1)
+    return np.asarray((estimate + offset)[chosen], np.float64)

@@ -26,6 +26,7 @@ class AnswerArrays(NamedTuple):
     audits: NDArray[np.float64]  # (n, K) the chances of audits, 0 elsewhere
     asks_truth: NDArray[np.bool_]  # (n,)
     truth: NDArray[np.int64]  # (n,) the column of the true label, -1 where it was not given
+    offset: NDArray[np.float64] | None  # (n, K) the known part of each cost on the user's scale; None: there is none
 
 
 def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArrays:
@@ -40,6 +41,7 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
     shape = (len(rounds), len(column))
     cost, asked, candidates = np.full(shape, np.nan), np.zeros(shape, np.bool_), np.ones(shape, np.bool_)
     outlook, audits = np.zeros((len(rounds), N_OUTLOOK)), np.zeros(shape)
+    offset = np.zeros(shape) if any(one.offset for one in rounds) else None
     asks_truth, truth = np.array([one.ask_truth for one in rounds], np.bool_), np.full(len(rounds), UNKNOWN, np.int64)
     try:
         for row, one in enumerate(rounds):
@@ -48,6 +50,9 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 asked[row, column[label]] = label not in one.unasked
             if one.truth is not None:
                 truth[row] = column[one.truth]
+            for label, part in one.offset.items():
+                assert offset is not None
+                offset[row, column[label]] = part
             for label, chance in one.propensity.items():
                 audits[row, column[label]] = chance
             if one.candidates is not None:
@@ -58,8 +63,9 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 outlook[row, ANSWER] = len(column) if label is None else column[label]
                 outlook[row, [PREDICTED, CHANCE, REACHABLE]] = numbers
     except KeyError as unknown:
-        raise UnknownLabelError(unknown.args[0], list(column)) from None
-    return AnswerArrays(cost, asked, None if candidates.all() else candidates, outlook, audits, asks_truth, truth)
+        raise UnknownLabelError(unknown.args[0], list(column), addable=True) from None
+    allowed = None if candidates.all() else candidates
+    return AnswerArrays(cost, asked, allowed, outlook, audits, asks_truth, truth, offset)
 
 
 def rows_of_rounds(rounds: Sequence[Round]) -> Rows:
@@ -86,11 +92,13 @@ def rounds_from_arrays(
     late: bool = False,
     truth: NDArray[np.int64] | None = None,
     encoder: Mapping[str, Any] | None = None,
+    span: float = 1.0,
 ) -> list[Round]:
     """One round per row, as ledgers store them; ``cost`` (n, K) is on the user's scale, ``texts`` are the labels.
 
     ``truth`` (n,) are the columns of the true labels that were given, -1 elsewhere. New column names and a new encoder
-    are stored in the first round. The features of an example without answers are left out.
+    are stored in the first round. The features of an example without answers are left out. ``span`` is the width of the
+    user's scale of costs, in which known parts are written.
     """
     known, asked = ~np.isnan(cost), arrays.asked
     restricted = len(arrays.candidates) > 0
@@ -100,15 +108,15 @@ def rounds_from_arrays(
     found = []
     for i in range(len(cost)):
         answered = np.flatnonzero(known[i] | asked[i]).tolist()
-        span = slice(rows.indptr[i], rows.indptr[i + 1] if answered else rows.indptr[i])
-        values = [float(f"{value:.9g}") for value in rows.values[span]]  # 9 digits restore a float32 exactly
+        cells = slice(rows.indptr[i], rows.indptr[i + 1] if answered else rows.indptr[i])
+        values = [float(f"{value:.9g}") for value in rows.values[cells]]  # 9 digits restore a float32 exactly
         candidates = [texts[k] for k in np.flatnonzero(arrays.candidates[i]).tolist()] if restricted else None
         found.append(
             Round(
                 number=first_round + (0 if late else i),
                 late=late,
                 width=rows.width,
-                indices=tuple(rows.columns[span].tolist()),
+                indices=tuple(rows.columns[cells].tolist()),
                 values=tuple(values),
                 columns=tuple(columns) if columns is not None and i == 0 else None,
                 encoder=encoder if i == 0 else None,
@@ -118,11 +126,17 @@ def rounds_from_arrays(
                 outlook=None if late or not len(arrays.outlook) else outlook_of(texts, arrays.outlook[i]),
                 ask_truth=len(arrays.truth) > 0 and bool(arrays.truth[i]),
                 truth=None if truth is None or truth[i] == UNKNOWN else texts[truth[i]],
+                offset={} if late or not len(arrays.offsets) else _known_part(texts, arrays.offsets[i], span),
                 costs={texts[k]: float(cost[i, k]) if known[i, k] else None for k in answered},
                 unasked=tuple([texts[k] for k in answered if not asked[i, k]]),
             )
         )
     return found
+
+
+def _known_part(texts: Sequence[str], offsets: NDArray[np.float32], span: float) -> dict[str, float]:
+    """The known parts other than 0 by label, on the user's scale; they are restored exactly."""
+    return {texts[k]: float(offsets[k]) * span for k in np.flatnonzero(offsets).tolist()}
 
 
 def outlook_of(texts: Sequence[str], outlook: NDArray[np.float64]) -> Outlook | None:

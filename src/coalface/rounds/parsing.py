@@ -98,7 +98,7 @@ class Parser:
         if label is not None and not isinstance(label, str | int | float):
             raise ValueError(f'the label of "outlook" must be text or null, got {shown(label)}')
         costs = [_finite(outlook.required(name), f'"{name}" of "outlook"') for name in ("predicted", "reachable")]
-        if not all(0 <= cost <= 1 for cost in costs):
+        if not (self.has("offset") or all(0 <= cost <= 1 for cost in costs)):  # a known part may be of any size
             raise ValueError(f'"predicted" and "reachable" of "outlook" must lie in [0, 1], got {shown(costs)}')
         return (
             None if label is None else str(label),

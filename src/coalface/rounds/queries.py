@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.frames import by_label
 from coalface.data.labels import label_texts
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
+    ANSWER,
     ANSWERED,
     ASKED_BEFORE,
     AUDIT,
     CANNOT_BE_BEST,
     KNOWN_WELL,
+    NEW_LABEL,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
     OVER_BUDGET,
@@ -46,6 +49,7 @@ REASONS = {
     OVER_BUDGET: "over the budget, or ahead of its plan",
     ASKED_BEFORE: "asked about a near-duplicate in the batch",
     WITH_THE_TRUTH: "comes with the true label",
+    NEW_LABEL: "new label",
 }
 
 
@@ -98,6 +102,7 @@ class Queries:
     outlook: NDArray[np.float64] | None = None  # (n, 4): see kernels.stopping; None if the chances are unknown
     checksum: int | None = None  # of the examples; None: not compared
     price_of_truth: float = np.inf  # in costs
+    offset: NDArray[np.float64] | None = None  # (n, K) the known part of each cost, the least of a row as 0
 
     @property
     def reasons(self) -> NDArray[np.str_]:
@@ -140,7 +145,7 @@ class Queries:
 
     def reason(self, i: int) -> str:
         """Explain the questions about example ``i``, a line per label, the least predicted cost first."""
-        order, shown = np.argsort(self.predicted[i], kind="stable"), self.shown_costs[i]
+        order, shown = np.argsort(self._totals(i), kind="stable"), self.shown_costs[i]
         names = [str(name) for name in self.classes]
         wide = max(len(name) for name in names)
         counted, truth = f"{self.mask[i].sum()} of {len(names)} costs", bool(self.truth[i])
@@ -149,6 +154,7 @@ class Queries:
         lines += [
             f"  {'ask ' if self.mask[i, k] and not truth else '    '}{names[k]:<{wide}}  predicted {shown[k]:7.3f}"
             f"  range {self.ranges.lowest[i, k]:.3f} to {self.ranges.highest[i, k]:.3f}"
+            f"{'' if self.offset is None else f'  plus {self.offset[i, k]:.3f}'}"
             f"  {REASONS[int(self.reason_codes[i, k])]}"
             for k in order
         ]
@@ -163,7 +169,7 @@ class Queries:
         """
         texts, codes = self._texts, self.reason_codes[i]
         asked = np.flatnonzero(self.mask[i])
-        order = asked[np.lexsort((self.predicted[i, asked], ~self.next[i, asked]))].tolist()
+        order = asked[np.lexsort((self._totals(i)[asked], ~self.next[i, asked]))].tolist()
         lowest, highest = self.ranges.lowest[i], self.ranges.highest[i]
         return Round(
             number=self.first_round + i,
@@ -175,7 +181,12 @@ class Queries:
             propensity={texts[k]: float(self.propensity[i, k]) for k in asked.tolist() if codes[k] == AUDIT},
             outlook=None if self.outlook is None else outlook_of(texts, self.outlook[i]),
             ask_truth=bool(self.truth[i]),
+            offset={} if self.offset is None else dict(zip(texts, self.offset[i].tolist(), strict=True)),
         )
+
+    def _totals(self, i: int) -> NDArray[np.float64]:
+        """The predicted costs of example ``i`` with their known parts."""
+        return self.predicted[i] if self.offset is None else np.asarray(self.predicted[i] + self.offset[i])
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -236,6 +247,39 @@ class Queries:
             return asked
         return replace(self, mask=asked, next=self.next, truth=self.truth & asked.any(axis=1))
 
+    def with_later_labels(self, classes: NDArray[Any], cost: Any = None) -> tuple[Any, "Queries"]:
+        """The answers (n, K), if there are any, and these questions, with columns for labels that were added since.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"])
+        >>> queries = learner.ask([[1.0]])
+        >>> learner.add_label("swim").tell([[1.0]], [[0.2, 0.9]], asked=queries).costs_queried_
+        2
+        """
+        more = len(classes) - len(self.classes)
+        if more <= 0:
+            return cost, self
+        given = by_label(cost, self.classes, "cost")
+        if given is not None and np.ndim(given) == 2 and np.shape(given)[1] == len(self.classes):
+            cost = _with_columns(np.asarray(given), more, np.nan)
+        low, high = self.ranges.lowest.min(initial=0.0), self.ranges.highest.max(initial=0.0)
+        ranges = CostRanges(_with_columns(self.ranges.lowest, more, low), _with_columns(self.ranges.highest, more, high))
+        outlook = self.outlook
+        if outlook is not None:  # abstaining has the number after the last label
+            outlook = outlook.copy()
+            outlook[outlook[:, ANSWER] == len(self.classes), ANSWER] = len(classes)
+        return cost, replace(
+            self,
+            mask=_with_columns(self.mask, more, False),
+            next=_with_columns(self.next, more, False),
+            ranges=ranges,
+            predicted=_with_columns(self.predicted, more, low),
+            reason_codes=_with_columns(self.reason_codes, more, NOT_A_CANDIDATE),
+            propensity=_with_columns(self.propensity, more, 0.0),
+            classes=classes,
+            outlook=outlook,
+        )
+
     def __len__(self) -> int:
         return len(self.mask)
 
@@ -248,3 +292,7 @@ class Queries:
 
     def __str__(self) -> str:
         return str(self.counts)
+
+
+def _with_columns(array: NDArray[Any], more: int, fill: Any) -> NDArray[Any]:
+    return np.pad(array, ((0, 0), (0, more)), constant_values=fill)

@@ -69,6 +69,7 @@ class Round:
     propensity: Mapping[str, float] = field(default_factory=dict)  # of audited labels, which were drawn at random
     outlook: Outlook | None = None
     ask_truth: bool = False  # one question, for the true label, gives the costs of all labels in ask
+    offset: Mapping[str, float] = field(default_factory=dict)  # the known part of each label's cost, 0 if missing
     # answers
     truth: str | None = None  # the true label, if it was given; the costs follow from it
     costs: Costs = field(default_factory=dict)
@@ -92,9 +93,12 @@ class Round:
         later = tuple(label for label in self.ask[n_first:] if label not in self.costs)
         if not later:
             return ()
-        known = [cost for cost in self.costs.values() if cost is not None]
-        ends = np.array([*(self.ranges[label][0] for label in later), *known], np.float64)
+        known = {label: cost for label, cost in self.costs.items() if cost is not None}
+        ends = np.array([*(self.ranges[label][0] for label in later), *known.values()], np.float64)
         inner = CostScale(*cost_bounds).to_unit(ends).astype(np.float32)  # as the kernels compare costs
+        if self.offset:
+            span = cost_bounds[1] - cost_bounds[0]
+            inner += np.array([self.offset.get(label, 0.0) / span for label in (*later, *known)], np.float32)
         below = inner[: len(later)] < inner[len(later) :].min(initial=np.inf)
         return (later[int(below.argmax())],) if below.any() else ()
 
@@ -177,6 +181,7 @@ class Round:
             propensity=answers.propensity,
             outlook=Outlook(*parser.outlook()) if parser.has("outlook") else None,
             ask_truth=parser.asks_truth(),
+            offset=parser.number_of("offset"),
             truth=parser.truth(),
             costs=answers.costs,
             unasked=answers.unasked,
@@ -187,4 +192,4 @@ class Round:
         return parsed
 
 
-_MAPPINGS = ("predicted", "reasons", "propensity", "costs", "by")
+_MAPPINGS = ("predicted", "reasons", "propensity", "offset", "costs", "by")

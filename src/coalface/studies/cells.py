@@ -15,7 +15,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import coalface
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
 from coalface.studies import learners
@@ -75,7 +74,7 @@ def code_of(study: Study) -> dict[str, str]:
 
 @cache
 def _code_version(learner: str) -> str:
-    root = Path(coalface.__file__).parent
+    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     more = _DECISIVE_FOR_TAGGERS if learner == learners.TAGGER else ()
     for source in _sources(root, (*_DECISIVE, *more)):

@@ -1,7 +1,8 @@
 """Simulation: a run with known costs, of which the learner sees only those it asks for."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def simulate(
     candidates: Any = None,
     classes: Any = None,
     price: Any = None,
+    offset: Any = None,
+    asking_price: Any = None,
     batch: int = 1,
     stop_saving: float | None = None,
     progress: Progress | None = None,
@@ -54,6 +57,9 @@ def simulate(
     calls ``progress(done, total)`` from time to time. Ctrl-C ends the run early: the curve is ``interrupted``, and the
     learner keeps what it learned.
 
+    ``offset`` and ``asking_price`` are as in ``ask``; the test cost would leave out known parts, so it is not measured
+    with an offset.
+
     A learner with ``price_of_truth`` asks for true labels too, so ``cost`` must have rows of its ``cost_matrix``. At
     checkpoints, a true label counts as its price.
 
@@ -64,7 +70,8 @@ def simulate(
     (100, True)
     """
     simulation = _Simulation(learner, checkpoints, classes, batch, stop_saving, progress)
-    return simulation.of_rows(X, cost, X_test, cost_test, order, candidates, price)
+    known_parts = {"offset": offset, "asking_price": asking_price}
+    return simulation.of_rows(X, cost, X_test, cost_test, order, candidates, price, known_parts)
 
 
 def simulate_blocks(
@@ -112,9 +119,21 @@ class _Simulation:
         self.test: _TestSet | None = None
         self.spent, self.rows_before = 0.0, 0
 
-    def of_rows(self, X: Any, cost: Any, X_test: Any, cost_test: Any, order: Any, candidates: Any, price: Any) -> Curve:
+    def of_rows(
+        self,
+        X: Any,
+        cost: Any,
+        X_test: Any,
+        cost_test: Any,
+        order: Any,
+        candidates: Any,
+        price: Any,
+        known_parts: Mapping[str, Any],
+    ) -> Curve:
         """The curve of a run over these rows."""
-        self._start(X, cost, X_test, cost_test, order, candidates, price)
+        if known_parts["offset"] is not None and X_test is not None:
+            raise InputError("X_test is not measured with an offset. Leave it out, and predict with an offset later.")
+        self._start(X, cost, X_test, cost_test, order, candidates, price, known_parts)
         started, interrupted = time.perf_counter(), self._play_to_end()
         return self._curve(started, len(self.run_), interrupted=interrupted)
 
@@ -144,6 +163,7 @@ class _Simulation:
         order: Any,
         candidates: Any,
         price: Any,
+        known_parts: Mapping[str, Any] = MappingProxyType({}),
         n_rounds: int | None = None,
     ) -> None:
         """Check the rows and start to play them."""
@@ -157,6 +177,7 @@ class _Simulation:
         given = NO_ROUNDS._replace(costs=costs)
         if candidates is not None:
             given = given._replace(candidates=check_mask(candidates, len(rows), known, "candidates"))
+        given = given._replace(**learner.known_parts(rows, known, **known_parts))
         self.order = _checked_order(order, len(rows))
         self.price = None if price is None else checked_prices(by_label(price, known, "price"), (len(rows), len(known)))
         if self.price is not None and learner.price_of_truth is not None:

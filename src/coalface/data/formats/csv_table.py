@@ -130,7 +130,7 @@ def _of_numbers(source: Path, rows: CsvRows, options: TableOptions) -> CostDatas
 def _raw_table(source: Path, rows: CsvRows) -> Table:
     """All cells as texts, by column."""
     header = next(rows, (1, []))[1]
-    _check_header(source, header)
+    check_header(source, header)
     cells = [cells for _, cells in rows]
     columns = zip(*cells, strict=True) if cells else [[] for _ in header]
     return table_of(dict(zip(header, columns, strict=True)))
@@ -222,7 +222,8 @@ def _rows(source: Path, lines: Iterable[str], before: int) -> CsvRows:
         ) from None
 
 
-def _check_header(source: Path, header: list[str]) -> None:
+def check_header(source: Path, header: list[str]) -> None:
+    """Raise a FileFormatError unless all columns have distinct names."""
     if not header:
         raise FileFormatError(f"{source} must begin with a line of column names, got an empty file. Check the file.")
     titles = set(header)
@@ -239,7 +240,7 @@ def _layout(source: Path, header: list[str], options: TableOptions) -> _Layout:
         if title not in header:
             shown = ", ".join(repr(title) for title in header[:20])
             raise FileFormatError(f"{source} has no column {title!r}. Its columns are {shown}.")
-    _check_header(source, header)
+    check_header(source, header)
     costs = [place for place, title in enumerate(header) if title.startswith(COST_PREFIX) and title not in ignored]
     check_costs_or_label(source, header, [header[place] for place in costs], options)
     others = {*ignored, label, id, *(header[place] for place in costs)}

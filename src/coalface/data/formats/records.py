@@ -13,6 +13,7 @@ from coalface.data.dataset import CostDataset
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import table_of
 from coalface.data.formats.compression import DAMAGED, open_unpacked
+from coalface.data.formats.csv_table import check_header, csv_rows
 from coalface.data.formats.raw_table import TableOptions, dataset_of_table
 from coalface.errors import FileFormatError, InputError
 
@@ -100,6 +101,19 @@ def parquet_records(path: Path, skip: int = 0) -> Iterator[Mapping[str, Any]]:
                 skip = max(skip - len(batch), 0)
     except ArrowException as problem:
         raise FileFormatError(f"{path} must be a Parquet file ({problem}). Write it again.") from None
+
+
+def table_records(path: Path, format: str) -> list[Mapping[str, Any]]:
+    """The rows of a table in any format of ``TABLES`` as records; the cells of a CSV file are texts, None if empty."""
+    try:
+        if format == "csv":
+            rows = csv_rows(path)
+            header = next(rows, (1, []))[1]
+            check_header(path, header)
+            return [{name: cell or None for name, cell in zip(header, cells, strict=True)} for _, cells in rows]
+        return list(json_records(path) if format == "jsonl" else parquet_records(path))
+    except UnicodeDecodeError as problem:
+        raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
 
 
 def _dataset(source: Path, found: Iterator[Mapping[str, Any]], options: TableOptions) -> CostDataset:

@@ -88,6 +88,12 @@ class ExactModel(CostModel):
         """Whether the model chooses the unit of the features and the radius of the ball."""
         return isinstance(self.oracle, str) and self.oracle == AUTO
 
+    def grow(self) -> None:
+        """Make room for one more label, without answers; the theory's slack grows with the number of labels."""
+        self.theory = self._theory_schedule(self.n_labels + 1, self.checked_oracle)
+        self.spaces.append(VersionSpace(Answers(self.checked_oracle)))
+        self.engines.append(None)
+
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         return {**super().plain(), "oracle": plain_oracle(self.oracle)}

@@ -77,8 +77,9 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
 def error_response(
     request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
-    """An error as JSON for programs, as a page for people."""
-    if request.url.path.startswith("/api/"):
+    """An error as JSON for programs, as a page for people; an app of routes for programs only has no pages."""
+    app = request.scope.get("app")
+    if request.url.path.startswith("/api/") or (app is not None and getattr(app.state, "for_programs", False)):
         return problem(status, detail, headers, **more)
     values = {"title": HTTPStatus(status).phrase, "detail": detail}
     return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)

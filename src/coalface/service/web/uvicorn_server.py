@@ -11,6 +11,7 @@ from socket import IPPROTO_TCP, TCP_NODELAY
 
 import numpy as np
 import uvicorn
+from fastapi import FastAPI
 
 from coalface.errors import InputError
 from coalface.service.desk.desk import Desk
@@ -36,13 +37,18 @@ class ServerOptions:
     webhook: str | None = None
     webhook_secret: str = ""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host in _LOOPBACK
+
 
 def run_server(
     project: Project, options: ServerOptions, say: Callable[[str], None], warn: Callable[[str], None]
 ) -> None:
     """Serve the project until Ctrl-C or a SIGTERM; ``say`` and ``warn`` print a line for the user."""
     log = logging.getLogger("coalface")
-    with _message_if_slow(warn):
+    with message_if_slow(warn):
         desk = Desk(project)  # before all else: it locks the project
     try:
         if not desk.store.tokens():
@@ -50,30 +56,39 @@ def run_server(
                 f"{project.name} has no tokens, so no annotator can log in. Make one with coalface serve "
                 f"{project.folder} --new-token NAME --role engineer."
             )
-        with _message_if_slow(warn):
+        with message_if_slow(warn):
             warm_up(project)  # or the first annotator would wait for the compiler
-        config = _config(desk, options)
-        with config.bind_socket() as socket:
-            socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # or every other reply waits 40 ms for an acknowledgement
-            host = f"[{options.host}]" if ":" in options.host else options.host
-            say(f"{project.title} is at http://{host}:{socket.getsockname()[1]}  (Ctrl-C ends)")
-            if options.host not in _LOOPBACK:
-                say("Other machines can reach it. Use HTTPS for them, because requests carry tokens.")
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after uvicorn has ended, the desk saves a snapshot
-            log.info("serving %s on port %d", project.folder, socket.getsockname()[1])
-            uvicorn.Server(config).run(sockets=[socket])
+        listen(_app(desk, options), options, project.title, say)
     finally:
         desk.close()
         log.info("the desk of %s is closed", project.folder)
 
 
-def _config(desk: Desk, options: ServerOptions) -> uvicorn.Config:
+def listen(app: FastAPI, options: ServerOptions, title: str, say: Callable[[str], None]) -> None:
+    """Serve an app until Ctrl-C or a SIGTERM."""
+    config = _config(app, options)
+    with config.bind_socket() as socket:
+        socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # or every other reply waits 40 ms for an acknowledgement
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        say(f"{title} is at http://{host}:{socket.getsockname()[1]}  (Ctrl-C ends)")
+        if not options.is_local:
+            say("Other machines can reach it. Use HTTPS for them, because requests carry tokens.")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after uvicorn has ended, the desk saves a snapshot
+        logging.getLogger("coalface").info("serving %s on port %d", title, socket.getsockname()[1])
+        uvicorn.Server(config).run(sockets=[socket])
+
+
+def _app(desk: Desk, options: ServerOptions) -> FastAPI:
     messenger = None
     if options.webhook:
         place = desk.project.folder / "webhook.told"
         messenger = Messenger(desk, options.webhook, options.webhook_secret, place)
+    return service_of(desk, messenger, per_minute=options.per_minute)
+
+
+def _config(app: FastAPI, options: ServerOptions) -> uvicorn.Config:
     return uvicorn.Config(
-        service_of(desk, messenger, per_minute=options.per_minute),
+        app,
         options.host,
         options.port,
         log_level="warning",
@@ -89,7 +104,8 @@ def _config(desk: Desk, options: ServerOptions) -> uvicorn.Config:
 
 
 @contextmanager
-def _message_if_slow(warn: Callable[[str], None]) -> Iterator[None]:
+def message_if_slow(warn: Callable[[str], None]) -> Iterator[None]:
+    """Say why a start takes long, if it does."""
     message = "Starting; the first start on a machine compiles for about a minute ..."
     timer = threading.Timer(_PATIENCE, lambda: warn(message))
     timer.start()

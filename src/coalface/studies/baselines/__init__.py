@@ -1,6 +1,6 @@
 """Baselines: what users might choose instead of COAL, run on the same data and checkpoints as ``simulate``.
 
-``random-costs``, ``random-forest``, ``gradient-boosting`` and ``vw`` ask for costs; ``margin``,
+``random-costs``, ``random-forest``, ``gradient-boosting``, ``knn`` and ``vw`` ask for costs; ``margin``,
 ``cost-weighted-uncertainty`` and ``cost-embedding`` ask for true labels, and each answer counts as all K costs of its
 example.
 """
@@ -8,12 +8,12 @@ example.
 from coalface.studies.baselines.baseline import Baseline
 from coalface.studies.baselines.labels import COST_EMBEDDING, COST_WEIGHTED, MARGIN
 from coalface.studies.baselines.passive import RANDOM_COSTS
-from coalface.studies.baselines.regressors import GRADIENT_BOOSTING, RANDOM_FOREST
+from coalface.studies.baselines.regressors import GRADIENT_BOOSTING, KNN, RANDOM_FOREST
 from coalface.studies.baselines.vw import VW
 
 __all__ = ["BASELINES", "Baseline"]
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline
-    for baseline in (RANDOM_COSTS, RANDOM_FOREST, GRADIENT_BOOSTING, VW, MARGIN, COST_WEIGHTED, COST_EMBEDDING)
+    for baseline in (RANDOM_COSTS, RANDOM_FOREST, GRADIENT_BOOSTING, KNN, VW, MARGIN, COST_WEIGHTED, COST_EMBEDDING)
 }

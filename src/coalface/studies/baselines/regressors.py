@@ -26,9 +26,9 @@ from coalface.studies.baselines.problem import Problem, dense_rows
 from coalface.studies.checkpoints import CheckpointPlan
 
 _DRAWN = ("costs", "examples")
-_PARAMETERS = {"drawn": "costs", "n_trees": 100, "cost_bounds": (0.0, 1.0)}
+_PARAMETERS = {"drawn": "costs", "cost_bounds": (0.0, 1.0)}
 _STREAM = 1  # of random numbers, so that the draw is independent of the order of the rows
-NewRegressor = Callable[[int, int], Any]  # of the number of trees and a seed
+NewRegressor = Callable[[int, int], Any]  # of its size, the number of trees or neighbours, and a seed
 
 
 def drawn_costs(allowed: NDArray[np.bool_], random_state: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -85,7 +85,7 @@ class _Purchase:
         return cls(problem.plan_of_costs(rows, labels), step_of)
 
 
-def _run_on(problem: Problem, parameters: dict[str, Any], new_regressor: NewRegressor) -> BaselineRun:
+def _run_on(problem: Problem, parameters: dict[str, Any], new_regressor: NewRegressor, size: str) -> BaselineRun:
     X, X_test, cost = dense_rows(problem.examples), dense_rows(problem.test), problem.examples.cost.astype(np.float64)
     purchase = _Purchase.of(problem, parameters["drawn"])
     steps = purchase.plan.steps.tolist()
@@ -94,7 +94,7 @@ def _run_on(problem: Problem, parameters: dict[str, Any], new_regressor: NewRegr
     with threadpool_limits(limits=1, user_api="openmp"):  # a sweep runs one cell per core
         for step in steps:
             predicted = predicted_costs(
-                lambda: new_regressor(int(parameters["n_trees"]), problem.random_state),
+                lambda: new_regressor(int(parameters[size]), problem.random_state),
                 X,
                 np.where(purchase.step_of < step, cost, np.nan),
                 X_test,
@@ -116,20 +116,36 @@ def _gradient_boosting(n_trees: int, random_state: int) -> Any:
     return HistGradientBoostingRegressor(max_iter=n_trees, random_state=random_state)
 
 
-def _check(parameters: dict[str, Any], _n_labels: int) -> None:
+class _Neighbours:
+    """The mean cost of the nearest neighbours, of all of them if there are fewer."""
+
+    def __init__(self, n_neighbours: int) -> None:
+        self._n_neighbours = n_neighbours
+
+    def fit(self, X: NDArray[np.float64], cost: NDArray[np.float64]) -> Any:
+        from sklearn.neighbors import KNeighborsRegressor
+
+        return KNeighborsRegressor(min(self._n_neighbours, len(X))).fit(X, cost)
+
+
+def _knn(n_neighbours: int, _random_state: int) -> Any:
+    return _Neighbours(n_neighbours)
+
+
+def _check(parameters: dict[str, Any], size: str) -> None:
     if parameters["drawn"] not in _DRAWN:
         raise InputError(f"drawn must be one of {', '.join(map(repr, _DRAWN))}, got {parameters['drawn']!r}.")
-    whole_number("n_trees", parameters["n_trees"], least=1)
+    whole_number(size, parameters[size], least=1)
     CostScale.of(parameters["cost_bounds"])
 
 
-def _regressor_baseline(name: str, new_regressor: NewRegressor) -> Baseline:
+def _regressor_baseline(name: str, new_regressor: NewRegressor, size: str = "n_trees", default: int = 100) -> Baseline:
     return Baseline(
         name=name,
         asks="costs",
-        parameters=_PARAMETERS,
-        check_values=_check,
-        run_on=lambda problem, given: _run_on(problem, given, new_regressor),
+        parameters={**_PARAMETERS, size: default},
+        check_values=lambda parameters, _: _check(parameters, size),
+        run_on=lambda problem, given: _run_on(problem, given, new_regressor, size),
         package="scikit-learn",
         module="sklearn",
     )
@@ -137,3 +153,4 @@ def _regressor_baseline(name: str, new_regressor: NewRegressor) -> Baseline:
 
 RANDOM_FOREST = _regressor_baseline("random-forest", _random_forest)
 GRADIENT_BOOSTING = _regressor_baseline("gradient-boosting", _gradient_boosting)
+KNN = _regressor_baseline("knn", _knn, "n_neighbours", 20)

@@ -196,6 +196,7 @@ RULES = {
     "cost-weighted-uncertainty": Colour("cost-weighted-uncertainty", "#7a3b12", "#d9a27a"),
     "random-forest": Colour("random-forest", "#c1272d", "#ff8a80"),
     "gradient-boosting": Colour("gradient-boosting", "#6a4fb3", "#b79cf0"),
+    "knn": Colour("knn", "#1b8a9a", "#6fd3e0"),
 }
 ASKED = Colour("asked", "#0072b2", "#56b4e9")
 KNOWN = Colour("known", "#009e73", "#3ccba0")

@@ -1,0 +1,58 @@
+"""``coalface route report``."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.option_values import check_output
+from coalface.cli.route.serve import LedgerFile, RouterFile, existing, journal_of
+from coalface.cli.screen import print_table
+from coalface.errors import InputError
+
+
+def report(
+    model: RouterFile,
+    table: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TABLE]", help="Outcomes of all models, to measure quality against price."),
+    ] = None,
+    ledger: LedgerFile = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw quality against price: a file .svg, .png or .pdf.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Report what a router has spent and lost, and its quality against its price.
+
+    Without TABLE, the numbers are those of the journal that route serve keeps.
+    With TABLE, which needs the outcome of every model, the router is measured on it at many quality weights.
+    """
+    from coalface.routing.desk import RoutingDesk
+    from coalface.routing.outcomes import Outcomes
+    from coalface.routing.router import Router
+
+    router = Router.load(existing(model))
+    if table is None:
+        if figure is not None:
+            raise InputError("--figure needs TABLE, the outcomes to measure the router on. Pass it.")
+        journal = journal_of(model, ledger)
+        if not journal.is_file():
+            raise InputError(f"There is no journal {journal}. Start the service with: coalface route serve {model}")
+        found = RoutingDesk(router, journal).report()
+        if as_json:
+            typer.echo(json.dumps(found.to_json()))
+        else:
+            print_table("Routing", ("number", "value"), found.rows())
+        return
+    outcomes = Outcomes.read(table, models=router.models.tolist())
+    paid = outcomes.price if outcomes.has_prices else None
+    trade_off = router.trade_off(outcomes.examples, outcomes.loss, paid=paid)
+    if as_json:
+        typer.echo(trade_off.to_json())
+    else:
+        typer.echo(trade_off.table())
+    if figure is not None:
+        check_output(figure, "--figure")
+        trade_off.save_figure(figure)
+        typer.echo(f"Figure: {figure.resolve()}", err=True)

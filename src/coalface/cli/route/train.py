@@ -1,0 +1,99 @@
+"""``coalface route train``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.option_values import check_output, embedder_in, given, model_in, names_in
+from coalface.cli.screen import counted
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.routing.outcomes import Outcomes
+
+
+def train(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="Outcomes: one line per request and model.")],
+    *,
+    model: Annotated[Path, typer.Option(help="The file to save the router in.")],
+    value_of_quality: Annotated[
+        float, typer.Option(help="What a loss of 1 costs you, in the unit of the prices.")
+    ] = 1.0,
+    price: Annotated[
+        str | None,
+        typer.Option(help="The price of each model, such as small=0.1,large=2; by default the mean of its prices."),
+    ] = None,
+    active: Annotated[
+        bool, typer.Option("--active", help="Learn only the outcomes that the router asks for, row by row.")
+    ] = False,
+    model_column: Annotated[str, typer.Option(help="The column of the model.")] = "model",
+    loss_column: Annotated[
+        str | None, typer.Option(help="The column of the loss, from 0 to 1; by default loss or cost.")
+    ] = None,
+    price_column: Annotated[str, typer.Option(help="The column of what a run has cost.")] = "price",
+    id_column: Annotated[str, typer.Option(help="The column of the request's id.")] = "id",
+    ignore: Annotated[str | None, typer.Option(help="Columns to leave out, such as day,user.")] = None,
+    features: options.Features = None,
+    mellowness: options.Mellowness = None,
+    cost_model: options.CostModel = None,
+    seed: options.SeedIfGiven = None,
+    format: options.Format = "auto",
+    as_json: options.Json = False,
+) -> None:
+    """Learn which model handles which request, and save the router.
+
+    TABLE is CSV, JSON lines or Parquet. It has the columns model, loss (or cost) and, if known, price and id; all
+    other columns are the request: its text, or features. A request may lack the outcomes of some models.
+    """
+    from coalface.files.atomic import exclusive
+    from coalface.routing.outcomes import OutcomeColumns, Outcomes
+    from coalface.routing.router import Router
+    from coalface.routing.training import learn_outcomes
+
+    check_output(model, "--model")
+    left = () if ignore is None else tuple(names_in("--ignore", ignore))
+    columns = OutcomeColumns(model_column, loss_column, price_column, id_column, left)
+    outcomes = Outcomes.read(table, columns, format=format)
+    kind = model_in(cost_model, None)
+    parameters = given(features=embedder_in(features), mellowness=mellowness, model=kind, random_state=seed)
+    prices = prices_in(price, outcomes)
+    with exclusive(model):
+        if model.exists():
+            raise InputError(f"{model} exists already. Pass another --model.")
+        router = Router(outcomes.models, prices, value_of_quality, **parameters)
+        learn_outcomes(router, outcomes, active=active)
+        router.save(model)
+    n_known = int((outcomes.loss == outcomes.loss).sum())
+    facts = {
+        "model": str(model),
+        "requests": len(outcomes),
+        "models": len(outcomes.models),
+        "outcomes": router.outcomes_known_,
+        "outcomes_in_table": n_known,
+        "spent": router.spent_,
+        "prices": dict(zip(map(str, outcomes.models.tolist()), router.price(outcomes.examples[:1])[0], strict=True)),
+    }
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    typer.echo(
+        f"{model}: {counted(len(outcomes), 'request')}, {counted(len(outcomes.models), 'model')}, learned "
+        f"{counted(router.outcomes_known_, 'outcome')} of {n_known:,}"
+    )
+
+
+def prices_in(text: str | None, outcomes: "Outcomes") -> Any:
+    """The prices that an option gives, else the mean prices of the table; 0 if it has none."""
+    if text is None:
+        return outcomes.mean_prices() if outcomes.has_prices else 0.0
+    found: dict[str, float] = {}
+    for part in names_in("--price", text):
+        name, _, number = part.rpartition("=")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise InputError(f"--price must be like small=0.1,large=2, got {text!r}.") from None
+    return found

@@ -1,0 +1,203 @@
+"""``RoutingDesk``: routes requests, takes outcomes back, and learns them; a journal is the truth.
+
+A decision or an outcome is on disk before it is acknowledged. Opening the desk replays the journal on the trained
+router, so a killed process loses nothing, and the same journal gives the same router.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+
+from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
+from coalface.files.journal import Journal
+from coalface.routing.report import RouteLog, RoutingReport, report_of
+from coalface.routing.router import Router
+
+KIND, VERSION = "routing", 1
+_MOST_DECISIONS = 200_000  # kept in memory, so that their outcomes can be learned
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one model on one request: its loss, None for "can't tell", and what it cost, if known."""
+
+    model: str
+    loss: float | None
+    price: float | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A routed request; ``ask`` are the models whose outcomes the router would like to know."""
+
+    id: str
+    number: int
+    model: str
+    quality_weight: float
+    predicted_loss: Mapping[str, float]
+    lowest: Mapping[str, float]
+    highest: Mapping[str, float]
+    price: Mapping[str, float]
+    ask: tuple[str, ...]
+    example: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The decision as a line of the journal."""
+        infinite = self.quality_weight == np.inf
+        return {**vars(self), "ask": list(self.ask), "quality_weight": None if infinite else self.quality_weight}
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> "Decision":
+        """The decision of a line of the journal."""
+        weight = np.inf if line["quality_weight"] is None else float(line["quality_weight"])
+        return cls(**{**line, "ask": tuple(line["ask"]), "quality_weight": weight})
+
+
+class RoutingDesk:
+    """Routes requests with a router, and learns the outcomes that come back.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> router = Router(["small", "large"], price=[0.1, 1.0], value_of_quality=5.0)
+    >>> with TemporaryDirectory() as folder:
+    ...     desk = RoutingDesk(router, Path(folder, "routes.jsonl"))
+    ...     decision = desk.route({"text": "What is 2 + 2?"})
+    ...     learned = desk.take(decision.id, [Outcome("small", 0.0)])
+    ...     again = desk.take(decision.id, [Outcome("small", 0.0)])
+    >>> decision.ask, learned, again
+    (('small', 'large'), 1, 0)
+    """
+
+    def __init__(self, router: Router, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.router, self._clock, self._lock = router, clock, threading.RLock()
+        self._journal = Journal(path, KIND, VERSION)
+        self.log = RouteLog(value_of_quality=router.value_of_quality)
+        self._column = {str(model): k for k, model in enumerate(router.models.tolist())}
+        if self._journal.header is None:
+            self._journal.begin({"models": list(self._column), "value_of_quality": router.value_of_quality})
+        elif self._journal.header.get("models") != list(self._column):
+            raise InputError(
+                f"{path} has the decisions of {shortened(self._journal.header.get('models'))}, but the router chooses "
+                f"between {shortened(list(self._column))}. Pass another ledger."
+            )
+        for number, line in self._journal:
+            try:
+                self._replay(line)
+            except (KeyError, TypeError, ValueError) as problem:
+                raise self._journal.damaged(number, problem) from None
+
+    def route(
+        self, example: Any, *, quality_weight: float | None = None, models: Sequence[str] | None = None
+    ) -> Decision:
+        """Choose a model for a request, given as its text or as a record of features."""
+        X, record = _as_examples(example)
+        with self._lock:
+            number = len(self.log.decisions) + self.log.forgotten + 1
+            mask = self._mask(models)
+            routes = self.router.route(X, quality_weight=quality_weight, candidates=mask)
+            first = max(number, self.router.learner.round_)  # a round of its own, so that audits differ
+            queries = self.router.ask(X, candidates=mask, first_round=first)
+            parts = (routes.predicted_loss, routes.ranges.lowest, routes.ranges.highest, routes.price)
+            named = [dict(zip(self._column, part[0].tolist(), strict=True)) for part in parts]
+            decision = Decision(
+                f"{number}-{token_hex(8)}",
+                number,
+                str(routes.model[0]),
+                routes.quality_weight,
+                *named,
+                ask=queries.round(0).ask,
+                example=record,
+            )
+            self._journal.append([{"decision": decision.to_json(), "at": self._clock()}])
+            self._keep(decision)
+            return decision
+
+    def take(self, decision_id: str, outcomes: Sequence[Outcome]) -> int:
+        """Learn the outcomes of a request; returns how many are new. The same outcome twice counts once."""
+        with self._lock:
+            decision = self.log.decisions.get(decision_id)
+            if decision is None:
+                raise UnknownIdError(f"There is no decision {decision_id!r}. Send the id that the route returned.")
+            fresh = self._fresh(decision, outcomes)
+            if fresh:
+                lines = [{"model": one.model, "loss": one.loss, "price": one.price} for one in fresh]
+                self._journal.append([{"outcomes": lines, "of": decision.id, "at": self._clock()}])
+                self._learn(decision, fresh)
+            return len(fresh)
+
+    def report(self) -> RoutingReport:
+        """Spend, regret and counts so far."""
+        with self._lock:
+            return report_of(self.log)
+
+    # -- internals --------------------------------------------------------------------------------
+
+    def _fresh(self, decision: Decision, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """The outcomes that are not known yet; a ConflictError if one differs from what is known."""
+        known = dict(self.log.outcomes.get(decision.id, {}))
+        fresh = []
+        for one in outcomes:
+            if one.model not in self._column:
+                raise UnknownLabelError(one.model, self._column)
+            _check_outcome(one)
+            earlier = known.setdefault(one.model, one)
+            if earlier is one:
+                fresh.append(one)
+            elif (earlier.loss, earlier.price) != (one.loss, one.price):
+                raise ConflictError(
+                    f"Decision {decision.id} has another outcome of {one.model!r}: loss {earlier.loss}, price "
+                    f"{earlier.price}. An outcome cannot be changed."
+                )
+        return fresh
+
+    def _learn(self, decision: Decision, outcomes: Sequence[Outcome]) -> None:
+        loss = np.full((1, len(self._column)), np.nan)
+        asked = np.zeros(loss.shape, np.bool_)
+        for one in outcomes:
+            column = self._column[one.model]
+            loss[0, column], asked[0, column] = np.nan if one.loss is None else one.loss, True
+        late = decision.id in self.log.outcomes
+        X, _ = _as_examples(decision.example)
+        self.router.tell(X, loss, asked, late)
+        self.log.add_outcomes(decision.id, {one.model: one for one in outcomes})
+
+    def _replay(self, line: Mapping[str, Any]) -> None:
+        if "decision" in line:
+            self._keep(Decision.from_json(line["decision"]))
+            return
+        decision = self.log.decisions[line["of"]]
+        self._learn(decision, [Outcome(**one) for one in line["outcomes"]])
+
+    def _keep(self, decision: Decision) -> None:
+        self.log.decisions[decision.id] = decision
+        if len(self.log.decisions) > _MOST_DECISIONS:
+            self.log.forget_oldest()
+
+    def _mask(self, models: Sequence[str] | None) -> Any:
+        if models is None:
+            return None
+        unknown = [name for name in models if name not in self._column]
+        if unknown or not models:
+            raise UnknownLabelError(unknown[0] if unknown else "", self._column)
+        return np.array([[name in models for name in self._column]])
+
+
+def _as_examples(example: Any) -> tuple[Any, dict[str, Any]]:
+    """A request as the learner takes it, and as the journal keeps it."""
+    if isinstance(example, str):
+        example = {"text": example}
+    if not isinstance(example, Mapping) or not example:
+        raise InputError(f"example must be a text or an object of features, got {shortened(example)}.")
+    return [dict(example)], dict(example)
+
+
+def _check_outcome(one: Outcome) -> None:
+    if one.loss is not None and not 0.0 <= one.loss <= 1.0:
+        raise InputError(f"loss must lie between 0 and 1, or be null, got {one.loss} for {one.model!r}.")
+    if one.price is not None and not 0.0 <= one.price < np.inf:
+        raise InputError(f"price must be at least 0, or be null, got {one.price} for {one.model!r}.")

@@ -1,0 +1,279 @@
+"""``Router``: chooses the model with the least loss and price together, and asks for few outcomes to learn losses."""
+
+import os
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import as_cost_array, check_mask
+from coalface.data.encoding.table import is_raw, table_of
+from coalface.data.frames import by_label
+from coalface.data.labels import label_array
+from coalface.data.numbers import finite_number
+from coalface.errors import FileFormatError, InputError, in_one_line
+from coalface.files.bundle import read_bundle, write_bundle
+from coalface.learner.classifiers import CoalClassifier
+from coalface.models.contract import CostModel
+from coalface.rounds.ledger import Ledger
+from coalface.rounds.queries import Queries
+from coalface.routing.prices import Prices, checked_weight, offsets_of
+from coalface.routing.routes import Routes
+from coalface.routing.trade_off import TradeOff, usual_weights
+
+_KIND = "router"
+_UNKNOWN_LOSS = 0.5  # of a model without any answered outcome, as in ``CoalClassifier.predict``
+_OWN = ("abstain_cost", "abstain_label", "price_of_truth", "cost_bounds", "classes", "cost_matrix")
+
+
+class Router:
+    """Chooses a model for each request: the least ``value_of_quality`` x predicted loss + price.
+
+    Losses lie in [0, 1] and are learned; prices are known beforehand, in any unit of money. ``price`` is a number, one
+    per model (a mapping or a list), or a function from examples to prices (n, K). ``value_of_quality`` is what a loss
+    of 1 costs you, in the same unit. ``asking_price`` is the price of learning one outcome, by default ``price``: the
+    model has to run. ``settings`` are parameters of ``CoalClassifier``, which learns the losses as ``router.learner``.
+
+    >>> router = Router(["small", "large"], price={"small": 0.1, "large": 1.0}, value_of_quality=2.0)
+    >>> loss = {"small": 0.4, "large": 0.1}
+    >>> router = router.interview([[1.0]] * 50, lambda i, model: loss[model])
+    >>> router.predict([[1.0]]).tolist(), router.predict([[1.0]], quality_weight=10.0).tolist()
+    (['small'], ['large'])
+    """
+
+    def __init__(
+        self,
+        models: Any,
+        price: Any = 0.0,
+        value_of_quality: float = 1.0,
+        *,
+        asking_price: Any = None,
+        **settings: Any,
+    ) -> None:
+        own = next((name for name in _OWN if name in settings), None)
+        if own is not None:
+            raise InputError(f"A Router has no {own}, because it would not fit its prices. Leave it out.")
+        self.value_of_quality = finite_number("value_of_quality", value_of_quality, 0.0, above=True)
+        self.learner = CoalClassifier(label_array(models), **settings).begin()
+        self._set_prices(price, asking_price)
+        self.spent_ = 0.0  # on outcomes told so far, at their asking prices
+
+    @property
+    def models(self) -> NDArray[Any]:
+        """The models in the order of all columns."""
+        return np.asarray(self.learner.classes_)
+
+    @property
+    def outcomes_known_(self) -> int:
+        """The number of outcomes asked for so far."""
+        return self.learner.costs_queried_
+
+    # -- choosing ---------------------------------------------------------------------------------
+
+    def predict(self, X: Any, *, quality_weight: float | None = None, candidates: Any = None) -> NDArray[Any]:
+        """The chosen model of each example.
+
+        ``quality_weight`` replaces ``value_of_quality`` without learning again; 0 gives the cheapest model, infinity
+        the one with the least loss. ``candidates`` (n, K) are the models that can be chosen.
+        """
+        offset = self.offset(X, quality_weight)
+        return self.learner.predict(X, candidates=candidates, offset=offset)
+
+    def route(self, X: Any, *, quality_weight: float | None = None, candidates: Any = None) -> Routes:
+        """The chosen models with the predicted losses, their ranges and the prices: see ``Routes``."""
+        weight = self._weight(quality_weight)
+        offset = offsets_of(self.price(X), weight)
+        return Routes(
+            self.learner.best_labels(X, candidates=candidates, offset=offset),
+            self.predicted_loss(X),
+            self.learner.cost_range(X),
+            self.price(X),
+            weight,
+            self.models,
+        )
+
+    def predicted_loss(self, X: Any) -> NDArray[np.float64]:
+        """The predicted losses (n, K); a model without any outcome counts as 0.5 if others have some."""
+        predicted, silent = self.learner.predict_cost(X), self.learner.unanswered
+        return predicted if silent.all() else np.where(silent, _UNKNOWN_LOSS, predicted)
+
+    def price(self, X: Any) -> NDArray[np.float64]:
+        """The prices (n, K) of the models for these examples."""
+        return self._prices.of(X, _n_rows(X))
+
+    def asking_price(self, X: Any) -> NDArray[np.float64]:
+        """What learning one outcome costs, for each example and model, (n, K)."""
+        return self._asking_prices.of(X, _n_rows(X))
+
+    def offset(self, X: Any, quality_weight: float | None = None) -> NDArray[np.float64] | None:
+        """The prices in units of loss, as ``CoalClassifier`` takes them; None if only quality counts."""
+        return offsets_of(self.price(X), self._weight(quality_weight))
+
+    def trade_off(self, X: Any, loss: Any, *, paid: Any = None, quality_weights: Any = None) -> TradeOff:
+        """Mean loss against mean price over a sweep of quality weights, on examples with known losses (n, K).
+
+        ``paid`` (n, K) is what each model really cost, by default its price.
+
+        >>> router = Router(["small", "large"], price=[0.1, 1.0], value_of_quality=2.0)
+        >>> trade_off = router.tell([[1.0]] * 30, [[0.4, 0.1]] * 30).trade_off([[1.0]] * 5, [[0.5, 0.0]] * 5)
+        >>> trade_off.price[[0, trade_off.chosen, -1]].tolist()
+        [0.1, 0.1, 1.0]
+        """
+        price, shape = self.price(X), (_n_rows(X), len(self.models))
+        true = as_cost_array(by_label(loss, self.models, "loss"))
+        if true.shape != shape or np.isnan(true).any():
+            raise InputError(f"loss must have a known number for every example and model, shape {shape}.")
+        return TradeOff.of(
+            self.predicted_loss(X),
+            price,
+            true,
+            price if paid is None else as_cost_array(by_label(paid, self.models, "paid")),
+            models=self.models.tolist(),
+            weights=usual_weights(price) if quality_weights is None else quality_weights,
+            chosen=self.value_of_quality,
+        )
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    def ask(self, X: Any, max_costs: int | None = None, **others: Any) -> Queries:
+        """The outcomes worth asking for, given losses and prices; the router does not change.
+
+        ``others`` are further arguments of ``CoalClassifier.ask``, such as ``known`` and ``candidates``.
+
+        >>> router = Router(["small", "large"], price=[0.1, 9.0], value_of_quality=2.0, warm_up=0)
+        >>> print(router.ask([[1.0]]).reason(0))
+        round 1: asks for 0 of 2 costs
+              small  predicted   0.000  range 0.000 to 1.000  plus 0.000  only contender
+              large  predicted   0.000  range 0.000 to 1.000  plus 4.450  cannot be best
+        """
+        return self.learner.ask(X, max_costs, offset=self.offset(X), asking_price=self.asking_price(X), **others)
+
+    def tell(self, X: Any, loss: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
+        """Learn the known losses (n, K), NaN elsewhere; the arguments are those of ``CoalClassifier.tell``."""
+        offset = asked.offset if isinstance(asked, Queries) else self.offset(X)
+        self.learner.tell(X, loss, asked, late, candidates=candidates, offset=offset)
+        mask = asked.mask if isinstance(asked, Queries) else asked
+        known = ~np.isnan(as_cost_array(by_label(loss, self.models, "loss")))
+        bought = known if mask is None else check_mask(mask, len(known), self.models, "asked")
+        self.spent_ += float(self.asking_price(X)[bought].sum())
+        return self
+
+    def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
+        """Ask about each example, one outcome after another, then learn them; ``answer(i, model)`` gives the loss."""
+        prices, column = self.asking_price(X), {model: k for k, model in enumerate(self.models.tolist())}
+
+        def paid(i: int, model: Any) -> float:
+            loss = answer(i, model)
+            self.spent_ += float(prices[i, column[model]])
+            return loss
+
+        self.learner.interview(X, paid, candidates=candidates, offset=self.offset(X), asking_price=prices)
+        return self
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the router to one file, atomically; ``load`` restores it. A price function is not saved."""
+        with self.learner.model_.lock:
+            meta, arrays = self.learner.bundled()
+        own = {
+            "value_of_quality": self.value_of_quality,
+            "price": self._prices.plain(),
+            "asking_price": None if self._asking_prices is self._prices else self._asking_prices.plain(),
+            "spent": self.spent_,
+        }
+        write_bundle(path, _KIND, {**meta, "router": own}, arrays)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        price: Any = None,
+        asking_price: Any = None,
+        model: CostModel | None = None,
+        features: Any = None,
+    ) -> "Router":
+        """The router that ``save`` wrote; ``price`` and ``asking_price`` are given again if they are functions.
+
+        ``model`` and ``features`` are those of ``CoalClassifier.load``.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     Router(["small", "large"], price=[0.1, 1.0]).save(f"{folder}/models.router")
+        ...     Router.load(f"{folder}/models.router").price([[1.0]]).tolist()
+        [[0.1, 1.0]]
+        """
+        meta, arrays = read_bundle(path, _KIND)
+        try:
+            own = meta["router"]
+            prices = _given_again(own["price"], price, "price")
+            asking = own["asking_price"]
+            asking_prices = None if asking is None else _given_again(asking, asking_price, "asking_price")
+            value, spent = float(own["value_of_quality"]), float(own["spent"])
+        except (KeyError, TypeError, ValueError) as problem:
+            raise FileFormatError(f"{path} was not saved by Router.save: {in_one_line(problem)}.") from None
+        learner = CoalClassifier.from_bundle(meta, arrays, model, features, path)
+        return cls._around(learner, prices, value, asking_prices, spent)
+
+    def record_to(self, ledger: Ledger) -> Self:
+        """From now on, write every round to this empty ledger before it is learned."""
+        self.learner.record_to(ledger)
+        return self
+
+    @classmethod
+    def from_ledger(
+        cls,
+        ledger: Ledger,
+        price: Any = 0.0,
+        value_of_quality: float = 1.0,
+        *,
+        asking_price: Any = None,
+        model: CostModel | None = None,
+        features: Any = None,
+    ) -> "Router":
+        """Rebuild the router from a ledger, bit for bit; it continues to record there.
+
+        Every round holds the known part of its costs, so replaying needs no prices. ``price``, ``value_of_quality`` and
+        ``asking_price`` are those of the decisions to come. ``spent_`` begins at 0.
+        """
+        learner = CoalClassifier.from_ledger(ledger, model, features)
+        value = finite_number("value_of_quality", value_of_quality, 0.0, above=True)
+        return cls._around(learner, price, value, asking_price, 0.0)
+
+    # -- internals --------------------------------------------------------------------------------
+
+    @classmethod
+    def _around(cls, learner: CoalClassifier, price: Any, value: float, asking_price: Any, spent: float) -> "Router":
+        router = cls.__new__(cls)
+        router.learner, router.value_of_quality, router.spent_ = learner, value, spent
+        router._set_prices(price, asking_price)
+        return router
+
+    def _set_prices(self, price: Any, asking_price: Any) -> None:
+        self._prices = Prices.checked(price, self.models, "price")
+        own = asking_price is not None
+        self._asking_prices = Prices.checked(asking_price, self.models, "asking_price") if own else self._prices
+
+    def _weight(self, quality_weight: float | None) -> float:
+        return self.value_of_quality if quality_weight is None else checked_weight("quality_weight", quality_weight)
+
+    def __repr__(self) -> str:
+        return f"Router({self.models.tolist()}, value_of_quality={self.value_of_quality:g})"
+
+
+def _n_rows(X: Any) -> int:
+    """The number of examples, raw or not."""
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    return table_of(X).n_rows if is_raw(X) else len(X)
+
+
+def _given_again(saved: Any, given: Any, name: str) -> Any:
+    """The saved prices, or the ones given in their place; an InputError if the file has only the name of a function."""
+    if given is not None:
+        return given
+    if isinstance(saved, dict):
+        raise InputError(f"its {name} is the function {saved['function']!r}, which is not saved: pass {name}=...")
+    return saved

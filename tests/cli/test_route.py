@@ -1,0 +1,77 @@
+"""``coalface route``: train, report, and the address that serve refuses."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from coalface import Router
+from coalface.cli.entry import main
+from coalface.routing.desk import Outcome, RoutingDesk
+
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "routing" / "route_prompts.py"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("outcomes.csv", 0), ("test.csv", 1)):
+        EXAMPLE["write_outcomes"](Path(name), *EXAMPLE["prompts"](120, seed))
+    return tmp_path
+
+
+def run(capsys, *words):
+    code = main(list(words))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_train_learns_all_outcomes_or_those_it_asks_for_and_report_measures_them(folder, capsys):
+    code, out, _ = run(capsys, "route", "train", "outcomes.csv", "--model", "a.router", "--value-of-quality", "0.05")
+    assert (code, out) == (0, "a.router: 120 requests, 3 models, learned 360 outcomes of 360\n")
+    code, out, _ = run(capsys, "route", "train", "outcomes.csv", "--model", "b.router", "--active", "--json")
+    facts = json.loads(out)
+    assert facts["outcomes"] < facts["outcomes_in_table"] == 360
+    assert facts["prices"] == pytest.approx(EXAMPLE["DOLLARS"])
+    code, out, _ = run(capsys, "route", "report", "a.router", "test.csv", "--figure", "figure.svg")
+    assert (code, "<- in use" in out, "always large" in out) == (0, True, True)
+    assert Path("figure.svg").read_text().count("<svg") == 1
+    points = json.loads(run(capsys, "route", "report", "a.router", "test.csv", "--json")[1])
+    assert points["quality_weight"][-1] is None
+    assert points["models"]["small"]["price"] == pytest.approx(0.0002)
+
+
+def test_report_reads_the_journal(folder, capsys):
+    router = Router(["small", "large"], [0.5, 2.0])
+    router.save("a.router")
+    desk = RoutingDesk(router, Path("a.router.journal"))
+    desk.take(desk.route("a sum").id, [Outcome("small", 0.25), Outcome("large", 0.0)])
+    report = json.loads(run(capsys, "route", "report", "a.router", "--json")[1])
+    assert (report["decisions"], report["outcomes"], report["spend"]) == (1, 2, 2.5)
+    assert "2 of 1 requests" in run(capsys, "route", "report", "a.router")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("train", "outcomes.csv", "--model", "a.router", "--price", "small"), "--price must be like small=0.1"),
+        (("train", "outcomes.csv", "--model", "a.router", "--price", "small=1"), "got none for 'large'"),
+        (("train", "outcomes.csv", "--model", "a.router", "--loss-column", "x"), "must have a column 'x'"),
+        (("train", "outcomes.csv", "--model", "a.router", "--value-of-quality", "0"), "--value-of-quality must be"),
+        (("serve", "none.router"), "There is no router none.router. Train one with"),
+        (("serve", "none.router", "--host", "0.0.0.0"), "so a token is needed. Set $COALFACE_ROUTE_TOKEN"),
+        (("report", "none.router"), "There is no router"),
+    ],
+)
+def test_a_mistake_is_one_line(folder, capsys, monkeypatch, words, message):
+    monkeypatch.delenv("COALFACE_ROUTE_TOKEN", raising=False)
+    code, _, err = run(capsys, "route", *words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err
+
+
+def test_an_existing_router_is_never_overwritten(folder, capsys):
+    Path("a.router").write_text("mine")
+    code, _, err = run(capsys, "route", "train", "outcomes.csv", "--model", "a.router")
+    assert (code, err) == (2, "coalface: a.router exists already. Pass another --model.\n")
