@@ -124,5 +124,9 @@ class UnansweredWarning(UserWarning):
     """No cost of some label was ever answered, so its predictions say nothing."""
 
 
+class MisspecifiedWarning(UserWarning):
+    """The class of regressors cannot hold the true costs, so ranges may exclude them."""
+
+
 class EmptyVersionSpaceWarning(UserWarning):
     """No regressor was within the slack of the best one at every round; earlier rounds are ignored."""

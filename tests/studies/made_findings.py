@@ -35,6 +35,7 @@ def a_run(asked, test_cost, *, data="digits", line="coal", rate=0.5, permutation
         spent=float(spent[-1]),
         seconds=0.25,
         points=Points(asked, examples, test_cost, spent),
+        auc_published=float(other.get("auc_published", np.nan)),
     )
 
 

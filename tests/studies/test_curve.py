@@ -47,8 +47,22 @@ def test_a_curve_survives_being_written_as_json(test_cost, at_doublings, interru
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_the_area_is_the_sum_of_trapezoids(heights):
     assert curve([0.5], heights).auc == pytest.approx(np.trapezoid(heights), abs=1e-12)
-    performance = 1 - np.array(heights)
-    assert curve([0.5], heights).auc_published == pytest.approx(np.trapezoid(performance), abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1000)), min_size=2, max_size=9))
+def test_the_published_area_is_that_under_the_performance_against_the_logarithm_of_the_questions(steps):
+    heights, asked = [cost for cost, _ in steps], np.cumsum([10] + [more for _, more in steps])[1:]
+    run = replace(curve([0.5], heights), asked_at_doublings=asked.astype(np.float64))
+    expected = np.trapezoid(1 - np.array(heights), np.log2(asked))
+    assert run.auc_published == pytest.approx(expected, abs=1e-9)
+    assert Curve.from_json(run.to_json()).auc_published == run.auc_published
+
+
+def test_a_run_that_never_asks_has_no_published_area_and_an_older_curve_an_unknown_one():
+    silent = curve([0.5], [0.5, 0.5])
+    assert replace(silent, asked_at_doublings=np.zeros(2)).auc_published == 0.0
+    assert np.isnan(silent.auc_published)
+    assert "asked_at_doublings" not in silent.to_values()
 
 
 @given(st.floats(0, 1), st.integers(2, 9))

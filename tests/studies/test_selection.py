@@ -97,3 +97,16 @@ def test_no_other_rate_is_better_nor_as_good_and_smaller(pairs):
 
 def test_an_auc_that_is_not_known_never_wins():
     assert best_rate([0.1, 0.5], [np.nan, 3.0]) == 0.5
+
+
+def test_the_papers_rate_has_the_largest_median_of_its_own_area():
+    runs = [
+        a_run([100], [0.5], rate=rate, permutation=permutation, auc=rate, auc_published=area)
+        for rate, areas in {0.1: [1, 2, 9], 0.5: [3, 3, 3], 1.0: [4, 1, 1]}.items()
+        for permutation, area in enumerate(areas)
+    ]
+    (choice,) = choose_rates(findings(runs, baseline="coal"))
+    assert (choice.rate, choice.rate_published) == (0.1, 0.5)
+    assert choice.aucs_published == (2.0, 3.0, 1.0)
+    (older,) = choose_rates(findings(runs_with({0.1: [1.0], 0.5: [2.0]}), baseline="coal"))
+    assert older.rate_published is None

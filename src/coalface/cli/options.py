@@ -115,7 +115,7 @@ WarmUp = Annotated[
     ),
 ]
 WidthScale = Annotated[float | None, typer.Option(help="A smaller value asks about narrower ranges.")]
-Slack = Annotated[str | None, typer.Option(help="published or noise-scaled.")]
+Slack = Annotated[str | None, typer.Option(help="published, noise-scaled or printed.")]
 AuditRate = Annotated[float | None, typer.Option(help="Probability per example of one extra, random question.")]
 MissRate = Annotated[
     float | None, typer.Option(help="How often the best label may be missed; audits ask for all costs.")

@@ -11,7 +11,17 @@ import numpy as np
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.regression import clipped
 from coalface.kernels.rules import is_new
-from coalface.kernels.state import DERIVATIVE, F32, NOISE_SCALED, SLACK_FACTOR, Model, Scratch, Settings
+from coalface.kernels.state import (
+    DERIVATIVE,
+    F32,
+    NOISE_SCALED,
+    PRINTED,
+    SLACK_FACTOR,
+    SLOTS_USED,
+    Model,
+    Scratch,
+    Settings,
+)
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.float32(number) for number in (0, 1, 2, 3, 4))
 _TINY = np.float32(1e-30)
@@ -38,10 +48,23 @@ def pull_each(gap: F32, budget: F32, out: F32) -> None:
         out[k] = pull(gap[k], budget[k])
 
 
+PRINTED_CONSTANT = 324.0
+PRINTED_FAILURE = 0.05  # the paper leaves it open; 0.01 would add less than one feature to the dimension
+
+
 @inlined
 def summed_slack(settings: Settings, round_number: int) -> float:
-    """How much more summed loss than the best regressor a plausible one may have."""
-    return settings.mellowness * np.log(np.float64(settings.n_labels) * max(round_number - 1, 1))  # type: ignore[no-any-return]
+    """How much more summed loss than the best regressor a plausible one may have; one label counts as two."""
+    n_labels = np.float64(max(settings.n_labels, 2))
+    return settings.mellowness * np.log(n_labels * max(round_number - 1, 1))  # type: ignore[no-any-return]
+
+
+@inlined
+def printed_slack(settings: Settings, n_features: int, round_number: int) -> float:
+    """The slack as the paper prints it, mellowness * nu / (round - 1), for the number of features learned so far."""
+    past, features = np.float64(max(round_number - 1, 1)), np.float64(n_features)
+    union = np.log(8.0 * np.e * settings.n_labels * (features + 1.0) / PRINTED_FAILURE) + 2.0 * np.log(past)
+    return settings.mellowness * PRINTED_CONSTANT * (features * np.log(past) + union) / past  # type: ignore[no-any-return]
 
 
 @inlined
@@ -55,7 +78,11 @@ def bound_costs(model: Model, settings: Settings, scratch: Scratch, round_number
     )
     squared_residuals, answered = model.squared_residuals, model.answered
     budget = scratch.step  # reused: step is not needed until the row is learned
-    slack = summed_slack(settings, round_number) * scratch.pacing[SLACK_FACTOR]
+    if settings.slack == PRINTED:
+        slack = printed_slack(settings, model.counters[SLOTS_USED] - 1, round_number)
+    else:
+        slack = summed_slack(settings, round_number)
+    slack *= scratch.pacing[SLACK_FACTOR]
     noise_scaled = settings.slack == NOISE_SCALED
     lanes = lowest.shape[0]
     for k in range(lanes):

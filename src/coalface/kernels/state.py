@@ -56,7 +56,7 @@ MOST_AUDITED = 0.5  # costs per example that full audits may ask for on average
 COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
 ADAX, ADAGRAD = range(2)
 SHADOW, SEEN_ONLY, DERIVATIVE = range(3)
-PUBLISHED, NOISE_SCALED = range(2)
+PUBLISHED, NOISE_SCALED, PRINTED = range(3)
 
 # reasons why a cost is or is not asked for
 (

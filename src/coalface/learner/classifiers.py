@@ -3,12 +3,12 @@
 from typing import Any, Self
 
 from coalface.learner.estimator import CostClassifier
-from coalface.learner.settings import AS_PUBLISHED
+from coalface.learner.settings import AS_PRINTED, AS_PUBLISHED
 from coalface.models.choice import model_of
 from coalface.models.committee import CommitteeModel, Member
 from coalface.models.contract import CostModel
-from coalface.models.exact.model import ExactModel
-from coalface.models.exact.user_oracles import oracle_of
+from coalface.models.exact.model import ExactModel, plain_oracle
+from coalface.models.exact.schedule import PUBLISHED
 from coalface.models.ridge import RidgeModel
 
 
@@ -68,11 +68,29 @@ class CoalClassifier(CostClassifier):
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
         """The paper's learner, as its authors run it in Vowpal Wabbit; ``others`` override.
 
+        Vowpal Wabbit differs from the paper's text in four settings, for which see ``as_printed``: its slack is
+        mellowness * ln(K (i - 1)), its width threshold 0.5 / sqrt(i); it accumulates squared features instead of
+        squared gradients ("adax"), and it computes sensitivities after an imaginary update ("shadow").
+
         >>> learner = CoalClassifier.as_published(classes=["walk", "fly"], warm_up=10)
         >>> learner.slack, learner.audit_rate, learner.learning_rate, learner.warm_up
         ('published', 0.0, 0.5, 10)
         """
         return cls(**{**AS_PUBLISHED, "mellowness": mellowness, "learning_rate": learning_rate, **others})
+
+    @classmethod
+    def as_printed(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
+        """The paper's learner to the letter of its text; ``others`` override.
+
+        The slack is mellowness * nu_(i-1) / (i - 1) with nu_n = 324 (d ln n + ln(8 K e (d + 1) n^2 / 0.05)) and d the
+        number of features learned so far, the width threshold 1 / sqrt(i), the update AdaGrad's, and the sensitivity
+        the derivative of the update. ``docs/paper.md`` says what comes of it.
+
+        >>> learner = CoalClassifier.as_printed(classes=["walk", "fly"])
+        >>> learner.slack, learner.width_scale, learner.accumulator, learner.sensitivity
+        ('printed', 1.0, 'adagrad', 'derivative')
+        """
+        return cls(**{**AS_PRINTED, "mellowness": mellowness, "learning_rate": learning_rate, **others})
 
     @property
     def committee_(self) -> list[Member]:
@@ -103,13 +121,16 @@ class OracleCoalClassifier(CostClassifier):
     """
 
     model_: ExactModel
-    _learned_with = ("cost_bounds", "oracle", "ranges", "schedule", "dimension", "horizon", "failure_probability")
+    _learned_with = (
+        *("cost_bounds", "oracle", "ranges", "schedule"),
+        *("dimension", "horizon", "failure_probability", "constant"),
+    )
 
     def __init__(
         self,
         classes: Any = None,
         cost_matrix: Any = None,
-        oracle: Any = None,
+        oracle: Any = "auto",
         ranges: str = "dual",
         schedule: str = "practical",
         rule: str = "coal",
@@ -129,18 +150,17 @@ class OracleCoalClassifier(CostClassifier):
         abstain_label: Any = None,
         alike: float | None = 1.0,
         price_of_truth: float | None = None,
+        constant: float = PUBLISHED,
     ) -> None:
         self._store(locals())
 
     def _cost_model(self) -> ExactModel:
-        return ExactModel(
-            self.oracle, self.ranges, self.schedule, self.dimension, self.horizon, self.failure_probability
-        )
+        theory = (self.dimension, self.horizon, self.failure_probability, self.constant)
+        return ExactModel(self.oracle, self.ranges, self.schedule, *theory)
 
     def plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""
-        params = super().plain_params()
-        return params if self.oracle is None else {**params, "oracle": oracle_of(self.oracle).plain()}
+        return {**super().plain_params(), "oracle": plain_oracle(self.oracle)}
 
 
 class RidgeCoalClassifier(CostClassifier):

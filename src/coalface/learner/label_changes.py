@@ -89,7 +89,9 @@ class LabelLearner(AskingLearner):
                     recorder.incomplete = True
                 raise
             if recorder is not None:
-                self._recorder = self._new_recorder(recorder.ledger, recorder)
+                self._recorder = self._new_recorder(
+                    recorder.ledger, has_encoder=recorder.has_encoder, budget=recorder.budget
+                )
         return self
 
     def _apply(self, change: LabelChange, after: LabelSet) -> None:

@@ -180,11 +180,11 @@ class PersistentLearner(LabelLearner):
             described["features"] = plain_features(params["features"])
         return _plain(params | dict.fromkeys(described)) | described
 
-    def _new_recorder(self, ledger: Ledger, before: Recorder | None = None) -> Recorder:
-        """A recorder for the labels as they are; ``before`` wrote to the same ledger."""
-        budget = self.plain_budget if before is None else before.budget
-        recorder = Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self), budget)
-        recorder.has_encoder = recorder.has_encoder if before is None else before.has_encoder
+    def _new_recorder(self, ledger: Ledger, *, has_encoder: bool | None = None, budget: Any = None) -> Recorder:
+        """A recorder for the labels as they are; ``has_encoder`` and ``budget`` are what the ledger has already."""
+        known = self.plain_budget if budget is None else budget
+        recorder = Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self), known)
+        recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
         return recorder
 
     def _restore_encoder(self, plain: Any) -> None:

@@ -24,6 +24,7 @@ from coalface.kernels.state import (
     NO_DOMINATION,
     NOISE_SCALED,
     PASSIVE,
+    PRINTED,
     PUBLISHED,
     SEEN_ONLY,
     SHADOW,
@@ -31,11 +32,12 @@ from coalface.kernels.state import (
 )
 from coalface.learner.budget import Budget
 from coalface.models.choice import model_of
+from coalface.models.online import OnlineModel
 
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
 SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
-SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED}
+SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED, "printed": PRINTED}
 AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors run in Vowpal Wabbit
     {
         "rule": "coal",
@@ -55,6 +57,9 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "miss_rate": None,
         "price_of_truth": None,
     }
+)
+AS_PRINTED: Mapping[str, Any] = MappingProxyType(  # the same learner where the paper's text differs
+    {**AS_PUBLISHED, "width_scale": 1.0, "slack": "printed", "accumulator": "adagrad", "sensitivity": "derivative"}
 )
 
 
@@ -109,7 +114,7 @@ _NAMES = (
 @lru_cache(maxsize=256, typed=True)  # services check the same parameters for every row
 def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
     params = dict(zip(_NAMES, values, strict=True))
-    model_of(params["model"])
+    _check_printed(params)
     return Settings(
         n_labels=n_labels,
         rule=choice(params, "rule", RULES),
@@ -131,6 +136,14 @@ def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
         if params["price_of_truth"] is None
         else number(params, "price_of_truth", 0.0, math.inf, above=True),
     )
+
+
+def _check_printed(params: Mapping[str, Any]) -> None:
+    if not isinstance(model_of(params["model"]), OnlineModel) and params["slack"] == "printed":
+        raise InputError(
+            f"slack='printed' needs model='online', whose slack the paper prints, got model={params['model']!r}. "
+            "Use slack='published', or schedule='theory' with OracleCoalClassifier."
+        )
 
 
 def _abstain_cost(params: Mapping[str, Any]) -> float:

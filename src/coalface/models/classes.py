@@ -98,7 +98,7 @@ class ClassModel(CostModel):
             return Ranged(self.predict(rows), lowest, highest)
         chances, variances = self.fit.with_variances(rows)
         rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
-        slack = settings.mellowness * np.log(self.n_labels * rounds)
+        slack = settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
         few = _FEW_EXAMPLES / (_PRIOR_EXAMPLES + self.examples.counts)
         up = np.sqrt(2.0 * slack[:, None] * (_LAPLACE_SHARE * variances + few))
         down = np.where((slack[:, None] > 0) & self._rare(self.examples.counts), np.inf, up)

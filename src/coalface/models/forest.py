@@ -84,7 +84,7 @@ class ForestModel(CostModel):
         """Predictions, and ranges as wide as the trees disagree; few answers widen them too, none to [0, 1]."""
         predicted, variance = self._read(rows)
         rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
-        slack = _SLACK_SHARE * settings.mellowness * np.log(self.n_labels * rounds)
+        slack = _SLACK_SHARE * settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
         reach = np.sqrt(slack[:, None] * (variance + 1.0 / (1.0 + self.answers.counts))).astype(np.float32)
         reach[:, self.answers.counts == 0] = 1.0
         return Ranged(predicted, np.maximum(predicted - reach, 0.0), np.minimum(predicted + reach, 1.0))

@@ -126,7 +126,7 @@ class RidgeModel(CostModel):
 
     def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
         """How much more summed loss than the best regressor a plausible one may have, per row and label."""
-        slack = settings.mellowness * np.log(self.n_labels * np.maximum(rounds - 1.0, 1.0))
+        slack = settings.mellowness * np.log(max(self.n_labels, 2) * np.maximum(rounds - 1.0, 1.0))
         if settings.slack != NOISE_SCALED:
             return np.broadcast_to(slack[:, None], (len(rounds), self.n_labels))
         squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]

@@ -84,6 +84,7 @@ class CheckpointRecorder:
         self._measure = measure
         self._measured: list[Checkpoint] = []
         self._at_doublings: list[float] = []
+        self._asked: list[float] = []  # at the same moments
         self._n_reached = 0
 
     def end_at(self, n_rounds: int) -> None:
@@ -99,6 +100,7 @@ class CheckpointRecorder:
             measured = self._measure()
             if reached > self._n_reached:
                 self._measured.append(measured)
+            self._asked += [costs_queried] * (doubling - len(self._asked))
             self._at_doublings += [measured.test_cost] * (doubling - len(self._at_doublings))
             self._n_reached = reached
         ahead = np.concatenate([self.checkpoints[reached : reached + 1], self._doublings[doubling : doubling + 1]])
@@ -115,7 +117,8 @@ class CheckpointRecorder:
     ) -> Curve:
         """The curve of the run, which ends here."""
         last = self._measure()
-        missed = [last.test_cost] * (len(self._doublings) - len(self._at_doublings))
+        n_missed = len(self._doublings) - len(self._at_doublings)
+        asked = last.costs_queried + (price_of_truth or 0.0) * last.truths_queried
         at_end = bool(self._measured) and _progress(self._measured[-1]) == _progress(last)
         measured = self._measured if at_end else [*self._measured, last]
         costs, examples, rounds, test_cost, spent, truths = zip(*measured, strict=True)
@@ -125,7 +128,8 @@ class CheckpointRecorder:
             examples_queried=np.array(examples, np.int64),
             rounds=np.array(rounds, np.int64),
             test_cost=np.array(test_cost, np.float64),
-            at_doublings=np.array([*self._at_doublings, *missed], np.float64),
+            at_doublings=np.array([*self._at_doublings, *[last.test_cost] * n_missed], np.float64),
+            asked_at_doublings=np.array([*self._asked, *[asked] * n_missed], np.float64),
             seconds=seconds,
             interrupted=interrupted,
             stopped=stopped,

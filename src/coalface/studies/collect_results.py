@@ -79,6 +79,7 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
         spent=float(spent[-1]),
         seconds=float(record["seconds"]),
         points=Points(costs, curve.examples_queried, curve.test_cost, spent),
+        auc_published=curve.auc_published,
     )
 
 

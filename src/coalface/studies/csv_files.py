@@ -41,15 +41,22 @@ def write_csv(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Any]]
     return n
 
 
-def read_csv(path: Path, columns: Mapping[str, Parser], n_rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_csv(
+    path: Path, columns: Mapping[str, Parser], n_rows: int, optional: Mapping[str, Parser] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows with their line numbers; a FileFormatError names the damaged line.
+
+    The ``optional`` columns may be missing, all together; they follow the others.
 
     If the file does not exist, ``path.gz``, packed by gzip, is read instead.
     """
     reader = csv.reader(io.StringIO(_text_of(path), newline=""), strict=True)
     n, names = 0, list(columns)
     try:
-        if (found := next(reader, [])) != names:
+        found = next(reader, [])
+        if optional and found == [*names, *optional]:
+            columns = {**columns, **optional}
+        elif found != names:
             raise FileFormatError(
                 f"{path}, line 1: the columns must be {','.join(names)}, got {','.join(found)}. {REMEDY}."
             )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _FRAME = ("costs_queried", "examples_queried", "rounds", "test_cost")
 
 _OF_TRUTHS = ("truths_queried", "price_of_truth")  # fields that most curves lack
+_AT_DOUBLINGS = "asked_at_doublings"  # missing in curves of earlier versions
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Curve:
 
     ``checkpoints`` are the numbers of costs at which the run was to be measured. ``at_doublings`` holds the test cost
     when 10 K 2^(q-1) costs were first reached, q = 1, 2, ...: the common axis on which runs are compared. A number
-    never reached has the run's final test cost. ``spent`` is the price of all questions, None where asking has no
+    never reached has the run's final test cost. ``asked_at_doublings`` has the numbers of costs asked for by then;
+    None in curves of earlier versions. ``spent`` is the price of all questions, None where asking has no
     price. ``stopped`` says that the run ended early because more questions would have saved too little,
     ``interrupted`` that Ctrl-C ended it. ``truths_queried`` counts the true labels asked for, None where the learner
     never asks for one; ``price`` counts them and the costs together, and the checkpoints are on its scale.
@@ -51,6 +53,7 @@ class Curve:
     stopped: bool = False
     truths_queried: NDArray[np.int64] | None = None
     price_of_truth: float | None = None
+    asked_at_doublings: NDArray[np.float64] | None = None
 
     @property
     def price(self) -> NDArray[np.float64]:
@@ -62,13 +65,29 @@ class Curve:
 
     @property
     def auc(self) -> float:
-        """The area under the test cost on a log2 axis of queried costs: smaller is better."""
+        """The area under the test cost on a log2 axis of queried costs: smaller is better.
+
+        Every run has the whole axis: a run that ends early keeps its final test cost.
+        """
         return 0.5 * float((self.at_doublings[:-1] + self.at_doublings[1:]).sum())
 
     @property
     def auc_published(self) -> float:
-        """The same area for the performance 1 - cost: larger is better."""
-        return float(len(self.at_doublings) - 1) - self.auc
+        """The paper's formula, for the performance 1 - cost: larger is better; NaN for curves of earlier versions.
+
+        Each step counts as much as the questions asked in it, log2(query_(q+1) / query_q), so the area ends where the
+        run ends: of two runs with the same test costs, the one that asks for more has the larger value.
+
+        >>> counts, costs = np.array([10, 20, 30]), np.array([0.5, 0.3, 0.3])
+        >>> curve = Curve(counts, counts, counts, counts, costs, costs, seconds=0.1, asked_at_doublings=counts)
+        >>> round(curve.auc_published, 6)  # 0.6 * 1 + 0.7 * log2(1.5)
+        1.009474
+        """
+        if self.asked_at_doublings is None:
+            return float("nan")
+        asked, performance = self.asked_at_doublings, 1.0 - self.at_doublings
+        steps = np.log2(np.maximum(asked[1:], 1.0) / np.maximum(asked[:-1], 1.0))  # 0 for a run that never asks
+        return 0.5 * float((performance[:-1] + performance[1:]) @ steps)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the test cost against the costs asked for, on ``ax`` or in a new figure; returns the axes.
@@ -115,6 +134,8 @@ class Curve:
     def to_values(self) -> dict[str, Any]:
         """The curve as values that JSON can hold."""
         values = {name: _plain(value) for name, value in asdict(self).items()}
+        if self.asked_at_doublings is None:
+            values.pop(_AT_DOUBLINGS)
         if self.truths_queried is None:
             values = {name: value for name, value in values.items() if name not in _OF_TRUTHS}
         return {**values, "auc": _plain(np.array(self.auc))}
@@ -135,13 +156,15 @@ class Curve:
         try:
             if "budgets" in values:
                 values = {**values, "checkpoints": values["budgets"]}
-            optional = ("spent", "stopped", *_OF_TRUTHS)
+            optional = ("spent", "stopped", _AT_DOUBLINGS, *_OF_TRUTHS)
             names = [field.name for field in fields(cls) if field.name not in optional]
             kept: dict[str, Any] = {name: values[name] for name in names}
             kept["spent"], kept["stopped"] = values.get("spent"), bool(values.get("stopped", False))
             for name in ("test_cost", "at_doublings", "spent"):
                 if kept[name] is not None or name != "spent":
                     kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
+            if values.get(_AT_DOUBLINGS) is not None:
+                kept[_AT_DOUBLINGS] = np.array(values[_AT_DOUBLINGS], np.float64)
             for name in ("checkpoints", "costs_queried", "examples_queried", "rounds"):
                 kept[name] = _whole_numbers(kept[name])
             if values.get("truths_queried") is not None:

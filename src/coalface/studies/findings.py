@@ -27,7 +27,8 @@ class Run:
     """One finished cell.
 
     ``asks`` is "costs", or "labels" for a learner that asks for the true label: that answer gives all K costs and
-    counts as K costs. ``points`` is None if only the end of the run was kept.
+    counts as K costs. ``auc_published`` is NaN in tables of earlier versions. ``points`` is None if only the end of the
+    run was kept.
     """
 
     data: str
@@ -44,6 +45,7 @@ class Run:
     spent: float
     seconds: float
     points: Points | None
+    auc_published: float = float("nan")
 
 
 @dataclass(frozen=True)

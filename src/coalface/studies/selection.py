@@ -1,5 +1,7 @@
 """The choice of learning rates: for each dataset and line, the one with the smallest median AUC over permutations.
 
+The paper chooses the rate with the largest median of its own area, ``Curve.auc_published``; that choice is named beside
+ours.
 Some permutations are harder than others, so rates are compared only on those that all rates of a line have.
 """
 
@@ -19,7 +21,8 @@ class Choice:
 
     ``rates`` are increasing, "auto" last; ``permutations`` says how many each has. ``aucs`` are their median AUCs over
     the ``shared`` permutations, which every rate has; if there are none, over all that a rate has. ``runs`` are those
-    at the chosen ``rate``, by permutation.
+    at the chosen ``rate``, by permutation. ``aucs_published`` and ``rate_published`` are the same by the paper's area,
+    of which more is better; the rate is None where the area is unknown.
     """
 
     data: str
@@ -31,6 +34,8 @@ class Choice:
     shared: int
     rate: Rate
     runs: tuple[Run, ...]
+    aucs_published: tuple[float, ...]
+    rate_published: Rate | None
 
     @property
     def at_edge(self) -> bool:
@@ -68,8 +73,11 @@ def best_rate(rates: Sequence[Rate], aucs: Sequence[float]) -> Rate:
 def _choice(runs: Sequence[Run]) -> Choice:
     by_rate = _by_rate(runs)
     shared = set.intersection(*({run.permutation for run in group} for group in by_rate.values()))
-    aucs = tuple(_median_auc(group, shared) for group in by_rate.values())
+    aucs, published = (
+        tuple(_median(group, shared, field) for group in by_rate.values()) for field in ("auc", "auc_published")
+    )
     rate = best_rate(tuple(by_rate), aucs)
+    known = not any(map(math.isnan, published))
     return Choice(
         data=runs[0].data,
         line=runs[0].line,
@@ -80,11 +88,13 @@ def _choice(runs: Sequence[Run]) -> Choice:
         shared=len(shared),
         rate=rate,
         runs=tuple(sorted(by_rate[rate], key=lambda run: run.permutation)),
+        aucs_published=published,
+        rate_published=best_rate(tuple(by_rate), [-area for area in published]) if known else None,
     )
 
 
-def _median_auc(runs: Sequence[Run], shared: set[int]) -> float:
-    return float(np.median([run.auc for run in runs if run.permutation in shared or not shared]))
+def _median(runs: Sequence[Run], shared: set[int], field: str) -> float:
+    return float(np.median([getattr(run, field) for run in runs if run.permutation in shared or not shared]))
 
 
 def _by_rate(runs: Iterable[Run]) -> dict[Rate, list[Run]]:

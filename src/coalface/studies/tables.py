@@ -47,6 +47,7 @@ _RUN_COLUMNS: dict[str, Parser] = {
     "test_cost": float,
     "spent": float,
 }
+_NEW_RUN_COLUMNS: dict[str, Parser] = {"auc_published": float}  # missing in tables of earlier versions
 _POINT_COLUMNS = {"costs_queried": int, "examples_queried": int, "test_cost": float, "spent": float}
 _DATA_COLUMNS: dict[str, Any] = {field.name: field.type for field in fields(DataFacts)}
 _TEXTS = {"name": str, "title": str, "text": str, "baseline": str, "missing": int}
@@ -63,10 +64,12 @@ def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
     are written for the chosen learning rates only.
     """
     target, runs = Path(folder), _sorted_runs(findings)
+    known = not all(np.isnan(run.auc_published) for run in runs)
+    columns = [*_RUN_COLUMNS, *(_NEW_RUN_COLUMNS if known else ())]
     target.mkdir(parents=True, exist_ok=True)
     n_rows = {
         "data.csv": write_csv(target / "data.csv", list(_DATA_COLUMNS), map(_values_of, findings.data)),
-        "runs.csv": write_csv(target / "runs.csv", list(_RUN_COLUMNS), ([*_cells(run)] for run in runs)),
+        "runs.csv": write_csv(target / "runs.csv", columns, ([getattr(run, name) for name in columns] for run in runs)),
         "curves.csv": write_csv(target / "curves.csv", [*_KEY, *_POINT_COLUMNS], _checkpoint_rows(findings)),
         "timings.csv": write_csv(target / "timings.csv", [*_KEY, "seconds"], ([*_key(r), r.seconds] for r in runs)),
     }
@@ -110,10 +113,6 @@ def _key(run: Run) -> _Key:
 
 def _values_of(facts: DataFacts) -> list[Any]:
     return [getattr(facts, name) for name in _DATA_COLUMNS]
-
-
-def _cells(run: Run) -> list[Any]:
-    return [getattr(run, name) for name in _RUN_COLUMNS]
 
 
 def _sorted_runs(findings: Findings) -> list[Run]:
@@ -187,7 +186,7 @@ def _check_texts(values: Mapping[str, Any], path: Path) -> None:
 
 def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict[_Key, Run]:
     runs: dict[_Key, Run] = {}
-    for line, values in read_csv(path, _RUN_COLUMNS, n_rows):
+    for line, values in read_csv(path, _RUN_COLUMNS, n_rows, _NEW_RUN_COLUMNS):
         run = Run(**values, seconds=float("nan"), points=None)
         for name, known in (("data", data), ("line", lines), ("asks", _ASKS)):
             if (found := values[name]) not in known:

@@ -1,6 +1,7 @@
 """The paper's analysis as functions: how noisy and how difficult a problem is, and the bounds that follow.
 
-- ``noise`` measures how far apart the best two labels are, and ``difficulty`` how much a finite class disagrees.
+- ``noise`` measures how far apart the best two labels are, ``difficulty`` how much a finite class disagrees about
+  labels, and ``values`` how much about costs.
 - ``bounds`` and ``effort`` are the theorems as functions of ``Schedule``, which holds the paper's constants.
 - ``finite`` is Algorithm 1 by enumeration, ``paper_examples`` the three examples of the paper.
 - ``massart`` generates problems with a margin, and ``growth`` fits how a count grows with the rounds.
@@ -9,13 +10,25 @@
 """
 
 from coalface.models.exact.schedule import Schedule
-from coalface.theory.bounds import excess_cost, excess_cost_massart, excess_cost_tsybakov, oracle_calls
+from coalface.theory.bounds import (
+    Deviation,
+    excess_cost,
+    excess_cost_massart,
+    excess_cost_tsybakov,
+    excess_loss,
+    freedman,
+    massart_width,
+    oracle_calls,
+    regret_radius,
+    total_oracle_calls,
+)
 from coalface.theory.difficulty import Difficulty, difficulty, every_combination
 from coalface.theory.effort import (
     Effort,
     begins_to_save,
     effort_any_noise,
     effort_massart,
+    effort_massart_width,
     effort_multiclass,
     effort_tsybakov,
 )
@@ -23,8 +36,10 @@ from coalface.theory.finite import FiniteCoal
 from coalface.theory.growth import Growth, growth
 from coalface.theory.massart import MassartProblem
 from coalface.theory.noise import Measured, Tsybakov, TsybakovFit, margins, massart_margin, noise_level, tsybakov
+from coalface.theory.values import eluder_dimension, value_disagreement
 
 __all__ = [
+    "Deviation",
     "Difficulty",
     "Effort",
     "FiniteCoal",
@@ -38,16 +53,24 @@ __all__ = [
     "difficulty",
     "effort_any_noise",
     "effort_massart",
+    "effort_massart_width",
     "effort_multiclass",
     "effort_tsybakov",
+    "eluder_dimension",
     "every_combination",
     "excess_cost",
     "excess_cost_massart",
     "excess_cost_tsybakov",
+    "excess_loss",
+    "freedman",
     "growth",
     "margins",
     "massart_margin",
+    "massart_width",
     "noise_level",
     "oracle_calls",
+    "regret_radius",
+    "total_oracle_calls",
     "tsybakov",
+    "value_disagreement",
 ]

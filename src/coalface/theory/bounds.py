@@ -1,13 +1,14 @@
-"""The paper's bounds on excess cost and on oracle calls (Theorems 1 and 2).
+"""The paper's bounds on excess cost, on oracle calls and on deviations (Theorems 1 and 2, and the deviation bound).
 
 The bounds on the cost hold for all rounds of a run at once, with probability 1 - ``failure_probability``, if the true
 expected costs are in the class. Costs lie in [0, 1], so a bound above 1 is vacuous; it is returned as it is.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError
 from coalface.models.exact.schedule import KAPPA, Schedule, width_threshold
 from coalface.theory.inputs import Numbers, as_table, check_margin
@@ -25,7 +26,26 @@ def excess_cost(schedule: Schedule, rounds: Any, *, horizon: Any = None, margins
     >>> round(float(worst), 2), round(float(easy), 3)
     (0.2, 0.034)
     """
-    price = _price(schedule, rounds, horizon)
+    return _least_sum(_price(schedule, rounds, horizon), margins)
+
+
+def regret_radius(schedule: Schedule, round_number: Any, *, horizon: Any = None, margins: Any = None) -> Numbers:
+    """The radius r_i of the ball that holds the version space: the excess cost of a plausible classifier at most.
+
+    It is the least zeta P_zeta + 44 K Delta_i / zeta (the lemma before the bounds on label effort). Without margins,
+    the worst case, P_zeta = 1.
+
+    >>> schedule = Schedule(n_labels=3, dimension=5, constant=1)
+    >>> [float(regret_radius(schedule, i, horizon=10**6, margins=[0.3] * 9).round(2)) for i in (10**4, 10**6)]
+    [4.09, 0.14]
+    """
+    i = np.asarray(round_number, np.float64)
+    slack = schedule.loss_slack(i, i if horizon is None else horizon)
+    return _least_sum(44.0 * schedule.n_labels * slack, margins)
+
+
+def _least_sum(price: Numbers, margins: Any) -> Numbers:
+    """The least zeta * (share of margins up to zeta) + price / zeta; without margins, the share is 1."""
     if margins is None:
         return np.asarray(2.0 * np.sqrt(price))
     found = np.sort(as_table("margins", margins, ("examples",)))
@@ -78,6 +98,69 @@ def oracle_calls(schedule: Schedule, round_number: Any, *, horizon: Any = None, 
     slack = schedule.loss_slack(i, i if horizon is None else horizon)
     steps = np.ceil(np.log(i + 1.0) * (8.0 * KAPPA**2 / slack) ** 2 / near**4)
     return np.asarray(np.ceil(np.log2(2.0 / near**2)) * steps)
+
+
+def total_oracle_calls(schedule: Schedule, n_rounds: int) -> float:
+    """The oracle calls of a whole run of Algorithm 1 (the corollary of Theorem 1).
+
+    Every round has one call per label for its best regressor, and ``oracle_calls`` for both ends of its range.
+
+    >>> few, many = (total_oracle_calls(Schedule(n_labels=3, dimension=2, constant=0.01), n) for n in (1_000, 10_000))
+    >>> 10**4.5 < many / few < 10**5.5  # K n^5, and logarithms
+    True
+    """
+    i = np.arange(1, whole_number("n_rounds", n_rounds, least=1) + 1)
+    ends = 2.0 * float(oracle_calls(schedule, i, horizon=n_rounds).sum())
+    return schedule.n_labels * (ends + n_rounds)
+
+
+def massart_width(margin: float) -> float:
+    """A width threshold psi for a known margin, for Algorithm 1 in place of 1 / sqrt(i).
+
+    The paper says that psi may depend on tau and leaves open how. A quarter of the margin is small enough: of a label
+    that a plausible regressor prefers and the best one, at least one has a wider range, because twice a quarter is
+    less than the margin. So each error shows in a question. ``effort_massart_width`` has the bound that follows.
+
+    >>> massart_width(0.2)
+    0.05
+    """
+    return check_margin(margin) / 4.0
+
+
+class Deviation(NamedTuple):
+    """Bounds on a sum that hold with high probability."""
+
+    low: Numbers
+    high: Numbers
+
+
+def excess_loss(schedule: Schedule, expected: Any, *, horizon: Any) -> Deviation:
+    """The excess squared losses of a regressor, summed over any rounds, given their summed expectations.
+
+    The uniform Freedman bound: with probability 1 - ``failure_probability``, for every regressor, label and run of
+    rounds within the ``horizon`` at once, the sum lies between expected / 2 - nu_n and 3/2 expected + nu_n.
+
+    >>> low, high = excess_loss(Schedule(n_labels=2, class_size=10, constant=1), [0.0, 100.0], horizon=1000)
+    >>> low.round().tolist(), high.round().tolist()
+    ([-23.0, 27.0], [23.0, 173.0])
+    """
+    sums, nu = np.asarray(expected, np.float64), schedule.log_factor(horizon)
+    if (sums < 0).any():
+        raise InputError(f"expected must be non-negative sums of squared deviations, got {sums.min():g}.")
+    return Deviation(np.asarray(sums / 2.0 - nu), np.asarray(1.5 * sums + nu))
+
+
+def freedman(expected: Any, largest: float, failure_probability: float) -> Numbers:
+    """A bound on a sum of non-negative terms of at most ``largest`` whose conditional means sum to ``expected``.
+
+    It holds with probability 1 - ``failure_probability``: 2 expected + 3 largest ln(1 / failure_probability), as the
+    bounds on label effort use it.
+
+    >>> float(freedman(100.0, 1.0, 0.05).round(1))
+    209.0
+    """
+    log = np.log(1.0 / finite_number("failure_probability", failure_probability, 0.0, 1.0, above=True))
+    return np.asarray(2.0 * np.asarray(expected, np.float64) + 3.0 * finite_number("largest", largest, 0.0) * log)
 
 
 def _price(schedule: Schedule, rounds: Any, horizon: Any) -> Numbers:

@@ -94,6 +94,25 @@ class BallOracle:
         """The function with the least weighted squared error; of several, the one with the smallest norm."""
         return Linear(least_squares(X, targets, weights, self.radius))
 
+    def too_small(self, X: Floats, targets: Floats, weights: Floats) -> bool:
+        """Whether linear functions outside the ball fit so much better that the truth must be one of them.
+
+        That is, whether the best function lies on the boundary and the others save more than twice the squared error
+        that fitting noise with as many coefficients would save.
+
+        >>> X, steep = np.linspace(0, 0.1, 50)[:, None], np.linspace(0, 1, 50)
+        >>> [BallOracle(radius).too_small(X, steep, np.ones(50)) for radius in (1.0, 11.0)]
+        [True, False]
+        """
+        inside = self.solve(X, targets, weights).coefficients
+        if float(inside @ inside) < (1.0 - 1e-9) * self.radius**2:
+            return False
+        loss, least = (
+            float(weights @ (X @ coefficients - targets) ** 2)
+            for coefficients in (inside, least_squares(X, targets, weights, math.inf))
+        )
+        return bool(loss - least > 2.0 * X.shape[1] * loss / float(weights.sum()))
+
     def prior(self, width: int) -> tuple[Floats, Floats]:
         """No prior examples."""
         return no_prior(width)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import whole_number
+from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError
 from coalface.models.exact.oracles import Oracle
 from coalface.models.exact.user_oracles import FiniteOracle
@@ -93,7 +93,13 @@ class TheorySchedule:
 
     @classmethod
     def of(
-        cls, n_labels: int, oracle: Oracle, dimension: Any, horizon: Any, failure_probability: Any
+        cls,
+        n_labels: int,
+        oracle: Oracle,
+        dimension: Any,
+        horizon: Any,
+        failure_probability: Any,
+        constant: Any = PUBLISHED,
     ) -> "TheorySchedule":
         """The schedule of a learner with these parameters."""
         size = len(oracle.members) if isinstance(oracle, FiniteOracle) else None
@@ -103,7 +109,26 @@ class TheorySchedule:
                 f"(for a linear class, its features), got horizon={horizon!r} and dimension={dimension!r}."
             )
         d = None if size is not None else whole_number("dimension", dimension, least=1)
-        return cls(Schedule(n_labels, d, size, failure_probability), whole_number("horizon", horizon, least=2))
+        constant = finite_number("constant", constant, 0.0, above=True)
+        schedule = Schedule(n_labels, d, size, failure_probability, constant)
+        return cls(schedule, whole_number("horizon", horizon, least=2))
+
+    def check(self, first_round: int, n_rows: int, width: int) -> None:
+        """Raise an InputError if the proofs do not cover these rounds, or regressors of this many coefficients.
+
+        After the last round, the learner may still be looked at and be told late answers.
+        """
+        last = first_round + n_rows - 1
+        if first_round > self.horizon + 1 or first_round <= self.horizon < last:
+            raise InputError(
+                f"horizon={self.horizon} is the number of examples in all, got example {last}. "
+                "Begin a new learner with a larger horizon: the slack of every round depends on it."
+            )
+        if self.schedule.dimension is not None and width > self.schedule.dimension:
+            raise InputError(
+                f"dimension must be at least {width}, the number of coefficients of a regressor, constant included, "
+                f"got {self.schedule.dimension:g}."
+            )
 
     def summed_slack(self, round_number: int) -> float:
         """The slack at this round, summed over the rounds before; kappa at the first round."""

@@ -137,6 +137,10 @@ class VersionSpace:
         """The latest constraint alone, without earlier ones."""
         return replace(self, constraints=self.constraints.take(slice(-1, None)))
 
+    def with_oracle(self, oracle: Oracle) -> "VersionSpace":
+        """The same answers and constraints for another class; in a larger class they leave more, never less."""
+        return replace(self, answers=replace(self.answers, oracle=oracle))
+
     def _constraint(self, round_number: int, slack: float) -> Constraints:
         slack = max(slack, _LEAST_SLACK)
         bound = self.answers.least_loss + slack

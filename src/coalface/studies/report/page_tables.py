@@ -12,6 +12,7 @@ from coalface.studies.report.savings import Interval, MeanSaving, Outcome
 from coalface.studies.selection import Choice
 
 RATE_HEADINGS = ("data", "line", "rule", "learning_rate", "median_auc", "permutations", "best", "at_edge")
+PUBLISHED_HEADINGS = ("median_auc_published", "best_published")  # where the paper's area is known
 SAVING_HEADINGS = (
     "data",
     "line",
@@ -112,11 +113,20 @@ def data_table(analysis: Analysis) -> Table:
 
 
 def rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
-    """All of ``rates_table`` under ``RATE_HEADINGS``."""
+    """All of ``rates_table`` under ``rate_headings``."""
+    columns = len(rate_headings(analysis))
     for choice in analysis.choices:
-        for rate, auc, n in zip(choice.rates, choice.aucs, choice.permutations, strict=True):
+        areas = (choice.aucs, choice.permutations, choice.aucs_published)
+        for rate, auc, n, published in zip(choice.rates, *areas, strict=True):
             best = int(rate == choice.rate)
-            yield [choice.data, choice.line, choice.rule, rate, auc, n, best, int(best and choice.at_edge)]
+            row = [choice.data, choice.line, choice.rule, rate, auc, n, best, int(best and choice.at_edge)]
+            yield [*row, published, int(rate == choice.rate_published)][:columns]
+
+
+def rate_headings(analysis: Analysis) -> tuple[str, ...]:
+    """``RATE_HEADINGS``, and those of the paper's own area where it is known."""
+    known = any(choice.rate_published is not None for choice in analysis.choices)
+    return (*RATE_HEADINGS, *PUBLISHED_HEADINGS) if known else RATE_HEADINGS
 
 
 def saving_rows(analysis: Analysis) -> Iterator[list[Any]]:

@@ -147,6 +147,6 @@ def _write_figures(folder: Path, figures: Sequence[tuple[StudyFigure, str]]) -> 
 
 def _write_tables(folder: Path, analysis: Analysis) -> None:
     folder.mkdir(exist_ok=True)
-    write_csv(folder / "best_rates.csv", page_tables.RATE_HEADINGS, page_tables.rate_rows(analysis))
+    write_csv(folder / "best_rates.csv", page_tables.rate_headings(analysis), page_tables.rate_rows(analysis))
     write_csv(folder / "savings.csv", page_tables.SAVING_HEADINGS, page_tables.saving_rows(analysis))
     write_csv(folder / "mean_savings.csv", page_tables.MEAN_HEADINGS, page_tables.mean_rows(analysis))
