@@ -31,8 +31,8 @@ UNSEEN_INVERSE_SCALE = np.float32(1e18)  # makes min(|value| * inverse scale, 1)
 SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a value in its feature's unit
 
 # counters[...]
-ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS, TRUTHS_QUERIED = range(6)
-N_COUNTERS = 6
+ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS, TRUTHS_QUERIED, COSTS_SEEN = range(7)
+N_COUNTERS = 7
 
 # settings that the learner chooses itself
 AUTO_RATE = 0.0  # in place of a learning rate

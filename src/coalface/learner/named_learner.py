@@ -1,7 +1,8 @@
 """``NamedLearner``: a learner together with the names of its features, saved in one file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,9 @@ class NamedLearner:
             learned = [replace(one, late=False) for one in _with_gaps_filled(rounds, next_round)]
         raw = any(one.example is not None for one in learned)
         X, names = (self._encoded(learned), None) if raw else self._examples(learned)
-        self.learner.tell_rounds(learned, X).warn_if_collapsed()
+        self.learner.check_rounds(learned)
+        for places in _runs(learned):
+            self.learner.tell_rounds([learned[place] for place in places], X[places]).warn_if_collapsed()
         self.feature_names = names
 
     def _encoded(self, rounds: Sequence[Round]) -> Any:
@@ -197,6 +200,12 @@ class NamedLearner:
             )
         if one.indices and self.feature_names is not None:
             raise InputError(f"Round {one.number} numbers its features, but the model names them. Use features.")
+
+
+def _runs(rounds: Sequence[Round]) -> Iterator[list[int]]:
+    """The places of consecutive rounds that were all served, or all not."""
+    for _, places in groupby(range(len(rounds)), key=lambda place: rounds[place].served is None):
+        yield list(places)
 
 
 def _check_late(rounds: Sequence[Round], next_round: int) -> None:

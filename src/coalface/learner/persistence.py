@@ -13,8 +13,8 @@ from coalface.data.frames import by_label
 from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
-from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
+from coalface.learner.serving import ServingLearner
 from coalface.models.choice import MODEL_KINDS, described_model, model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
@@ -25,7 +25,7 @@ _BEFORE: dict[str, Any] = {"model": "online", "miss_rate": None}  # when files d
 _BATCH = 512  # rounds replayed per call
 
 
-class PersistentLearner(AskingLearner):
+class PersistentLearner(ServingLearner):
     """A learner that can be saved, recorded and replayed."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -202,18 +202,19 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _batches(ledger: Ledger) -> Iterator[list[Round]]:
-    """The rounds in batches that have one width, are all late or none, and name columns only in their first round."""
+    """The rounds in batches of one width, all late or none, all served or none; only their first names columns."""
     batch: list[Round] = []
     number = 1
-    shape: tuple[bool, int | None] = (False, None)
+    shape: tuple[bool, bool, int | None] = (False, False, None)
     for one in ledger:
         if not one.late and one.number != number:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")
         number += not one.late
-        if batch and (len(batch) == _BATCH or (one.late, one.width) != shape or one.columns is not None):
+        kind = (one.late, one.served is not None, one.width)
+        if batch and (len(batch) == _BATCH or kind != shape or one.columns is not None):
             yield batch
             batch = []
         batch.append(one)
-        shape = (one.late, one.width)
+        shape = kind
     if batch:
         yield batch

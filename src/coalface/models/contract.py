@@ -44,13 +44,14 @@ from coalface.kernels.state import (
 )
 from coalface.kernels.stopping import fill_outlooks, saving_is_below
 from coalface.kernels.turns import ALONE, answer_rows
+from coalface.models.serving import ServingModel
 
 Costs = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
 _COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
-_COUNTER_NAME, _OLD_COUNTERS = "counters", 5  # files of version 0.1 do not count true labels
+_COUNTER_NAME, _OLD_COUNTERS = "counters", (5, 6)  # earlier files do not count true labels, or served ones
 NO_GROUPS = np.zeros(0, np.int64)
 _LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 NO_IMPLICATIONS = no_implications(0)
@@ -80,7 +81,7 @@ class RunArrays(NamedTuple):
     record: RoundArrays  # mask, reasons, propensity and outlook by position; empty: not recorded
 
 
-class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
+class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
     """One cost regressor per label. A model of your own implements the six methods up to ``restore``.
 
     The constructor only stores parameters; ``begin`` returns a model that can learn. The result of learning must not
@@ -354,7 +355,7 @@ def restored_counts(n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> Counts
 
 def with_new_counters(name: str, saved: NDArray[Any] | None) -> NDArray[Any] | None:
     """A saved array; counters of an earlier version, which had fewer of them, are filled up with zeros."""
-    if saved is None or not name.endswith(_COUNTER_NAME) or saved.ndim != 1 or len(saved) != _OLD_COUNTERS:
+    if saved is None or not name.endswith(_COUNTER_NAME) or saved.ndim != 1 or len(saved) not in _OLD_COUNTERS:
         return saved
     return np.concatenate([saved, np.zeros(N_COUNTERS - len(saved), saved.dtype)])
 
