@@ -1,8 +1,9 @@
 """Serves one label per example and learns the cost of that label alone (contextual bandits).
 
-Notation, per row, as in SquareCB (Foster and Rakhlin, 2020): the contenders are the labels whose range reaches below the
-least highest cost, m is their number, and gap(y) is how much more than the best of them y is predicted to cost. Label y
-is served with probability 1 / (m + gamma gap(y)), and the best one with the rest: the smaller the gap, the likelier.
+Notation, per row, as in SquareCB (Foster and Rakhlin, 2020): the contenders are the labels whose range reaches below
+the least highest cost, m is their number, and gap(y) is how much more than the best of them y is predicted to cost.
+Label y is served with probability 1 / (m + gamma gap(y)), and the best one with the rest. So the smaller the gap, the
+likelier the label.
 
 gamma is m t / exploration at round t. So round t explores with a probability of about exploration / (t gap), which adds
 up to a logarithm of the number of rounds if the best label is better by a margin. The schedule for the worst case, the
@@ -127,7 +128,7 @@ def _can_imply(model: Model) -> bool:
     """Whether bought costs have tested what an answer implies for other labels: see ``kernels.implied``."""
     if model.implied.shape[0] == 0:
         return False
-    for tests in model.trust.ravel():
+    for tests in model.trust.ravel():  # noqa: SIM110 (a generator would not compile)
         if tests > 0.0:
             return True
     return False

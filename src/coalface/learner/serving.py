@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale, as_cost_array, check_mask
 from coalface.data.frames import in_seen_order
 from coalface.data.numbers import number, whole_number
+from coalface.data.rows import Rows
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import COSTS_SEEN, ROUND, Settings
 from coalface.learner.asking import AskingLearner
+from coalface.models.serving import ServedRun
 from coalface.rounds.actions import Actions
 from coalface.rounds.arrays import ServedLabels
 from coalface.rounds.queries import CostRanges
@@ -23,6 +25,11 @@ class ServingLearner(AskingLearner):
     def costs_seen_(self) -> int:
         """The number of costs seen because their label was served; ``costs_queried_`` counts those asked for."""
         return int(self.model_.state.counters[COSTS_SEEN]) if hasattr(self, "model_") else 0
+
+    @property
+    def records(self) -> bool:
+        """Whether the learner writes its rounds to a ledger."""
+        return self._recorder is not None
 
     def act(
         self, X: Any, *, candidates: Any = None, exploration: float = 1.0, first_round: int | None = None
@@ -93,6 +100,13 @@ class ServingLearner(AskingLearner):
         nothing = np.zeros(costs.shape, np.bool_)
         self._tell(X, rows, self.classes_, costs, nothing, candidates, encoder=encoder, served=served)
         return self
+
+    def serve_rows(self, rows: Rows, run: ServedRun, piece: int) -> None:
+        """Serve all rows of a simulated run, ``piece`` rows between two checks for Ctrl-C."""
+        for start in range(0, len(run.order), piece):
+            stop = min(start + piece, len(run.order))
+            self.model_.serve(rows, self.settings_to_serve(), run, start, stop)
+            self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
 
     def settings_to_serve(self) -> Settings:
         """The settings of ``act`` and ``observe``: a budget limits what is asked for, and serving asks for nothing."""

@@ -108,7 +108,8 @@ def rounds_from_arrays(
     """One round per row, as ledgers store them; ``cost`` (n, K) is on the user's scale, ``texts`` are the labels.
 
     ``truth`` (n,) are the columns of the true labels that were given, -1 elsewhere. New column names and a new encoder
-    are stored in the first round. ``served`` are the labels that were served. The features of an example without answers are left out.
+    are stored in the first round. ``served`` are the labels that were served. An example without answers has no
+    features.
     """
     known, asked = ~np.isnan(cost), arrays.asked
     restricted = len(arrays.candidates) > 0

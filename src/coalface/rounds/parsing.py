@@ -144,7 +144,7 @@ class Parser:
         return str(label)
 
     def probability(self) -> float | None:
-        """The probability with which the served label was chosen; a ValueError if there is no such label, or no such."""
+        """The probability with which the served label was chosen; a ValueError if one is given without the other."""
         if self.has("served") != self.has("probability"):
             raise ValueError('"served" and "probability" belong together; write both or neither')
         return _chance(self._line["probability"], "the served label") if self.has("probability") else None

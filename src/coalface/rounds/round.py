@@ -6,8 +6,8 @@ The learner, ledgers, the command line, studies and the service exchange rounds 
      "features": {"length": 3.5}, "costs": {"refund": 0.25, "legal": null}}
 
 Labels are spelled as text. Costs and ranges are on the user's scale. A cost of null means "can't tell". Where the true
-label is asked for, "ask_truth" is true, and "truth" has the answer: a label, or null for "can't tell". Where a label was
-served and only its cost was seen, "served" is that label, and "probability" is that with which it was chosen.
+label is asked for, "ask_truth" is true, and "truth" has the answer: a label, or null for "can't tell". Where a label
+was served and only its cost was seen, "served" is that label, and "probability" is that with which it was chosen.
 """
 
 from collections.abc import Iterable, Mapping

@@ -157,7 +157,7 @@ class _Simulation:
         given = NO_ROUNDS._replace(costs=costs)
         if candidates is not None:
             given = given._replace(candidates=check_mask(candidates, len(rows), known, "candidates"))
-        self.order = _checked_order(order, len(rows))
+        self.order = checked_order(order, len(rows))
         self.price = None if price is None else checked_prices(by_label(price, known, "price"), (len(rows), len(known)))
         if self.price is not None and learner.price_of_truth is not None:
             raise InputError(
@@ -270,7 +270,8 @@ class _TestSet:
         return float(self.scale.from_unit(learner.costs_of_answers(self.rows, self.cost).mean()))
 
 
-def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
+def checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
+    """The row numbers of a run, by default all in their order; an InputError if one does not exist."""
     if order is None:
         return np.arange(n_rows)
     numbers = np.asarray(order)
