@@ -146,12 +146,16 @@ class NamedLearner:
         else:
             _check_continue(rounds, next_round, fill_gaps=fill_gaps)
             learned = [replace(one, late=False) for one in _with_gaps_filled(rounds, next_round)]
-        raw = any(one.example is not None for one in learned)
-        X, names = (self._encoded(learned), None) if raw else self._examples(learned)
+        X, names = self.examples_of(learned)
         self.learner.check_rounds(learned)
         for places in _runs(learned):
             self.learner.tell_rounds([learned[place] for place in places], X[places]).warn_if_collapsed()
         self.feature_names = names
+
+    def examples_of(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:
+        """The examples of rounds as a matrix, and the feature names, new ones last; None for raw examples."""
+        raw = any(one.example is not None for one in rounds)
+        return (self._encoded(rounds), None) if raw else self._examples(rounds)
 
     def _encoded(self, rounds: Sequence[Round]) -> Any:
         """The raw examples of all rounds as a matrix; a round without one was not answered, and has a row of zeros."""
