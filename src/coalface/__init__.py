@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from coalface.models.forest import ForestModel
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
+    from coalface.rounds.actions import Actions
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
     from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
     from coalface.studies.curve import Curve
+    from coalface.studies.evaluation.logged import LoggedReport, evaluate_logged
     from coalface.studies.evaluation.report import EvaluationReport, evaluation_report
+    from coalface.studies.serving import ServedCurve, simulate_serving
     from coalface.studies.simulation import simulate
 
 
 _HOMES = {
+    "Actions": "rounds.actions",
     "Budget": "learner.budget",
     "CoalClassifier": "learner.classifiers",
     "CommitteeModel": "models.committee",
@@ -51,6 +55,7 @@ _HOMES = {
     "ExactModel": "models.exact.model",
     "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
+    "LoggedReport": "studies.evaluation.logged",
     "MemoryLedger": "rounds.ledger",
     "OnlineModel": "models.online",
     "OracleCoalClassifier": "learner.classifiers",
@@ -59,15 +64,19 @@ _HOMES = {
     "RidgeModel": "models.ridge",
     "Round": "rounds.round",
     "Saving": "learner.stopping",
+    "ServedCurve": "studies.serving",
     "SqlLedger": "rounds.sql",
+    "evaluate_logged": "studies.evaluation.logged",
     "evaluation_report": "studies.evaluation.report",
     "read_blocks": "data.streams.blocks",
     "read_dataset": "data.formats.readers",
     "simulate": "studies.simulation",
+    "simulate_serving": "studies.serving",
     "tree_cost_matrix": "data.trees",
     "tree_costs": "data.trees",
 }
 __all__ = [
+    "Actions",
     "Budget",
     "CoalClassifier",
     "CommitteeModel",
@@ -80,6 +89,7 @@ __all__ = [
     "ExactModel",
     "ForestModel",
     "JsonLinesLedger",
+    "LoggedReport",
     "MemoryLedger",
     "OnlineModel",
     "OracleCoalClassifier",
@@ -88,12 +98,15 @@ __all__ = [
     "RidgeModel",
     "Round",
     "Saving",
+    "ServedCurve",
     "SqlLedger",
     "__version__",
+    "evaluate_logged",
     "evaluation_report",
     "read_blocks",
     "read_dataset",
     "simulate",
+    "simulate_serving",
     "tree_cost_matrix",
     "tree_costs",
 ]
