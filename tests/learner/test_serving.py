@@ -77,7 +77,7 @@ def test_act_changes_nothing_and_gives_the_same_labels_again() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 40), st.floats(0.0, 50.0), st.integers(0, 2**31))
+@given(st.integers(0, 40), st.just(0.0) | st.floats(1e-6, 50.0), st.integers(0, 2**31))
 def test_probabilities_are_inverse_gap_weights_over_the_contenders(n: int, exploration: float, seed: int) -> None:
     X, cost = problem(50, seed % 1000)
     learner = KINDS["online"]()
