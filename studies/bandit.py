@@ -124,25 +124,35 @@ def run(names: list[str], lines: list[str], orders: list[int]) -> None:
 
 
 def table() -> str:
-    """The mean progressive cost of each line, Vowpal Wabbit's at its best setting, as Markdown."""
-    costs: dict[tuple[str, str], list[float]] = {}
+    """The mean progressive cost of each line, Vowpal Wabbit's at its best setting, as Markdown.
+
+    Only orders count that all lines of a dataset have, so that each row compares the same examples.
+    """
+    costs: dict[tuple[str, str], dict[str, float]] = {}
     rows_of = {}
     for row in finished():
-        costs.setdefault((row["data"], row["line"]), []).append(float(row["progressive_cost"]))
+        costs.setdefault((row["data"], row["line"]), {})[row["order"]] = float(row["progressive_cost"])
         rows_of[row["data"]] = row["rows"]
 
+    def orders(name: str) -> set[str]:
+        return set.intersection(*(set(found) for (data, _), found in costs.items() if data == name))
+
     def mean(name: str, line: str) -> float:
-        return float(np.mean(costs.get((name, line), [np.nan])))
+        found = costs.get((name, line), {})
+        return float(np.mean([found[order] for order in orders(name)])) if found else float("nan")
 
     def best(name: str, kind: str) -> float:
         found = [mean(name, line) for line in VW if line.startswith(kind) and (name, line) in costs]
         return min(found, default=np.nan)
 
-    header = ("data", "rows", *OURS, "VW squarecb", "VW regcb")
+    header = ("data", "rows", "orders", *OURS, "VW squarecb", "VW regcb")
     lines = [header, ("---",) * len(header)]
     for name in rows_of:
         numbers = [*(mean(name, line) for line in OURS), best(name, "squarecb"), best(name, "regcb")]
-        lines.append((name, rows_of[name], *("" if np.isnan(number) else f"{number:.3f}" for number in numbers)))
+        n_orders = f"{len(orders(name))}"
+        lines.append(
+            (name, rows_of[name], n_orders, *("" if np.isnan(number) else f"{number:.3f}" for number in numbers))
+        )
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

@@ -137,7 +137,12 @@ def evaluate_logged(
     policy = np.zeros(predicted.shape)
     policy[np.arange(n_rows), chosen] = 1.0
     return policy_estimates(
-        label_codes(labels, learner.classes_), costs, chances, policy, predicted, (scale.floor, scale.ceiling)
+        label_codes(labels, learner.classes_).astype(np.int64),
+        costs,
+        chances,
+        policy,
+        predicted,
+        (scale.floor, scale.ceiling),
     )
 
 
