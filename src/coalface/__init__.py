@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from coalface.models.forest import ForestModel
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
+    from coalface.rounds.actions import Actions
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
@@ -36,11 +37,14 @@ if TYPE_CHECKING:
     from coalface.routing.router import Router
     from coalface.routing.trade_off import TradeOff
     from coalface.studies.curve import Curve
+    from coalface.studies.evaluation.logged import LoggedReport, evaluate_logged
     from coalface.studies.evaluation.report import EvaluationReport, evaluation_report
+    from coalface.studies.serving import ServedCurve, simulate_serving
     from coalface.studies.simulation import simulate
 
 
 _HOMES = {
+    "Actions": "rounds.actions",
     "Budget": "learner.budget",
     "CoalClassifier": "learner.classifiers",
     "CommitteeModel": "models.committee",
@@ -53,6 +57,7 @@ _HOMES = {
     "ExactModel": "models.exact.model",
     "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
+    "LoggedReport": "studies.evaluation.logged",
     "MemoryLedger": "rounds.ledger",
     "OnlineModel": "models.online",
     "OracleCoalClassifier": "learner.classifiers",
@@ -62,16 +67,20 @@ _HOMES = {
     "Round": "rounds.round",
     "Router": "routing.router",
     "Saving": "learner.stopping",
+    "ServedCurve": "studies.serving",
     "SqlLedger": "rounds.sql",
     "TradeOff": "routing.trade_off",
+    "evaluate_logged": "studies.evaluation.logged",
     "evaluation_report": "studies.evaluation.report",
     "read_blocks": "data.streams.blocks",
     "read_dataset": "data.formats.readers",
     "simulate": "studies.simulation",
+    "simulate_serving": "studies.serving",
     "tree_cost_matrix": "data.trees",
     "tree_costs": "data.trees",
 }
 __all__ = [
+    "Actions",
     "Budget",
     "CoalClassifier",
     "CommitteeModel",
@@ -84,6 +93,7 @@ __all__ = [
     "ExactModel",
     "ForestModel",
     "JsonLinesLedger",
+    "LoggedReport",
     "MemoryLedger",
     "OnlineModel",
     "OracleCoalClassifier",
@@ -93,13 +103,16 @@ __all__ = [
     "Round",
     "Router",
     "Saving",
+    "ServedCurve",
     "SqlLedger",
     "TradeOff",
     "__version__",
+    "evaluate_logged",
     "evaluation_report",
     "read_blocks",
     "read_dataset",
     "simulate",
+    "simulate_serving",
     "tree_cost_matrix",
     "tree_costs",
 ]

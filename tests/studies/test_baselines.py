@@ -190,6 +190,24 @@ class TestCostEmbedding(BaselineContract):
     learner, parameters = "cost-embedding", FEW
 
 
+class TestRegcbEpochs(BaselineContract):
+    learner, parameters = "regcb-epochs", {"mellowness": 0.05}
+
+
+class TestOnlineRegression(BaselineContract):
+    learner, parameters = "online-regression", {"mellowness": 0.001}
+    numbers = ("mellowness", "regularization", "cost_bounds")
+
+
+class TestBadge(BaselineContract):
+    learner, parameters = "badge", FEW
+
+
+class TestIwal(BaselineContract):
+    learner, parameters = "iwal", {"members": 3}
+    numbers = ("first_share", "least_chance", "members", "cost_bounds")
+
+
 def test_every_baseline_keeps_the_contract():
     covered = {contract.learner for contract in BaselineContract.__subclasses__()}
     assert covered == set(BASELINES)
@@ -201,6 +219,8 @@ def test_those_that_ask_for_labels_say_so():
         "margin",
         "cost-weighted-uncertainty",
         "cost-embedding",
+        "badge",
+        "iwal",
     ]
     assert [name for name in asks if asks[name] == "costs"] == [
         "random-costs",
@@ -209,6 +229,8 @@ def test_those_that_ask_for_labels_say_so():
         "knn",
         "asf",
         "vw",
+        "regcb-epochs",
+        "online-regression",
     ]
 
 

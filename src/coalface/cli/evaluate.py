@@ -1,7 +1,7 @@
 """``coalface evaluate``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,10 @@ from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
 from coalface.cli.option_values import check_output
 from coalface.cli.screen import print_table
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.studies.evaluation.report import EvaluationReport
 
 
 def evaluate(
@@ -16,6 +20,9 @@ def evaluate(
     data: options.Data,
     *,
     html: Annotated[Path | None, typer.Option(help="Write an HTML page with tables and figures.")] = None,
+    logged: Annotated[
+        bool, typer.Option("--logged", help="DATA is a log of served labels: estimate what the model would have cost.")
+    ] = False,
     as_json: options.Json = False,
     format: options.Format = "auto",
     reading: ReaderOptions,
@@ -24,11 +31,18 @@ def evaluate(
 
     The mean cost has a 95 % interval and is compared with the best single label and the cheapest label of each row.
     Rows count only if the cost of the predicted label is known.
+
+    With --logged, DATA has a JSON line per served label, with "served", "probability", "costs" and the example. The
+    estimates say what the model's predictions would have cost instead.
     """
+    if logged:
+        if html is not None:
+            raise InputError("--html cannot be used with --logged, which prints one table. Leave out --html.")
+        _evaluate_log(model, data, as_json=as_json)
+        return
     from coalface.data.formats.readers import format_of
     from coalface.learner.named_learner import NamedLearner
     from coalface.studies.evaluation.report import evaluation_report
-    from coalface.studies.evaluation.tables import facts_of, notice_of, tables_of
 
     if html is not None:
         check_output(html, "--html")
@@ -49,13 +63,39 @@ def evaluate(
     if as_json:
         typer.echo(report.to_json())
     else:
-        for table in tables_of(report):
-            print_table(table.title, table.headings, table.rows)
-            if table.note:
-                typer.echo(f"  {table.note}\n")
-        print_table("Ranges and counts", ("number", "value"), [list(fact) for fact in facts_of(report).items()])
-        if notice := notice_of(report):
-            typer.echo(notice)
+        _print_report(report)
     if html is not None:
         report.to_html(html, f"{model.name} on {data.name}")
         typer.echo(f"Report: {html.resolve()}", err=True)
+
+
+def _print_report(report: "EvaluationReport") -> None:
+    from coalface.studies.evaluation.tables import facts_of, notice_of, tables_of
+
+    for table in tables_of(report):
+        print_table(table.title, table.headings, table.rows)
+        if table.note:
+            typer.echo(f"  {table.note}\n")
+    print_table("Ranges and counts", ("number", "value"), [list(fact) for fact in facts_of(report).items()])
+    if notice := notice_of(report):
+        typer.echo(notice)
+
+
+def _evaluate_log(model: Path, log: Path, *, as_json: bool) -> None:
+    """Print the estimates of what the model's predictions would have cost."""
+    import json
+
+    from coalface.learner.named_learner import NamedLearner
+    from coalface.studies.evaluation.log_lines import evaluate_lines
+
+    with log.open(encoding="utf-8") as lines:
+        report = evaluate_lines(NamedLearner.load(model), lines, str(log))
+    if as_json:
+        typer.echo(json.dumps(report.to_values()))
+        return
+    numbers = [[one.method, f"{one.mean:.4f}", f"{one.low:.4f} to {one.high:.4f}"] for one in report.estimates]
+    print_table("Estimated cost of the predictions", ("estimate", "mean cost", "95 % interval"), numbers)
+    typer.echo(
+        f"Served: mean cost {report.logged_cost:.4f} on {report.rows} rows; {report.matched} of them match the "
+        f"predictions, worth {report.effective_rows:.0f} rows of equal weight."
+    )

@@ -18,6 +18,7 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 ``budgets``              questions paced by a budget
 ``rounds``               a round's candidates, counts and regret
 ``online``               the loops of the online model: predict, ask, tell, simulate
+``serving``              which label to serve, and learning from what was served
 ``precomputed_ranges``   the same rounds for all other models
 ``tagging``              the loops of the sequence tagger
 ``vw_text``, ``words``   the parser of VW's cost-sensitive text

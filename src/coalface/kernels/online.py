@@ -59,7 +59,7 @@ from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, 
 
 
 @inlined
-def _predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
+def predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """Predict the costs of the gathered row and, for adax, the norm and reach that learning needs."""
     if settings.accumulator == ADAX:
         predict_and_measure(model, scratch, n)
@@ -68,8 +68,8 @@ def _predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> 
 
 
 @called
-def _compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
-    """Compute the range of every cost; call ``_predict_row`` first."""
+def compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
+    """Compute the range of every cost; call ``predict_row`` first."""
     predicted, gradient = scratch.predicted, scratch.gradient
     if settings.sensitivity != SHADOW:
         seen_only_sensitivity(model, settings, scratch, n)
@@ -85,7 +85,7 @@ def _compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, 
 
 @called
 def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int, with_ranges: bool) -> int:
-    """Mark the costs to ask for and return their number; call ``_predict_row`` first.
+    """Mark the costs to ask for and return their number; call ``predict_row`` first.
 
     If the decision does not need the ranges, they are computed only ``with_ranges``.
     """
@@ -93,15 +93,18 @@ def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_nu
     set_pace(settings, scratch, round_number)
     scratch.pacing[SLACK_FACTOR] *= slack_factor(settings, model.calibration)
     if with_ranges or paced or (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)):
-        _compute_ranges(model, settings, scratch, n, round_number)
+        compute_ranges(model, settings, scratch, n, round_number)
     if paced:
         return decide_within_budget(model, settings, scratch, round_number)
     return decide(model, settings, scratch, round_number)
 
 
 @called
-def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted: bool) -> None:
-    """Learn the known costs in scratch; an exact prediction does not change its label's weights."""
+def learn_known(model: Model, settings: Settings, scratch: Scratch, n: int, weighted: bool) -> int:
+    """Learn the known costs in scratch and return the label with the least one, -1 without any.
+
+    An exact prediction does not change its label's weights.
+    """
     squared_residuals, answered = model.squared_residuals, model.answered
     costs, labels, predicted, offset = scratch.costs, scratch.labels, scratch.predicted, scratch.offset
     n_learned = 0
@@ -119,13 +122,20 @@ def _learn(model: Model, settings: Settings, scratch: Scratch, n: int, weighted:
         if cheapest < 0 or cost + offset[k] < costs[cheapest] + offset[cheapest]:
             cheapest = k
     if cheapest < 0:
-        return
-    model.was_best[cheapest] += 1
+        return cheapest
     if n_learned > 0:  # a row without features counts as an update too, as in VW
         claim_slots(model, scratch, n)
         learn(model, settings, scratch, n, n_learned, weighted)
     model.row_sizes[0] += np.float64(n)
     model.row_sizes[1] += 1.0
+    return cheapest
+
+
+@inlined
+def count_best(model: Model, label: int) -> None:
+    """Count that a label had the least of the answered costs; -1: none was answered."""
+    if label >= 0:
+        model.was_best[label] += 1
 
 
 @inlined
@@ -202,7 +212,7 @@ def ask_rows(
     for row in range(rows.indptr.shape[0] - 1):
         round_number = first_round + settings.round_step * row
         n = gather(model, settings, scratch, rows, row)
-        _predict_row(model, settings, scratch, n)
+        predict_row(model, settings, scratch, n)
         set_candidates(settings, scratch, candidates, row)
         set_offsets(settings, scratch, rounds.offsets, row)
         set_prices(settings, scratch, rounds.prices, row)
@@ -248,7 +258,7 @@ def tell_rows(
         for k in range(settings.n_labels):
             n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
         if n_known > 0:
-            _predict_row(model, settings, scratch, n)
+            predict_row(model, settings, scratch, n)
             if not late:
                 _recompute_settled(model, settings, scratch, n, costs[row], asked[row])
         for k in range(settings.n_labels):
@@ -259,7 +269,7 @@ def tell_rows(
             if not late:
                 update_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
-            _learn(model, settings, scratch, n, False)
+            count_best(model, learn_known(model, settings, scratch, n, False))
         if not late:
             update_saving_from(model, settings, scratch, outlook, row)
             if outlook.shape[0] > 0 and told.audited.shape[0] > 0:
@@ -277,7 +287,7 @@ def decide_and_answer(model: Model, settings: Settings, scratch: Scratch, n: int
     The candidates of the row must be in scratch.
     """
     round_number, audited = model.counters[ROUND], settings.audit_rate > 0.0
-    _predict_row(model, settings, scratch, n)
+    predict_row(model, settings, scratch, n)
     count_spending(model, settings, scratch)
     n_asked = prefer_truth(settings, scratch, _decide(model, settings, scratch, n, round_number, audited))
     if audited:
@@ -296,7 +306,7 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
             scratch.costs[k] = costs[k] if scratch.mask[k] else np.float32(np.nan)
         update_regret(model, settings, scratch)
         learn_settled(model, settings, scratch, n)
-        _learn(model, settings, scratch, n, False)
+        count_best(model, learn_known(model, settings, scratch, n, False))
     if settings.audit_rate > 0.0:
         update_saving(model, settings, scratch)
         update_calibration(model, settings, scratch)
@@ -316,11 +326,11 @@ def learn_rows(
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
             return row
-        _predict_row(model, settings, scratch, n)
+        predict_row(model, settings, scratch, n)
         for k in range(settings.n_labels):
             scratch.costs[k] = costs[row, k]
             scratch.weights[k] = weights[row, k] if weighted else np.float32(1.0)
-        _learn(model, settings, scratch, n, weighted)
+        count_best(model, learn_known(model, settings, scratch, n, weighted))
     return int(n_rows)
 
 

@@ -7,6 +7,7 @@ from coalface.kernels.history import note_counts
 from coalface.kernels.rules import best_answer
 from coalface.kernels.state import (
     COSTS_QUERIED,
+    COSTS_SEEN,
     EXAMPLES_QUERIED,
     F32,
     I64,
@@ -87,6 +88,14 @@ def close_round(counts: Counted, settings: Settings, scratch: Scratch, late: boo
     counters[EXAMPLES_QUERIED] += n_asked > 0
     counters[SILENT_ROUNDS] = 0 if n_asked > 0 else counters[SILENT_ROUNDS] + 1
     note_counts(counters)
+
+
+@inlined
+def close_served(counters: I64) -> None:
+    """Count the cost of a served label, which was seen and not asked for, and move to the next round."""
+    counters[COSTS_SEEN] += 1
+    counters[ROUND] += 1
+    counters[SILENT_ROUNDS] = 0  # nothing was asked because nothing had to be
 
 
 @kernel

@@ -31,8 +31,8 @@ UNSEEN_INVERSE_SCALE = np.float32(1e18)  # makes min(|value| * inverse scale, 1)
 SMALLEST_VALUE, LARGEST_VALUE = np.float32(1e-15), np.float32(1e15)  # of a value in its feature's unit
 
 # counters[...]
-ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS, TRUTHS_QUERIED = range(6)
-HISTORY = 6  # where the counts of earlier rounds begin: see kernels.history
+ROUND, EXAMPLES_QUERIED, COSTS_QUERIED, SLOTS_USED, SILENT_ROUNDS, TRUTHS_QUERIED, COSTS_SEEN = range(7)
+HISTORY = 7  # where the counts of earlier rounds begin: see kernels.history
 N_MARKS, COUNTS_PER_MARK = 128, 3
 N_COUNTERS = HISTORY + N_MARKS * COUNTS_PER_MARK
 

@@ -32,7 +32,8 @@ from coalface.learner.state import DEFAULTS
 from coalface.learner.stopping import LEAST_SILENCE, warn_of_unanswered, warns_of_collapse
 from coalface.learner.told import told_arrays
 from coalface.learner.truths import TruthLearner
-from coalface.rounds.arrays import AnswerArrays, answer_arrays, rounds_from_arrays, rows_of_rounds
+from coalface.models.serving import Served
+from coalface.rounds.arrays import AnswerArrays, ServedLabels, answer_arrays, rounds_from_arrays, rows_of_rounds
 from coalface.rounds.queries import CostRanges, Queries
 from coalface.rounds.round import Round
 
@@ -307,6 +308,8 @@ class AskingLearner(TruthLearner):
             return self
         if any(one.late != rounds[0].late for one in rounds):
             raise InputError("rounds must be all late or all not late, got both. Tell them in two calls.")
+        if any((one.served is None) != (rounds[0].served is None) for one in rounds):
+            raise InputError("rounds must be all served or all not served, got both. Tell them in two calls.")
         for one in rounds:
             self._refuse_contradiction(one)
         return self.replay_rounds(rounds, X)
@@ -331,10 +334,17 @@ class AskingLearner(TruthLearner):
             answers.candidates,
             answers,
             late=late,
-            truth=answers.truth,
+            truth=answers.truth if rounds[0].served is None else None,
             offset=answers.offset,
+            served=answers.served,
         )
         return self
+
+    def check_rounds(self, rounds: Sequence[Round]) -> None:
+        """Raise an InputError if a label or a cost of these rounds is not one of the learner's."""
+        self.begin()
+        answers = answer_arrays(rounds, self.classes_.tolist())
+        check_cost(answers.cost, len(rounds), self.classes_, CostScale.of(self.cost_bounds))
 
     # -- internals --------------------------------------------------------------------------------
 
@@ -400,6 +410,7 @@ class AskingLearner(TruthLearner):
         truth: Codes | None = None,
         encoder: Encoder | None = None,
         offset: Any = None,
+        served: ServedLabels | None = None,
     ) -> None:
         """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
         X = in_seen_order(X, self)
@@ -437,6 +448,7 @@ class AskingLearner(TruthLearner):
                         truth=truth,
                         encoder=used,
                         span=scale.span,
+                        served=served,
                     ),
                     vars(self),
                     self.plain_budget,
@@ -446,7 +458,12 @@ class AskingLearner(TruthLearner):
             if names is not None:
                 self.feature_names_in_ = names
             try:
-                self.model_.tell(rows, settings, rounds, late=late)
+                if served is None:
+                    self.model_.tell(rows, settings, rounds, late=late)
+                else:
+                    settings = settings._replace(budget=np.inf, alike=np.inf)
+                    costs = np.ascontiguousarray(unit[np.arange(n_rows), served.labels])
+                    self.model_.observe(rows, settings, rounds.candidates, Served(*served, costs))
             except BaseException:
                 if recorder is not None:
                     recorder.incomplete = True

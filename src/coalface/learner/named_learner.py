@@ -1,7 +1,8 @@
 """``NamedLearner``: a learner together with the names of its features, saved in one file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -145,10 +146,16 @@ class NamedLearner:
         else:
             _check_continue(rounds, next_round, fill_gaps=fill_gaps)
             learned = [replace(one, late=False) for one in _with_gaps_filled(rounds, next_round)]
-        raw = any(one.example is not None for one in learned)
-        X, names = (self._encoded(learned), None) if raw else self._examples(learned)
-        self.learner.tell_rounds(learned, X).warn_if_collapsed()
+        X, names = self.examples_of(learned)
+        self.learner.check_rounds(learned)
+        for places in _runs(learned):
+            self.learner.tell_rounds([learned[place] for place in places], X[places]).warn_if_collapsed()
         self.feature_names = names
+
+    def examples_of(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:
+        """The examples of rounds as a matrix, and the feature names, new ones last; None for raw examples."""
+        raw = any(one.example is not None for one in rounds)
+        return (self._encoded(rounds), None) if raw else self._examples(rounds)
 
     def _encoded(self, rounds: Sequence[Round]) -> Any:
         """The raw examples of all rounds as a matrix; a round without one was not answered, and has a row of zeros."""
@@ -197,6 +204,12 @@ class NamedLearner:
             )
         if one.indices and self.feature_names is not None:
             raise InputError(f"Round {one.number} numbers its features, but the model names them. Use features.")
+
+
+def _runs(rounds: Sequence[Round]) -> Iterator[list[int]]:
+    """The places of consecutive rounds that were all served, or all not."""
+    for _, places in groupby(range(len(rounds)), key=lambda place: rounds[place].served is None):
+        yield list(places)
 
 
 def _check_late(rounds: Sequence[Round], next_round: int) -> None:

@@ -15,7 +15,7 @@ from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.budget import Budget
-from coalface.learner.label_changes import LabelLearner
+from coalface.learner.serving import ServingLearner
 from coalface.models.choice import MODEL_KINDS, described_model, model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
@@ -28,7 +28,7 @@ _BATCH = 512  # rounds replayed per call
 _WITH_RETIRED = 2  # the format of files with retired labels, which earlier versions would predict
 
 
-class PersistentLearner(LabelLearner):
+class PersistentLearner(ServingLearner):
     """A learner that can be saved, recorded and replayed."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -245,11 +245,12 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
     """The label changes, and the rounds between them in batches.
 
-    The rounds of a batch have one width and are all late or none. Only the first may name columns or change the budget.
+    The rounds of a batch have one width and are all late or none, all served or none. Only the first may name columns
+    or change the budget.
     """
     batch: list[Round] = []
     number = 1
-    shape: tuple[bool, int | None] = (False, None)
+    shape: tuple[bool, bool, int | None] = (False, False, None)
     for one in ledger:
         if isinstance(one, LabelChange):
             if batch:
@@ -260,12 +261,12 @@ def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
         if not one.late and one.number != number:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")
         number += not one.late
-        if batch and (
-            len(batch) == _BATCH or (one.late, one.width) != shape or one.columns is not None or one.budget is not None
-        ):
+        kind = (one.late, one.served is not None, one.width)
+        is_first = one.columns is not None or one.budget is not None
+        if batch and (len(batch) == _BATCH or kind != shape or is_first):
             yield batch
             batch = []
         batch.append(one)
-        shape = (one.late, one.width)
+        shape = kind
     if batch:
         yield batch

@@ -48,6 +48,7 @@ from coalface.models.contract import (
 from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
+from coalface.models.serving import Served, ServedRun
 from coalface.models.standing import Standing, estimated_costs
 
 _JOINING: dict[str, Callable[[], CostModel]] = {
@@ -265,6 +266,38 @@ class CommitteeModel(CostModel):
             if self.alone:
                 return self.alone.simulate(rows, settings, run, start, until, batch)
             return super().simulate(rows, settings, run, start, until, batch)
+
+    def _ranges_to_serve(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        if self.alone:
+            return self.alone._ranges_to_serve(rows, settings, first_round)
+        return super()._ranges_to_serve(rows, settings, first_round)
+
+    def observe(self, rows: Rows, settings: Settings, candidates: Mask, served: Served) -> None:
+        """Judge the members by the costs of the served labels and their probabilities, then learn these costs."""
+        with self.lock:
+            known = np.full((len(rows), self.n_labels), np.nan, np.float32)
+            known[np.arange(len(rows)), served.labels] = served.costs
+            self._choose_members(rows, known, settings)
+            settings = self.resolved(settings)
+            if self.alone:
+                self.alone.observe(rows, settings, candidates, served)
+                return
+            allowed = candidates if len(candidates) else np.ones(known.shape, np.bool_)
+            for one in np.arange(len(rows))[:, None]:
+                row, part = rows.take(one), Served(*(array[one] for array in served))
+                with interrupts_put_off():  # so that all members learn the row or none does
+                    self._judge(row, allowed[one], known[one], np.full(self.n_labels, part.chances[0]))
+                    self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
+                    self._online.observe(row, settings, allowed[one], part)
+
+    def serve(self, rows: Rows, settings: Settings, run: ServedRun, start: int, stop: int) -> int:
+        """Choose labels and learn their costs; returns the first position not done."""
+        with self.lock:
+            if self.undecided and start < stop:
+                start = super().serve(rows, settings, run, start, start + 1)
+            if self.alone:
+                return self.alone.serve(rows, self.resolved(settings), run, start, stop)
+            return super().serve(rows, settings, run, start, stop)
 
     def _choose_members(self, rows: Rows, known: Costs, settings: Settings) -> None:
         """Let others join if the first answered row suits them; they leave when a later one does not."""

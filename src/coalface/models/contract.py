@@ -47,13 +47,14 @@ from coalface.kernels.state import (
 from coalface.kernels.stopping import fill_outlooks, saving_is_below
 from coalface.kernels.turns import ALONE, answer_rows
 from coalface.models.growth import PER_LABEL, widened
+from coalface.models.serving import ServingModel
 
 Costs = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
 _COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
-_COUNTER_NAME, _OLD_COUNTERS = "counters", (5, 6)  # older files do not count true labels, or have no history
+_COUNTER_NAME, _OLD_COUNTERS = "counters", (5, 6)  # older files do not count true or served labels, or past rounds
 NO_GROUPS = np.zeros(0, np.int64)
 _LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 NO_IMPLICATIONS = no_implications(0)
@@ -83,7 +84,7 @@ class RunArrays(NamedTuple):
     record: RoundArrays  # mask, reasons, propensity and outlook by position; empty: not recorded
 
 
-class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
+class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
     """One cost regressor per label. A model of your own implements the six methods up to ``restore``.
 
     The constructor only stores parameters; ``begin`` returns a model that can learn. The result of learning must not

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
-from coalface.kernels import online
+from coalface.kernels import online, serving
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
     COUNT_CLASSES,
@@ -51,6 +51,7 @@ from coalface.models.contract import (
 from coalface.models.effects import online_effects
 from coalface.models.growth import widened
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
+from coalface.models.serving import Served, ServedRun
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
@@ -179,6 +180,34 @@ class OnlineModel(CostModel):
                 if start == until.position or self.reached(settings, until):
                     return start
                 self.make_room(int(scratch.unseen[0]))
+
+    def _ranges_to_serve(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        return self.ranges(rows, settings, first_round)  # the kernel applies the slack that audits have led to
+
+    def observe(self, rows: Rows, settings: Settings, candidates: Mask, served: Served) -> None:
+        """Learn the costs of the served labels, and what they imply, and close a round per row."""
+        settings = self.resolved(settings)
+
+        def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
+            return serving.observe_rows(
+                self.state, settings, scratch, csr, candidates, served.labels, served.costs, done
+            )
+
+        self._run_growing(rows, run_from)
+
+    def serve(self, rows: Rows, settings: Settings, run: ServedRun, start: int, stop: int) -> int:
+        """Choose labels and learn their costs in one compiled loop; returns the first position not done."""
+        settings = self.resolved(settings)
+        with self.lock:
+            scratch = self.scratch_for(rows.longest)
+            while start < stop:
+                span, (order, given, labels, chances, exploration) = (start, stop), run
+                start = serving.serve_rows(
+                    self.state, settings, scratch, rows.csr, given, order, span, exploration, labels, chances
+                )
+                if start < stop:
+                    self.make_room(int(scratch.unseen[0]))
+        return start
 
     def feature_effects(self, label: int) -> FeatureEffects | None:
         """The weight of each feature times its typical size, the root mean square over the rows learned."""

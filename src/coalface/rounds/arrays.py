@@ -16,6 +16,13 @@ from coalface.rounds.round import Outlook, Round
 Mask = NDArray[np.bool_]
 
 
+class ServedLabels(NamedTuple):
+    """The labels that were served, as columns (n,), and the probabilities (n,) with which they were chosen."""
+
+    labels: NDArray[np.int64]
+    chances: NDArray[np.float64]
+
+
 class AnswerArrays(NamedTuple):
     """The answers of n rounds as arrays."""
 
@@ -27,6 +34,7 @@ class AnswerArrays(NamedTuple):
     asks_truth: NDArray[np.bool_]  # (n,)
     truth: NDArray[np.int64]  # (n,) the column of the true label, -1 where it was not given
     offset: NDArray[np.float64] | None  # (n, K) the known part of each cost on the user's scale; None: there is none
+    served: ServedLabels | None  # None unless all labels were served
 
 
 def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArrays:
@@ -62,10 +70,18 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 label, *numbers = astuple(one.outlook)
                 outlook[row, ANSWER] = len(column) if label is None else column[label]
                 outlook[row, [PREDICTED, CHANCE, REACHABLE]] = numbers
+        served = _served(rounds, column)
     except KeyError as unknown:
         raise UnknownLabelError(unknown.args[0], list(column), addable=True) from None
     allowed = None if candidates.all() else candidates
-    return AnswerArrays(cost, asked, allowed, outlook, audits, asks_truth, truth, offset)
+    return AnswerArrays(cost, asked, allowed, outlook, audits, asks_truth, truth, offset, served)
+
+
+def _served(rounds: Sequence[Round], column: Mapping[str, int]) -> ServedLabels | None:
+    if not rounds or any(one.served is None for one in rounds):
+        return None
+    labels = [column[one.served] for one in rounds if one.served is not None]
+    return ServedLabels(np.array(labels, np.int64), np.array([one.probability for one in rounds], np.float64))
 
 
 def rows_of_rounds(rounds: Sequence[Round]) -> Rows:
@@ -93,12 +109,13 @@ def rounds_from_arrays(
     truth: NDArray[np.int64] | None = None,
     encoder: Mapping[str, Any] | None = None,
     span: float = 1.0,
+    served: ServedLabels | None = None,
 ) -> list[Round]:
     """One round per row, as ledgers store them; ``cost`` (n, K) is on the user's scale, ``texts`` are the labels.
 
     ``truth`` (n,) are the columns of the true labels that were given, -1 elsewhere. New column names and a new encoder
     are stored in the first round. The features of an example without answers are left out. ``span`` is the width of the
-    user's scale of costs, in which known parts are written.
+    user's scale of costs, in which known parts are written. ``served`` are the labels that were served.
     """
     known, asked = ~np.isnan(cost), arrays.asked
     restricted = len(arrays.candidates) > 0
@@ -129,6 +146,8 @@ def rounds_from_arrays(
                 offset={} if late or not len(arrays.offsets) else _known_part(texts, arrays.offsets[i], span),
                 costs={texts[k]: float(cost[i, k]) if known[i, k] else None for k in answered},
                 unasked=tuple([texts[k] for k in answered if not asked[i, k]]),
+                served=None if served is None else texts[served.labels[i]],
+                probability=None if served is None else float(served.chances[i]),
             )
         )
     return found

@@ -7,6 +7,7 @@ Where a line has "ask_truth", the annotator adds "truth" instead, and the learne
     {"row": 3, "round": 14, "features": {"length": 3.5}, "ask": ["refund"], "ranges": {"refund": [0.0, 0.8]}}
 
 An example with texts or gaps is written as it was read, as ``"example": {"text": "my parcel is lost"}``.
+A label that was served, and what it cost, is ``"served": "refund", "probability": 0.8, "costs": {"refund": 0.2}``.
 A line without a question is ``{"row": 4, "round": 15, "ask": []}``: it closes its round.
 """
 
@@ -138,7 +139,7 @@ def _parsed(text: str) -> Round:
     except ValueError:
         raise ValueError(f"a line must be one JSON object, got {text.strip()[:_SHOWN]!r}") from None
     one = Round.from_json(line)
-    if "ask" not in line and not one.ask_truth:
+    if "ask" not in line and not one.ask_truth and one.served is None:
         raise KeyError("ask")
     answered = one.costs or one.truth is not None
     if answered and one.features is None and one.example is None and "indices" not in line:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 _SHOWN = 60  # characters of a bad value in an error message
@@ -131,6 +131,23 @@ class Parser:
         if isinstance(truth, bool) or not (truth is None or isinstance(truth, str | int | float)):
             raise ValueError(f'"truth" must be a label, or null for "can\'t tell", got {shown(truth)}')
         return None if truth is None else str(truth)
+
+    def served(self, costs: Mapping[str, float | None]) -> str | None:
+        """The label that was served, which must be the only one with a cost; None if it is missing."""
+        if not self.has("served"):
+            return None
+        label = self._line["served"]
+        if isinstance(label, bool) or not isinstance(label, str | int | float):
+            raise ValueError(f'"served" must be a label, got {shown(label)}')
+        if list(costs) != [str(label)] or costs[str(label)] is None:
+            raise ValueError(f'"costs" must have the cost of the served label {shown(label)} alone, got {shown(costs)}')
+        return str(label)
+
+    def probability(self) -> float | None:
+        """The probability with which the served label was chosen; a ValueError if one is given without the other."""
+        if self.has("served") != self.has("probability"):
+            raise ValueError('"served" and "probability" belong together; write both or neither')
+        return _chance(self._line["probability"], "the served label") if self.has("probability") else None
 
     def check_example(self, n_indices: int, n_values: int) -> None:
         """Raise a ValueError if the features contradict each other."""

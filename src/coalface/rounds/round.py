@@ -6,7 +6,8 @@ The learner, ledgers, the command line, studies and the service exchange rounds 
      "features": {"length": 3.5}, "costs": {"refund": 0.25, "legal": null}}
 
 Labels are spelled as text. Costs and ranges are on the user's scale. A cost of null means "can't tell". Where the true
-label is asked for, "ask_truth" is true, and "truth" has the answer: a label, or null for "can't tell".
+label is asked for, "ask_truth" is true, and "truth" has the answer: a label, or null for "can't tell". Where a label
+was served and only its cost was seen, "served" is that label, and "probability" is that with which it was chosen.
 """
 
 from collections.abc import Iterable, Mapping
@@ -76,6 +77,8 @@ class Round:
     costs: Costs = field(default_factory=dict)
     unasked: tuple[str, ...] = ()  # answered labels that the annotator was not asked about
     by: Mapping[str, str] = field(default_factory=dict)  # label -> annotator
+    served: str | None = None  # the label that was served, whose cost alone was seen
+    probability: float | None = None  # with which the served label was chosen
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -151,6 +154,7 @@ class Round:
         line |= {"ranges": {label: list(ends) for label, ends in self.ranges.items()}} if self.ranges else {}
         line |= {name: dict(getattr(self, name)) for name in _MAPPINGS if getattr(self, name)}
         line |= {"outlook": asdict(self.outlook)} if self.outlook is not None else {}
+        line |= {} if self.served is None else {"served": self.served, "probability": self.probability}
         implied = tuple(label for label in self.costs if label not in self.ask)
         line |= {"unasked": list(self.unasked)} if self.unasked != implied else {}
         return line
@@ -188,6 +192,8 @@ class Round:
             costs=answers.costs,
             unasked=answers.unasked,
             by=parser.text_of("by"),
+            served=parser.served(answers.costs),
+            probability=parser.probability(),
         )
         parser.check_example(len(parsed.indices), len(parsed.values))
         parser.check_labels(parsed.candidates, parsed.ask, parsed.costs, parsed.propensity)

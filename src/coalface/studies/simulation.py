@@ -180,7 +180,7 @@ class _Simulation:
             allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), known, "candidates")
             given = given._replace(candidates=allowed)
         given = given._replace(**learner.known_parts(rows, known, **known_parts))
-        self.order = _checked_order(order, len(rows))
+        self.order = checked_order(order, len(rows))
         self.price = None
         if price is not None:
             self.price = checked_prices(by_label(by_row(price, X, "price"), known, "price"), costs.shape)
@@ -299,7 +299,8 @@ class _TestSet:
         return float(self.scale.from_unit(learner.costs_of_answers(self.rows, self.cost).mean()))
 
 
-def _checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
+def checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
+    """The row numbers of a run, by default all in their order; an InputError if one does not exist."""
     if order is None:
         return np.arange(n_rows)
     numbers = np.asarray(order)

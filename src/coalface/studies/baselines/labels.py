@@ -28,6 +28,7 @@ from coalface.studies.baselines.problem import Problem, Progress, dense_rows
 from coalface.studies.baselines.strategies import (
     CLASSIFIERS,
     UNKNOWN,
+    Badge,
     CostEmbedding,
     CostMargin,
     ExpectedCost,
@@ -166,3 +167,4 @@ COST_WEIGHTED = _label_baseline(
     score="margin",
 )
 COST_EMBEDDING = _label_baseline("cost-embedding", lambda problem, given: _run_on(problem, given, CostEmbedding))
+BADGE = _label_baseline("badge", lambda problem, given: _run_on(problem, given, Badge))

@@ -59,20 +59,24 @@ class Margin(Strategy):
     def choose(self, labels: NDArray[np.int64], n: int) -> NDArray[np.int64]:
         """By the probabilities of the classifier; at random while only one label has been seen."""
         from skactiveml.classifier import SklearnClassifier
-        from skactiveml.pool import UncertaintySampling
 
         known = labels[labels != UNKNOWN]
         if (known == known[0]).all():  # one label only: all examples would be equally uncertain
             random = np.random.default_rng([self.random_state, len(known)])
             return random.choice(np.flatnonzero(labels == UNKNOWN), n, replace=False)
+        classifier = CLASSIFIERS[self.classifier](self.random_state)
+        return self.query(labels, n, SklearnClassifier(classifier, classes=self.classes, missing_label=UNKNOWN))
+
+    def query(self, labels: NDArray[np.int64], n: int, model: Any) -> NDArray[np.int64]:
+        """The rows to ask about, given the classifier."""
+        from skactiveml.pool import UncertaintySampling
+
         query = UncertaintySampling(
             method=self.method,
             cost_matrix=self.cost_matrix if self.costs else None,
             missing_label=UNKNOWN,
             random_state=self.random_state,
         )
-        classifier = CLASSIFIERS[self.classifier](self.random_state)
-        model = SklearnClassifier(classifier, classes=self.classes, missing_label=UNKNOWN)
         return np.asarray(query.query(self.pool, labels, clf=model, batch_size=n))
 
 
@@ -86,6 +90,17 @@ class ExpectedCost(Margin):
     """Asks where the least expected cost is highest."""
 
     method, costs = "least_confident", True
+
+
+class Badge(Margin):
+    """Asks for a varied batch of uncertain examples, whose gradients are large and far from each other (BADGE)."""
+
+    def query(self, labels: NDArray[np.int64], n: int, model: Any) -> NDArray[np.int64]:
+        """The gradients are those of the classifier's loss, as if its most probable label were the true one."""
+        from skactiveml.pool import Badge as Gradients
+
+        query = Gradients(missing_label=UNKNOWN, random_state=self.random_state)
+        return np.asarray(query.query(self.pool, labels, clf=model, batch_size=n))
 
 
 class CostEmbedding(Strategy):

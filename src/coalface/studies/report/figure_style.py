@@ -196,8 +196,12 @@ RULES = {
     "cost-weighted-uncertainty": Colour("cost-weighted-uncertainty", "#7a3b12", "#d9a27a"),
     "random-forest": Colour("random-forest", "#c1272d", "#ff8a80"),
     "gradient-boosting": Colour("gradient-boosting", "#6a4fb3", "#b79cf0"),
-    "knn": Colour("knn", "#1b8a9a", "#6fd3e0"),
+    "knn": Colour("knn", "#946c00", "#f0c75e"),
     "asf": Colour("asf", "#77790c", "#cdd05a"),
+    "regcb-epochs": Colour("regcb-epochs", "#00707a", "#5fd3dd"),
+    "online-regression": Colour("online-regression", "#8c1d4f", "#ff9ec4"),
+    "badge": Colour("badge", "#3f6b00", "#b6e35a"),
+    "iwal": Colour("iwal", "#4a4a9c", "#a3a3ff"),
 }
 ASKED = Colour("asked", "#0072b2", "#56b4e9")
 KNOWN = Colour("known", "#009e73", "#3ccba0")
