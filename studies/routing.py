@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array, load_npz, save_npz
 
-from coalface import Budget, CoalClassifier, Router, TradeOff, simulate
+from coalface import CoalClassifier, RidgeModel, Router, TradeOff, simulate
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.studies.baselines.regressors import drawn_costs, predicted_costs
@@ -143,36 +143,35 @@ def rival(kind, task, share, drawn, seed):
     return predicted_costs(new, task.compact, loss, task.compact_test, lambda: None)
 
 
-def learner_of(task, **settings):
-    """A new learner for a task."""
-    return CoalClassifier(task.models, **settings)
+def learner_of(task, kind, seed, **settings):
+    """A new learner, and the training and test features that it takes: words, or what the rivals have."""
+    if kind == "words":
+        return CoalClassifier(task.models, random_state=seed, **settings), task.X, task.X_test
+    made = CoalClassifier(task.models, random_state=seed, model=RidgeModel("light"), **settings)
+    return made, task.compact.astype(np.float32), task.compact_test.astype(np.float32)
 
 
-def played(learner, task, seed, **known_parts):
-    """The learner after a simulated run over all training prompts, in the order of the seed."""
-    order = np.random.default_rng(seed).permutation(len(task.loss))
-    simulate(learner, task.X, task.loss, order=order, **known_parts)
-    return learner
+def order_of(task, seed):
+    """The order of the training prompts."""
+    return np.random.default_rng(seed).permutation(len(task.loss))
 
 
-def coal(task, share, seed):
-    """The losses that COAL predicts, and the share of outcomes that it bought."""
-    settings = {} if share is None else {"budget": Budget(costs=share * task.loss.size, over=len(task.loss))}
-    learner = played(learner_of(task, random_state=seed, **settings), task, seed)
-    return learner.predict_cost(task.X_test), learner.costs_queried_ / task.loss.size
-
-
-def passive(task, seed):
-    """The losses that the same learner predicts with all outcomes."""
-    learner = played(learner_of(task, rule="passive", random_state=seed), task, seed)
-    return learner.predict_cost(task.X_test), 1.0
+def along(task, kind, seed, **settings):
+    """The test loss of a run at each share of outcomes bought, and at its end."""
+    learner, X, X_test = learner_of(task, kind, seed, **settings)
+    wanted = [round(share * task.loss.size) for share in SHARES]
+    curve = simulate(
+        learner, X, task.loss, X_test=X_test, cost_test=task.loss_test, order=order_of(task, seed), checkpoints=wanted
+    )
+    points = zip(curve.costs_queried.tolist(), curve.test_cost.tolist(), strict=True)
+    return [(costs / task.loss.size, loss) for costs, loss in points]
 
 
 def random_costs(task, share, seed):
     """The losses that the same learner predicts with outcomes drawn at random."""
     loss = bought(task, share, "costs", seed)
-    order = np.random.default_rng(seed).permutation(len(loss))
-    learner = learner_of(task, rule="passive", random_state=seed)
+    order = order_of(task, seed)
+    learner, _, _ = learner_of(task, "words", seed, rule="passive")
     rows = order[~np.isnan(loss[order]).all(axis=1)]
     for block in np.array_split(rows, max(1, len(rows) // 512)):
         learner.tell(task.X[block], loss[block])
@@ -207,10 +206,6 @@ class Table:
 
 def loss_jobs(task, seed, heavy):
     """The lines of one permutation: name, share bought, and what computes the predicted losses."""
-    yield "coalface", "default", lambda: coal(task, None, seed)
-    for share in SHARES:
-        yield "coalface", str(share), lambda share=share: coal(task, share, seed)
-    yield "passive", "1.0", lambda: passive(task, seed)
     for share in SHARES:
         yield "random costs", str(share), lambda share=share: random_costs(task, share, seed)
     for kind in ("knn", "forest") if heavy else ("knn",):
@@ -219,6 +214,22 @@ def loss_jobs(task, seed, heavy):
                 if share < 1.0 or drawn == "examples":
                     name = f"{kind}, {drawn}" if share < 1.0 else kind
                     yield name, str(share), lambda a=(kind, task, share, drawn, seed): (rival(*a), a[2])
+
+
+def run_learners(task, seed, table):
+    """Add the test losses of our learner along its run, active and passive, on words and on the rivals' features."""
+    for kind in ("words", "ridge"):
+        for rule in ("coal", "passive"):
+            name = f"{'coalface' if rule == 'coal' else 'passive'}, {kind}"
+            about = {"data": task.name, "features": task.features, "learner": name, "seed": seed}
+            if table.has(**about, asked="end"):
+                continue
+            points = along(task, kind, seed, rule=rule)
+            points = points[-1:] if rule == "passive" else points
+            asked = [*(str(share) for share in SHARES[: len(points) - 1]), "end"]
+            rows = zip(asked, points, strict=True)
+            table.add([{**about, "asked": a, "share": share, "loss": loss, "seconds": ""} for a, (share, loss) in rows])
+            print(f"{task.name} {task.features} {seed} {name}: {points}", flush=True)
 
 
 def run_losses(task, seed, table, heavy):
@@ -239,17 +250,16 @@ def router_jobs(task, seed):
     """Who predicts losses where dollars count."""
     price = np.nanmean(task.dollars, axis=0)
 
-    def router(**settings):
-        made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, **settings)
-        known_parts = {"offset": made.offset(task.X), "asking_price": made.asking_price(task.X)}
-        played(made.learner, task, seed, **known_parts)
-        return made.learner.predict_cost(task.X_test), made.outcomes_known_ / task.loss.size
+    def router(kind, rule):
+        model, (_, X, X_test) = {"words": "auto", "ridge": RidgeModel("light")}[kind], learner_of(task, kind, seed)
+        made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, model=model, rule=rule)
+        known_parts = {"offset": made.offset(X), "asking_price": made.asking_price(X)}
+        simulate(made.learner, X, task.loss, order=order_of(task, seed), **known_parts)
+        return made.predicted_loss(X_test), made.outcomes_known_ / task.loss.size
 
-    yield "coalface", "default", router
-    for share in SHARES[1:]:
-        budget = Budget(costs=share * task.loss.size, over=len(task.loss))
-        yield "coalface", str(share), lambda budget=budget: router(budget=budget)
-    yield "passive", "1.0", lambda: router(rule="passive")
+    for kind in ("words", "ridge"):
+        yield f"coalface, {kind}", "as it asks", lambda kind=kind: router(kind, "coal")
+        yield f"passive, {kind}", "1.0", lambda kind=kind: router(kind, "passive")
     for share in SHARES[1:]:
         yield "random costs", str(share), lambda share=share: random_costs(task, share, seed)
     for kind in ("knn", "forest"):
@@ -289,6 +299,7 @@ def run(out, cache, permutations, tasks):
             made[name, features] = task
             if task.dollars is not None:
                 run_dollars(task, seed, dollars)
+            run_learners(task, seed, losses)
             run_losses(task, seed, losses, heavy=seed < 3)
 
 
