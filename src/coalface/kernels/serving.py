@@ -19,7 +19,7 @@ from coalface.kernels.draws import uniform
 from coalface.kernels.implied import learn_settled
 from coalface.kernels.online import compute_ranges, has_room, learn_known, predict_row
 from coalface.kernels.regression import clipped, gather
-from coalface.kernels.rounds import close_served, set_candidates
+from coalface.kernels.rounds import close_served, forget_known_parts, set_candidates
 from coalface.kernels.state import (
     F32,
     F64,
@@ -172,6 +172,7 @@ def observe_rows(
     Returns the first row that the model has no room for, or the number of rows.
     """
     n_rows = rows.indptr.shape[0] - 1
+    forget_known_parts(scratch)
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
         if not has_room(model, scratch, n):
@@ -200,6 +201,7 @@ def serve_rows(
     Writes the served labels and their chances by position. A row that the model has no room for ends the loop.
     """
     candidates, costs = given.candidates, given.costs
+    forget_known_parts(scratch)
     for position in range(span[0], span[1]):
         row = order[position]
         n = gather(model, settings, scratch, rows, row)

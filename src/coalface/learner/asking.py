@@ -24,8 +24,9 @@ from coalface.data.rows import Rows, check_row, check_width
 from coalface.data.truths import Codes, truth_codes, with_costs_of
 from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import NO_ROUNDS, ROUND, SILENT_ROUNDS, Settings, new_rounds
+from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
 from coalface.learner.conversation import Conversation, affordable
+from coalface.learner.known_parts import NO_PARTS, KnownParts
 from coalface.learner.purse import Purse
 from coalface.learner.settings import settings_for
 from coalface.learner.state import DEFAULTS
@@ -89,8 +90,8 @@ class AskingLearner(TruthLearner):
         rows = self._rows(X)
         known, asked = by_row(known, X, "known"), by_row(asked, X, "asked")
         allowed, (costs, before) = self._candidates(candidates, rows, X), self._checked_answers(rows, known, asked)
-        known_parts = self.known_parts(rows, self.classes_, offset, asking_price)
-        queries = replace(self._decide(rows, allowed, costs, before, start, **known_parts), checksum=rows.checksum())
+        parts = self.known_parts(rows, self.classes_, offset, asking_price)
+        queries = replace(self._decide(rows, allowed, costs, before, start, parts=parts), checksum=rows.checksum())
         queries = queries if limit is None else queries.limited_to(limit)
         purse = self._purse()
         return queries if purse is None else affordable(queries, purse, before)
@@ -134,7 +135,7 @@ class AskingLearner(TruthLearner):
             )
         if answer is None and (self.price_of_truth is None or self.price_of_truth > 1):
             raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
-        known_parts, purse = self.known_parts(rows, self.classes_, offset, asking_price), self._purse()
+        parts, purse = self.known_parts(rows, self.classes_, offset, asking_price), self._purse()
 
         def one_cost(i: int, _: int, k: int) -> float:
             assert answer is not None  # at a price of at most 1, every question is for a true label
@@ -147,9 +148,8 @@ class AskingLearner(TruthLearner):
             if purse is not None and purse.empty:
                 break
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
-            parts = {name: part[i : i + 1] for name, part in known_parts.items()}
             truth_of = None if truth is None else partial(one_truth, i)
-            done = self._converse(row, mine, partial(one_cost, i), truth_of, purse, **parts)
+            done = self._converse(row, mine, partial(one_cost, i), truth_of, purse, parts.of_rows([i]))
             told, part = done.asked, done.asked.offset
             self._tell(X, row, self.classes_, done.cost, told, mine, truth=done.truth, offset=part)
             self.warn_if_collapsed()
@@ -164,20 +164,20 @@ class AskingLearner(TruthLearner):
         answer: Callable[[int, int], float],
         truth: Callable[[int], Any] | None,
         purse: Purse | None,
-        **known_parts: NDArray[np.float32],
+        parts: KnownParts,
     ) -> Conversation:
         """Ask about some rows, one question after another, as far as the purse goes; nothing is learned.
 
-        ``answer(row, k)`` gives a cost, ``truth(row)`` a true label. ``known_parts`` are offsets and prices of ``ask``.
+        ``answer(row, k)`` gives a cost, ``truth(row)`` a true label.
         """
-        queries = first = self._decide(rows, candidates, **known_parts)
+        queries = first = self._decide(rows, candidates, parts=parts)
         found = Conversation.start(len(rows), len(self.classes_), purse)
         if truth is not None and first.truth.any():
             found.ask_truths(first, truth, self.classes_, self._costs_by_truth())
         while (open_ones := queries.next & ~found.whole[:, None]).any() and found.complete:
             found.ask_costs(open_ones, answer)
             answers = self._checked_answers(rows, found.cost, found.asked_costs)
-            queries = self._decide(rows, candidates, *answers, **known_parts)
+            queries = self._decide(rows, candidates, *answers, parts=parts)
         return found.ended(first)
 
     def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -356,11 +356,10 @@ class AskingLearner(TruthLearner):
         asked: Mask | None = None,
         first_round: int | None = None,
         settings: Settings | None = None,
-        offsets: NDArray[np.float32] = NO_ROUNDS.offsets,
-        prices: NDArray[np.float32] = NO_ROUNDS.prices,
+        parts: KnownParts = NO_PARTS,
     ) -> Queries:
         settings = settings or settings_for(len(self.classes_), {**DEFAULTS, **vars(self)})
-        rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked, offsets, prices)
+        rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked, *parts)
         with self.model_.lock:
             start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
             found = self.model_.ask(rows, settings, rounds, start)
@@ -379,17 +378,15 @@ class AskingLearner(TruthLearner):
             outlook=found.outlook if len(found.outlook) or settings.audit_rate else None,
             truth=found.truth,
             price_of_truth=settings.price_of_truth,
-            offset=offsets.astype(np.float64) * scale.span if len(offsets) else None,
+            offset=parts.offsets.astype(np.float64) * scale.span if len(parts.offsets) else None,
         )
 
-    def known_parts(
-        self, rows: Rows, labels: NDArray[Any], offset: Any = None, asking_price: Any = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """The known parts of costs, scaled to [0, 1], and the prices of questions, as fields of ``RoundArrays``."""
-        parts = {} if offset is None else {"offsets": self._offsets(rows, labels, offset)}
-        if asking_price is not None:
-            parts["prices"] = check_asking_price(asking_price, len(rows), labels)
-        return parts
+    def known_parts(self, rows: Rows, labels: NDArray[Any], offset: Any = None, asking_price: Any = None) -> KnownParts:
+        """The known parts of costs and the prices of questions, checked."""
+        parts = NO_PARTS if offset is None else KnownParts(self._offsets(rows, labels, offset))
+        if asking_price is None:
+            return parts
+        return parts._replace(prices=check_asking_price(asking_price, len(rows), labels))
 
     def _offsets(self, rows: Rows, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
         """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""

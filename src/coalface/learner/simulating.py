@@ -15,6 +15,7 @@ from coalface.data.truths import UNKNOWN, Codes
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.kernels.stopping import saving_is_below
+from coalface.learner.known_parts import KnownParts
 from coalface.learner.persistence import PersistentLearner
 from coalface.learner.purse import Purse
 from coalface.models.contract import RunArrays
@@ -137,14 +138,14 @@ class SimulatingLearner(PersistentLearner):
         rows, cost = run.rows.take(picked), CostScale.of(self.cost_bounds).within(np.asarray(run.cost)[picked])
         candidates = given.candidates[picked] if len(given.candidates) else None
         truths = None if run.truth is None else run.truth[picked]
-        known_parts = {"offsets": given.offsets, "prices": given.prices}
+        parts = KnownParts(given.offsets, given.prices).of_rows(picked)
         found = self._converse(
             rows,
             candidates,
             lambda row, k: float(cost[row, k]),
             None if truths is None else lambda row: self.classes_[truths[row]] if truths[row] != UNKNOWN else None,
             purse,
-            **{name: part[picked] for name, part in known_parts.items() if len(part)},
+            parts,
         )
         told, part = found.asked, found.asked.offset
         self._tell(None, rows, self.classes_, found.cost, told, candidates, truth=found.truth, offset=part)
@@ -176,5 +177,5 @@ class SimulatingLearner(PersistentLearner):
         truth = None if run.truth is None else np.where(rounds.truth, run.truth[picked], UNKNOWN)
         encoder = None if self._recorder is None else self._recorder.encoder_of(getattr(self, "encoder_", None))
         first = self.round_ - len(picked)
-        span = CostScale.of(self.cost_bounds).span
-        return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder, span=span)
+        width = CostScale.of(self.cost_bounds).span
+        return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder, span=width)

@@ -286,7 +286,8 @@ class CommitteeModel(CostModel):
             for one in np.arange(len(rows))[:, None]:
                 row, part = rows.take(one), Served(*(array[one] for array in served))
                 with interrupts_put_off():  # so that all members learn the row or none does
-                    self._judge(row, allowed[one], known[one], np.full(self.n_labels, part.chances[0]))
+                    chances = np.full(self.n_labels, part.chances[0])
+                    self._judge(row, allowed[one], known[one], chances, np.zeros(self.n_labels))
                     self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
                     self._online.observe(row, settings, allowed[one], part)
 

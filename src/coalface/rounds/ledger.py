@@ -143,10 +143,10 @@ class Recorder:
         self.check(params)
         self.incomplete = learned
         written = list(entries)
-        has_rounds = bool(written) and isinstance(written[0], Round)
-        if has_rounds and budget != self.budget:
-            written[0] = replace(written[0], budget=budget)
+        first = written[0] if written else None
+        if isinstance(first, Round) and budget != self.budget:
+            written[0] = replace(first, budget=budget)
         self.ledger.append(written)
-        self.budget = budget if has_rounds else self.budget
+        self.budget = budget if isinstance(first, Round) else self.budget
         self.has_encoder |= any(isinstance(one, Round) and one.encoder is not None for one in written)
         self.incomplete = False

@@ -48,7 +48,7 @@ def tagging_curve(
     policy = run.policy
 
     def measure() -> Checkpoint:
-        found = predict_tags(policy, held_out, run.rules.allowed)
+        found = predict_tags(policy, held_out, own.allowed_tags(train.classes))
         paid = float(costs[test_truth, found].astype(np.float64).mean())
         return Checkpoint(policy.costs_queried_, policy.examples_queried_, run.done, paid)
 

@@ -167,7 +167,7 @@ class ExactModel(CostModel):
         """Keep the answers; each one adds a constraint to the next round and all later ones."""
         known = ~np.isnan(costs) & (weights > 0.0) if len(weights) else ~np.isnan(costs)
         if self.unit == 0.0:
-            self._choose_unit(rows, known.any(axis=1))
+            self._choose_unit(rows, np.asarray(known.any(axis=1)))
         for r, row in enumerate(self._dense(rows)):
             for label in np.flatnonzero(known[r]).tolist():
                 weight = float(weights[r, label]) if len(weights) else 1.0

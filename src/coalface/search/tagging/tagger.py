@@ -244,6 +244,10 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         policy, warm_up = self._new_policy(classes), whole_number("warm_up", self.warm_up)
         return TaggingRun(policy, tokens, self._rules(classes).costs, truth, sentences, warm_up)
 
+    def allowed_tags(self, classes: NDArray[np.str_]) -> NDArray[np.bool_]:
+        """Which tag may follow which in a prediction: see ``coalface.search.tagging.tag_rules.allowed_tags``."""
+        return self._rules(classes).allowed
+
     # -- internals -----------------------------------------------------------------------------
 
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
