@@ -152,7 +152,7 @@ class ReferenceCoal:
     def loss_slack(self):
         """How much more squared error than the best, summed over the past, is still plausible; per label."""
         span = float(self.ceiling - self.floor)
-        slack = self.mellowness * np.log(self.n_labels * max(self.round_number - 1, 1)) * span**2
+        slack = self.mellowness * np.log(max(self.n_labels, 2) * max(self.round_number - 1, 1)) * span**2
         slack = np.full(self.n_labels, slack)
         if self.slack == "noise-scaled":
             slack *= (1 + self.squared_residuals) / (1 + self.costs_learned)
