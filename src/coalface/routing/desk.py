@@ -13,6 +13,7 @@ from secrets import token_hex
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
 from coalface.files.journal import Journal
@@ -102,14 +103,19 @@ class RoutingDesk:
             routes = self.router.route(X, quality_weight=quality_weight, candidates=mask)
             first = max(number, self.router.learner.round_)  # a round of its own, so that audits differ
             queries = self.router.ask(X, candidates=mask, first_round=first)
-            parts = (routes.predicted_loss, routes.ranges.lowest, routes.ranges.highest, routes.price)
-            named = [dict(zip(self._column, part[0].tolist(), strict=True)) for part in parts]
+
+            def named(part: NDArray[Any]) -> dict[str, float]:
+                return dict(zip(self._column, part[0].tolist(), strict=True))
+
             decision = Decision(
                 f"{number}-{token_hex(8)}",
                 number,
                 str(routes.model[0]),
                 routes.quality_weight,
-                *named,
+                named(routes.predicted_loss),
+                named(routes.ranges.lowest),
+                named(routes.ranges.highest),
+                named(routes.price),
                 ask=queries.round(0).ask,
                 example=record,
             )

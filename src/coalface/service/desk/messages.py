@@ -154,7 +154,6 @@ class LabelRow:
     predicted: float
     highest: float
     contending: float  # share of these examples on which it can still be best
-    retired: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,10 +46,7 @@ def overview_of(project: Project, model: LiveModel, counters: Counters, progress
         problem=model.problem,
         model=learner.round_ - 1,
         annotators=counters.annotators(),
-        labels=[
-            replace(_label_row(label, k, counters, queries), retired=label in project.retired)
-            for k, label in enumerate(project.labels)
-        ],
+        labels=[_label_row(label, k, counters, queries) for k, label in enumerate(project.labels)],
         history=counters.history[:],
         expected=expected_spending(project, learner, progress),
     )

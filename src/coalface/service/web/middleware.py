@@ -1,11 +1,13 @@
 """The middleware around every request: limits on rates and bodies, and strict headers on every response."""
 
+from typing import Protocol
+
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coalface.service.web.auth import Authenticator, address_of
+from coalface.service.web.auth import address_of
 from coalface.service.web.http_errors import RefusedError, error_response
 
 LARGEST_BODY = 1 << 20  # bytes
@@ -29,6 +31,14 @@ class _BodyTooLarge(BaseException):  # not an Exception: the framework would tur
     pass
 
 
+class AddressLimit(Protocol):
+    """Limits how often an address may call."""
+
+    def check_address(self, address: str) -> None:
+        """Raise an error if the address calls too often."""
+        ...
+
+
 class Safeguards:
     """Limits what one caller can take from the others, and forbids browsers to run or load anything foreign.
 
@@ -36,7 +46,11 @@ class Safeguards:
     """
 
     def __init__(
-        self, app: ASGIApp, authenticator: Authenticator, open_paths: tuple[str, ...], largest_body: int = LARGEST_BODY
+        self,
+        app: ASGIApp,
+        authenticator: AddressLimit,
+        open_paths: tuple[str, ...],
+        largest_body: int = LARGEST_BODY,
     ) -> None:
         self._app, self._authenticator = app, authenticator
         self._open_paths, self._largest_body = open_paths, largest_body
