@@ -77,14 +77,18 @@ def counted(n: int, noun: str) -> str:
 class UnknownLabelError(InputError):
     """A label that is not among the known labels; the message lists the known ones.
 
-    >>> print(UnknownLabelError("cat", ["dog", "fish"]))
-    Unknown label 'cat'. The known labels are 'dog', 'fish'.
+    With ``addable`` they are those of a learner, and the message says how to add one.
+
+    >>> print(UnknownLabelError("cat", ["dog", "fish"], addable=True))
+    Unknown label 'cat'. The known labels are 'dog', 'fish'. To add it, call learner.add_label('cat').
     """
 
-    def __init__(self, label: object, known: Iterable[object]) -> None:
+    def __init__(self, label: object, known: Iterable[object], *, addable: bool = False) -> None:
         names = [repr(name) for name in known]
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-        super().__init__(f"Unknown label {label!r}. The known labels are {shown}.")
+        adding = f" To add it, call learner.add_label({label!r})." if addable else ""
+        super().__init__(f"Unknown label {label!r}. The known labels are {shown}.{adding}", remedy={"add_label": label})
+        self.label = label
 
 
 class UnknownIdError(InputError, LookupError):

@@ -41,6 +41,11 @@ NOT_RUN = {
         "import httpx": "needs the server; tests/service/test_api.py runs it with one",
         "location / {": "is a setting of nginx",
     },
+    "labels.md": {
+        "export COALFACE_TOKEN=coal_...": "has no token; tests/cli/test_labels.py starts a service",
+        "coalface labels http://127.0.0.1:8137/tickets --add legal": "needs that service",
+        '{"labels":"add"': "is a line of the ledger; tests/learner/test_label_changes.py reads one",
+    },
     "large-pools.md": {
         "dask scheduler --host 10.0.0.5": "runs until it is stopped",
         "dask worker 10.0.0.5:8786 --nthreads 1": "runs until it is stopped",

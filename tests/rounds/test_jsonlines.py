@@ -90,9 +90,9 @@ def test_a_foreign_file_without_a_line_end_is_not_taken_for_a_torn_ledger(tmp_pa
 
 
 def test_a_ledger_from_the_future_is_refused(ledger):
-    text = ledger.path.read_text().replace('"coalface_ledger":2', '"coalface_ledger":3')
+    text = ledger.path.read_text().replace('"coalface_ledger":2', '"coalface_ledger":4')
     ledger.path.write_text(text)
-    with pytest.raises(FileFormatError, match=r"format 3.*reads up to 2.*Upgrade"):
+    with pytest.raises(FileFormatError, match=r"format 4.*reads up to 3.*Upgrade"):
         JsonLinesLedger(ledger.path)
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coalface import CoalClassifier
 from coalface.data.formats.conll import Sentence
 from coalface.errors import InputError
 from coalface.search import SearchLearner, SearchTask, SequenceTagger, SequenceTask
@@ -23,7 +24,7 @@ def test_a_roll_out_equals_the_completion_by_the_reference(tags, scheme, data):
     costs = [[0.0 if i == j else data.draw(st.sampled_from([0.25, 0.5, 1.0])) for j in range(5)] for i in range(5)]
     task = SequenceTask(tags, costs, scheme)
     words = ["w"] * data.draw(st.integers(1, 5))
-    truth = complete(task, task.start(words), lambda state: data.draw(st.sampled_from(task.allowed(state))))
+    truth = complete(task, task.start(words), lambda state: data.draw(st.sampled_from(task.valid(state))))
     state = task.start((words, task.output(truth)))
     while not task.finished(state):
         assert task.reference_loss(state) == SearchTask.rollout(task, state, task.reference(state))
@@ -43,6 +44,17 @@ def test_if_missing_a_name_is_worse_more_words_are_tagged_as_names():
     assert even.predict([["may", "sleeps"]]) == [("O", "O")]
     assert careful.predict([["may", "sleeps"]]) == [("B-PER", "O")]
     assert careful.score(sentences) > -0.1
+
+
+def test_the_policy_learns_about_all_tags_and_predicts_valid_ones():
+    task = SequenceTask(BIO, constraints="bio")
+    start = task.start((["Ada", "sleeps"], ["B-PER", "O"]))
+    assert task.allowed(start) == BIO
+    assert task.valid(start) == ["O", "B-PER", "B-LOC"]
+    assert task.valid(task.step(start, "B-PER")) == ["O", "B-PER", "I-PER", "B-LOC"]
+    learner = SearchLearner(task, CoalClassifier(rule="passive")).fit([(["Ada", "Lovelace"], ["B-PER", "I-PER"])] * 9)
+    assert learner.costs_queried_ == 9 * 2 * len(BIO)
+    assert learner.predict([["Lovelace"]])[0][0] != "I-PER"
 
 
 def test_sentences_from_files_are_examples():

@@ -41,17 +41,8 @@ class Loop:
         return legal and not (self.scheme == "bilou" and last and tag[0] in "BI")
 
     def finish(self, taken: list[str], truth: list[str]) -> float:
-        """The loss of the sentence if the reference completes it, returning to the true tags when it can."""
-        taken = list(taken)
-        while len(taken) < len(truth):
-            before, true = taken[-1] if taken else None, truth[len(taken)]
-            last = len(taken) + 1 == len(truth)
-            kind = true[1:]
-            ways = [true, {"I": "B", "L": "U"}.get(true[0], true[0]) + kind, "U" + kind]
-            ways += ["L" + before[1:], "I" + before[1:]] if before else []
-            ways.append("O")
-            legal = [tag for tag in ways if tag in self.classes and self.may(before, tag, last=last)]
-            taken.append(legal[0])
+        """The loss of the sentence if the reference gives the rest of the words their true tags."""
+        taken = [*taken, *truth[len(taken) :]]
         place = {tag: k for k, tag in enumerate(self.classes)}
         return sum(float(self.costs[place[true], place[got]]) for true, got in zip(truth, taken, strict=True))
 
@@ -60,19 +51,14 @@ class Loop:
         for place in range(len(words)):
             codes = [self.classes.index(tag) for tag in taken]
             row = row_of(words, place, codes, len(self.classes), history)
-            before, last = taken[-1] if taken else None, place + 1 == len(words)
-            candidates = np.array([[self.may(before, tag, last=last) for tag in self.classes]])
-            if candidates.sum() == 1:  # nothing to decide, ask or learn
-                taken = [*taken, self.classes[int(candidates.argmax())]]
-                continue
             own = self.finish(taken, truth)
 
             def roll_out(_row: int, tag: str, taken: list[str] = taken, own: float = own) -> float:
                 self.rollouts += 1
                 return min(max(self.finish([*taken, tag], truth) - own, 0.0), 1.0)
 
-            chosen = str(self.policy.model_labels(row, candidates=candidates)[0])
-            self.policy.interview(row, roll_out, candidates=candidates)
+            chosen = str(self.policy.model_labels(row)[0])
+            self.policy.interview(row, roll_out)
             taken = [*taken, chosen]
 
 

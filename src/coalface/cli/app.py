@@ -16,6 +16,7 @@ from coalface.cli.export import export
 from coalface.cli.import_ import import_
 from coalface.cli.init import init
 from coalface.cli.label import label
+from coalface.cli.labels import labels
 from coalface.cli.option_groups import with_groups
 from coalface.cli.predict import predict
 from coalface.cli.rank import rank
@@ -130,6 +131,15 @@ _add(
     label,
     "label tickets --annotator judges:severity --workers 8",
     'label tickets --annotator "python judge.py" --limit 100',
+)
+_add(
+    app,
+    "labels",
+    labels,
+    "labels tickets",
+    "labels tickets --add legal",
+    "labels calls.coal --retire fax",
+    "labels http://127.0.0.1:8137/tickets --rename legal lawyers",
 )
 _add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
 _add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")

@@ -92,6 +92,8 @@ def _with_options(problem: CoalfaceError, options: Mapping[str, str]) -> str:
 
 
 def _hint(parameter: str, value: object, options: Mapping[str, str]) -> str | None:
+    if parameter == "add_label":  # only the verbs that teach a trained model suggest it
+        return f"coalface labels MODEL --add {quote(str(value))}" if {"more", "fill_gaps"} & options.keys() else None
     if parameter in options:
         return options[parameter] if value is None or value is True else f"{options[parameter]} {quote(str(value))}"
     if "reader" in options and parameter in READER_OPTIONS:

@@ -102,6 +102,21 @@ def label_from_text(text: str | None) -> Any:
     return None if text is None else labels_from_text([text])[0].item()
 
 
+def label_like(text: str, classes: NDArray[Any]) -> Any:
+    """A label as written on the command line, as a number if the other labels are numbers.
+
+    >>> label_like("3", np.array([1, 2])), label_like("3", np.array(["1", "2"]))
+    (3, '3')
+    """
+    kind = classes.dtype.kind
+    if kind not in "iuf":
+        return text
+    try:
+        return float(text) if kind == "f" else int(text)
+    except ValueError:
+        raise InputError(f"A label must be a number like the others, such as {classes[0]!s}, got {text!r}.") from None
+
+
 def label_texts(classes: NDArray[Any]) -> list[str]:
     """The labels as they are written to files.
 

@@ -18,16 +18,20 @@ from numpy.typing import NDArray
 from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write
 
-BUNDLE_VERSION = 1
+BUNDLE_VERSION = 2
 _MAGIC = b"COALFACE"
 _PREFIX = struct.Struct("<8sIQ")  # magic, version, length of the header
 _DIGEST = hashlib.sha256().digest_size
 
 
 def write_bundle(
-    path: str | os.PathLike[str], kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    path: str | os.PathLike[str],
+    kind: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    version: int = 1,
 ) -> None:
-    """Write JSON values and arrays as one file, atomically.
+    """Write JSON values and arrays as one file, atomically; readers of an earlier format than ``version`` refuse it.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -41,7 +45,7 @@ def write_bundle(
     digest = hashlib.sha256()
     with atomic_write(path) as file:
         for part in (
-            _PREFIX.pack(_MAGIC, BUNDLE_VERSION, len(header)),
+            _PREFIX.pack(_MAGIC, version, len(header)),
             header,
             *map(_bytes, blocks.values()),
         ):

@@ -27,6 +27,9 @@ def _write_all(file: IO[bytes], content: bytes) -> None:
 class Journal:
     """The journal of this ``kind`` at ``path``, read once on opening; ``begin`` creates the file.
 
+    It reads formats up to ``version``. New files have the format ``first``, by default the same, until
+    ``raise_version``.
+
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder, "notes.jsonl"), kind="notes", version=1)
@@ -36,11 +39,12 @@ class Journal:
     [(2, 'it works')]
     """
 
-    def __init__(self, path: str | os.PathLike[str], kind: str, version: int) -> None:
+    def __init__(self, path: str | os.PathLike[str], kind: str, version: int, first: int | None = None) -> None:
         self.path = Path(path)
         self.header: dict[str, Any] | None = None
         self.length = 0  # lines after the header
         self._mark, self._kind, self._version = f"coalface_{kind}", kind, version
+        self._own_version = version if first is None else first  # of this file
         self._end = 0  # bytes of complete lines
         self._size = 0  # bytes of the file; after a crash, more than ``_end``
         if self.path.exists():
@@ -48,7 +52,7 @@ class Journal:
 
     def begin(self, header: Line) -> None:
         """Write the header, once."""
-        self._write([{self._mark: self._version, **header}])
+        self._write([{self._mark: self._own_version, **header}])
         sync_folder(self.path.parent)
         self.header = dict(header)
 
@@ -57,6 +61,22 @@ class Journal:
         listed = list(lines)
         self._write(listed)
         self.length += len(listed)
+
+    def raise_version(self, version: int) -> None:
+        """Mark the file as one of this format, if it has an earlier one, so that earlier readers refuse it.
+
+        One byte of the header changes, so a crash leaves the old mark or the new one.
+        """
+        if self._own_version >= version:
+            return
+        before, after = (f'{{"{self._mark}":{number}'.encode() for number in (self._own_version, version))
+        with self.path.open("r+b", buffering=0) as file:
+            if file.read(len(before)) != before or len(before) != len(after):
+                raise FileFormatError(f"{self.path} has a header of an unknown form. Start a new {self._kind}.")
+            file.seek(len(after) - 1)
+            _write_all(file, after[-1:])
+            os.fsync(file.fileno())
+        self._own_version = version
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         """Every line after the header, with its line number in the file."""
@@ -123,6 +143,7 @@ class Journal:
                 f"{self.path} has {self._kind} format {version}; this coalface reads up to {self._version}. "
                 "Upgrade coalface."
             )
+        self._own_version = version
         return dict(header)
 
     def _foreign(self) -> FileFormatError:

@@ -13,7 +13,7 @@ import numpy as np
 
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.ranges import bound_costs
-from coalface.kernels.rules import apply_rule, ask_for_all, audit, in_warm_up
+from coalface.kernels.rules import apply_rule, ask_about_new, ask_for_all, audit, in_warm_up
 from coalface.kernels.state import (
     COSTS_BEFORE,
     COSTS_QUERIED,
@@ -85,6 +85,7 @@ def decide_within_budget(model: Model, settings: Settings, scratch: Scratch, rou
     n_asked = apply_rule(settings, scratch, round_number)
     if n_asked > 0 and settings.price_per_example > 0.0:
         n_asked = _decide_with_example_paid(model, settings, scratch, round_number)
+    n_asked += ask_about_new(model, settings, scratch, round_number)
     n_asked = _trim(settings, scratch, n_asked, n_allowed)
     if settings.audit_rate > 0.0 and n_asked < n_allowed:
         n_asked += audit(model, settings, scratch, round_number, _audit_rate(settings, scratch, round_number))

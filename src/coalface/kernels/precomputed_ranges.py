@@ -13,7 +13,7 @@ from coalface.kernels.rounds import (
     set_offsets,
     set_prices,
 )
-from coalface.kernels.rules import best_answer, decide
+from coalface.kernels.rules import best_answer, decide, is_new
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings, Told
 from coalface.kernels.stopping import update_saving_from
 from coalface.kernels.turns import asks_in_turn, drop_answered, drop_implied, finish_decision, mark_next
@@ -48,9 +48,10 @@ def decide_rows(
     forget_known_parts(scratch)
     for row in range(predicted.shape[0]):
         round_number = first_round + settings.round_step * row
-        if round_number == 1:
-            lowest[row] = np.float32(0.0)
-            highest[row] = np.float32(1.0)
+        for k in range(settings.n_labels):
+            if round_number == 1 or is_new(counts, settings, k, round_number):
+                lowest[row, k] = np.float32(0.0)
+                highest[row, k] = np.float32(1.0)
         set_candidates(settings, scratch, candidates, row)
         set_offsets(settings, scratch, rounds.offsets, row)
         set_prices(settings, scratch, rounds.prices, row)

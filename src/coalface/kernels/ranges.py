@@ -10,6 +10,7 @@ import numpy as np
 
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.regression import clipped
+from coalface.kernels.rules import is_new
 from coalface.kernels.state import DERIVATIVE, F32, NOISE_SCALED, SLACK_FACTOR, Model, Scratch, Settings
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.float32(number) for number in (0, 1, 2, 3, 4))
@@ -70,7 +71,7 @@ def bound_costs(model: Model, settings: Settings, scratch: Scratch, round_number
         finite = sensitivity[k] < np.float32(np.inf)  # false for NaN too
         lowest[k] = max(p - pull(down, below), _ZERO) if finite else _ZERO
         highest[k] = min(p + pull(up, above), _ONE) if finite else _ONE
-    if round_number == 1:
-        for k in range(lanes):
+    for k in range(settings.n_labels):
+        if round_number == 1 or is_new(model, settings, k, round_number):
             lowest[k] = _ZERO
             highest[k] = _ONE

@@ -13,6 +13,7 @@ from coalface.kernels.state import (
     F32,
     KNOWN_WELL,
     MOST_AUDITED,
+    NEW_LABEL,
     NO_DOMINATION,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
@@ -28,6 +29,7 @@ from coalface.kernels.state import (
 )
 
 _SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
+_NEW_LABEL_WARM_UP = 10  # examples that a label added later is asked about, whatever its range
 _ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
 _PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
 
@@ -49,6 +51,27 @@ def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
     return n_kinds < min(settings.n_labels, _ENOUGH_BEST_LABELS)
 
 
+@inlined
+def is_new(counts: Counted, settings: Settings, label: int, round_number: int) -> bool:
+    """Whether a label was added later and is in its own warm-up: it has no answer, or was added a few rounds ago."""
+    since = counts.since[label]
+    length = _NEW_LABEL_WARM_UP if settings.warm_up == AUTO_WARM_UP else settings.warm_up
+    return bool(since > 0 and (counts.answered[label] == 0 or since <= round_number < since + length))
+
+
+@inlined
+def ask_about_new(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """Mark the candidates in their own warm-up; returns how many of them were not marked before."""
+    n_marked = 0
+    for k in range(settings.n_labels):
+        if scratch.candidates[k] and is_new(counts, settings, k, round_number):
+            n_marked += not scratch.mask[k]
+            scratch.mask[k] = True
+            scratch.reasons[k] = NEW_LABEL
+            scratch.propensity[k] = 1.0
+    return n_marked
+
+
 @called
 def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the costs to ask for, with reasons and propensities, given the ranges in scratch; returns their number."""
@@ -57,6 +80,7 @@ def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: 
     if in_warm_up(counts, settings, round_number):
         return ask_for_all(settings, scratch, WARM_UP)
     n_asked = apply_rule(settings, scratch, round_number)
+    n_asked += ask_about_new(counts, settings, scratch, round_number)
     if settings.audit_rate > 0.0:
         if settings.miss_rate <= 1.0:
             n_asked += audit_fully(settings, scratch, round_number)

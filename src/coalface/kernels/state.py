@@ -73,7 +73,8 @@ PUBLISHED, NOISE_SCALED = range(2)
     OVER_BUDGET,
     ASKED_BEFORE,
     WITH_THE_TRUTH,
-) = range(15)
+    NEW_LABEL,
+) = range(16)
 
 # implied[source, level of its cost, label, ...]
 LEVELS = 9
@@ -104,6 +105,7 @@ class Counts(NamedTuple):
     was_best: I64  # (lanes,) how often the label had the least of the answered costs
     saving: F64  # (N_SAVING,) see kernels.stopping
     calibration: F64  # (N_CALIBRATION,) see kernels.calibration
+    since: I64  # (lanes,) the first round of a label that was added later; 0: it was there from the start
 
 
 class Model(NamedTuple):
@@ -127,6 +129,7 @@ class Model(NamedTuple):
     was_best: I64
     saving: F64
     calibration: F64
+    since: I64
 
 
 Counted: TypeAlias = Counts | Model  # kernels read the counts of both by name
@@ -291,6 +294,7 @@ def new_counts(n_labels: int) -> Counts:
         was_best=np.zeros(lanes, np.int64),
         saving=np.zeros(N_SAVING),
         calibration=np.zeros(N_CALIBRATION),
+        since=np.zeros(lanes, np.int64),
     )
 
 

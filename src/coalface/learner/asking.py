@@ -154,7 +154,8 @@ class AskingLearner(TruthLearner):
         """
         self.begin()._refuse_changed()
         row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
-        found = self.model_.ask(row, settings, new_rounds(1, settings.n_labels), outlook=False)
+        rounds = new_rounds(1, settings.n_labels, self._candidates(None, row))
+        found = self.model_.ask(row, settings, rounds, outlook=False)
         asked = np.flatnonzero(found.mask[0])
         return np.asarray(self.classes_[asked[np.argsort(found.predicted[0, asked], kind="stable")]])
 
@@ -200,6 +201,7 @@ class AskingLearner(TruthLearner):
         (rows, encoder), codes = self.encoded(X), None
         if isinstance(asked, Queries):
             self._refuse_strange(asked, rows, late=bool(late))
+            cost, asked = asked.with_later_labels(self.classes_, cost)
         if truth is not None:
             codes = truth_codes(truth, len(rows), self.classes_)
             cost = with_costs_of(codes, self._costs_by_truth(), by_label(cost, self.classes_, "cost"))
@@ -239,7 +241,9 @@ class AskingLearner(TruthLearner):
         if np.count_nonzero(asked) < len(codes):
             raise InputError(f"labels must name each label once, got {shortened(np.asarray(labels).tolist())}.")
         matters = self.audit_rate > 0 or self.price_of_truth is not None
-        decided = self._decide(row, None).restricted_to(asked) if matters else asked  # as ask_row decided
+        decided = asked
+        if matters:  # as ask_row decided
+            decided = self._decide(row, self._candidates(None, row)).restricted_to(asked)
         self._tell(None, row, self.classes_, cost, decided, None)
         self.warn_if_collapsed()
         return self
@@ -419,17 +423,17 @@ class AskingLearner(TruthLearner):
         try:
             return [self._code_of[name] for name in names]
         except KeyError as unknown:
-            raise UnknownLabelError(unknown.args[0], self.classes_.tolist()) from None
+            raise UnknownLabelError(unknown.args[0], self.classes_.tolist(), addable=True) from None
 
     @property
     def unanswered(self) -> Mask:
-        """Whether no cost of a label was ever answered, (K,)."""
+        """Whether no cost of a label was ever answered, (K,); retired labels may be among them."""
         return np.asarray(self.model_.state.answered[: len(self.classes_)] == 0)
 
     def warn_if_unanswered(self) -> None:
         """Warn once, when predictions are made, if some labels have no answered cost and others have."""
-        silent = self.unanswered
-        if silent.any() and not silent.all() and not hasattr(self, "_warned_unanswered"):
+        silent = self.unanswered & self.model_.active
+        if silent.any() and not self.unanswered.all() and not hasattr(self, "_warned_unanswered"):
             self._warned_unanswered = True
             warn_of_unanswered(self.classes_[silent].tolist())
 

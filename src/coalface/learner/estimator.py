@@ -14,7 +14,7 @@ from coalface.data.labels import label_array, label_codes
 from coalface.data.numbers import flag
 from coalface.data.rows import Rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
-from coalface.errors import InputError, shortened
+from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.kernels.state import NO_ROUNDS, Settings, new_rounds
 from coalface.learner.asking import Mask
 from coalface.learner.possible_savings import unit_savings
@@ -230,7 +230,8 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         rows = self._rows(X, allow_empty=False)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
-        paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates), unit)
+        allowed = self._candidates(None, rows)
+        paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed), unit)
         self.warn_if_unanswered()
         if np.isnan(paid).any():
             raise InputError(
@@ -242,7 +243,9 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
 
     def costs_of_answers(self, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
         """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
-        return self._costs_of(self.model_.answer(rows, self.settings_for()), unit)
+        allowed = self._candidates(None, rows)
+        mask = NO_ROUNDS.candidates if allowed is None else allowed
+        return self._costs_of(self.model_.answer(rows, self.settings_for(), mask), unit)
 
     def _costs_of(self, best: NDArray[np.int64], unit: NDArray[np.float32]) -> NDArray[np.float64]:
         settings: Settings = self.settings_for()
@@ -270,7 +273,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             if classes is not None and not np.array_equal(label_array(classes), self.classes_):
                 raise InputError(
                     f"classes={shortened(classes)} is not the same as on the first call: "
-                    f"{shortened(self.classes_.tolist())}. Labels cannot change; start a new learner."
+                    f"{shortened(self.classes_.tolist())}. Add labels with add_label, or start a new learner."
                 )
             return np.asarray(self.classes_)
         return first_labels(self.classes if classes is None else classes, cost, self.cost_matrix)
@@ -282,7 +285,10 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         return costs
 
     def _costs_given(self, rows: Rows, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
-        return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
+        try:
+            return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
+        except UnknownLabelError as problem:
+            raise UnknownLabelError(problem.label, labels.tolist(), addable=True) from None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse input, texts, categories and missing values are supported."""

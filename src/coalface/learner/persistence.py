@@ -14,19 +14,21 @@ from coalface.data.frames import by_label
 from coalface.data.labels import label_array, label_texts
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
-from coalface.learner.asking import AskingLearner
 from coalface.learner.budget import Budget
+from coalface.learner.label_changes import LabelLearner
 from coalface.models.choice import MODEL_KINDS, described_model, model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
+from coalface.rounds.label_change import LabelChange
 from coalface.rounds.ledger import Ledger, Recorder
 from coalface.rounds.round import Round
 
 _BEFORE: dict[str, Any] = {"model": "online", "miss_rate": None}  # when files did not name them
 _BATCH = 512  # rounds replayed per call
+_WITH_RETIRED = 2  # the format of files with retired labels, which earlier versions would predict
 
 
-class PersistentLearner(AskingLearner):
+class PersistentLearner(LabelLearner):
     """A learner that can be saved, recorded and replayed."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -40,7 +42,7 @@ class PersistentLearner(AskingLearner):
         2
         """
         with self.begin().model_.lock:  # a row learned in another thread would change the arrays
-            write_bundle(path, "model", *self.bundled())
+            write_bundle(path, "model", *self.bundled(), _WITH_RETIRED if self.retired_ else 1)
 
     def bundled(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What ``save`` writes: JSON values and arrays, for files that hold more than the learner.
@@ -59,6 +61,8 @@ class PersistentLearner(AskingLearner):
             meta["encoder"] = self.encoder_.plain()
         if hasattr(self, "reading_"):
             meta["reading"] = self.reading_
+        if self.retired_:
+            meta["retired"] = self.retired_
         return meta, {"classes_": self.classes_, **self.model_.saved()}
 
     @classmethod
@@ -88,6 +92,8 @@ class PersistentLearner(AskingLearner):
         except (KeyError, TypeError, InputError, FileFormatError) as problem:
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {in_one_line(problem)}.") from None
         learner.model_.restore_saved(arrays)
+        if "retired" in meta:
+            learner.model_.set_active(~np.isin(learner.classes_, meta["retired"]))
         if width is not None:
             learner.n_features_in_ = width
         if "feature_names" in meta:
@@ -105,6 +111,10 @@ class PersistentLearner(AskingLearner):
                 f"(costs asked for: {self.costs_queried_}). Start a new learner."
             )
         check_recordable(self.classes_)
+        if self.retired_:
+            raise InputError(
+                f"A ledger must record a learner before a label is retired, {self.retired_[0]!r} is. Record first."
+            )
         encoder = {"encoder": self.encoder_.plain()} if hasattr(self, "encoder_") else {}
         ledger.begin({"params": self.plain_params(), "classes": self.classes_.tolist(), **encoder})
         self._recorder = self._new_recorder(ledger)
@@ -138,12 +148,14 @@ class PersistentLearner(AskingLearner):
                 f"The header of this ledger was not written by record_to: {in_one_line(problem)}."
             ) from None
         for rounds in _batches(ledger):
+            if isinstance(rounds, LabelChange):
+                learner.change_labels(rounds)
+                continue
             learner.tell_rounds(rounds)
             if rounds[0].columns is not None:
                 learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
             learner._restore_encoder(next((one.encoder for one in rounds if one.encoder is not None), None))
-        learner._recorder = learner._new_recorder(ledger)
-        learner._recorder.has_encoder = hasattr(learner, "encoder_")
+        learner._recorder = learner._new_recorder(ledger, has_encoder=hasattr(learner, "encoder_"))
         return learner
 
     @property
@@ -166,8 +178,10 @@ class PersistentLearner(AskingLearner):
             described["features"] = plain_features(params["features"])
         return _plain(params | dict.fromkeys(described)) | described
 
-    def _new_recorder(self, ledger: Ledger) -> Recorder:
-        return Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
+    def _new_recorder(self, ledger: Ledger, *, has_encoder: bool | None = None) -> Recorder:
+        recorder = Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self))
+        recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
+        return recorder
 
     def _restore_encoder(self, plain: Any) -> None:
         """Keep the encoder of a file or a ledger, if it has one."""
@@ -224,12 +238,20 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value is None else np.asarray(value).tolist() for name, value in params.items()}
 
 
-def _batches(ledger: Ledger) -> Iterator[list[Round]]:
-    """The rounds in batches that have one width, are all late or none, and name columns only in their first round."""
+def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
+    """The label changes, and the rounds in batches that have one width, are all late or none, and name columns only in
+    their first round.
+    """
     batch: list[Round] = []
     number = 1
     shape: tuple[bool, int | None] = (False, None)
     for one in ledger:
+        if isinstance(one, LabelChange):
+            if batch:
+                yield batch
+            batch = []
+            yield one
+            continue
         if not one.late and one.number != number:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")
         number += not one.late

@@ -79,6 +79,8 @@ class SimulatingLearner(PersistentLearner):
         model.check(rows)
         self._begin_with(labels, model)
         truth = self._truths_of(given, labels)
+        if (allowed := self._candidates(given.candidates if len(given.candidates) else None, rows)) is not None:
+            given = given._replace(candidates=allowed)
         self._keep_encoder(encoder)
         shape = (len(order), len(labels)) if record or self._recorder is not None else (0, 0)
         recorded = NO_ROUNDS._replace(

@@ -180,7 +180,12 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         return rows
 
     def _candidates(self, candidates: Any, rows: Rows) -> NDArray[np.bool_] | None:
-        return None if candidates is None else check_mask(candidates, len(rows), self.classes_, "candidates")
+        """The labels (n, K) that may be predicted and asked about, without retired ones; None: all."""
+        allowed = None if candidates is None else check_mask(candidates, len(rows), self.classes_, "candidates")
+        active = self.model_.active
+        if active.all():
+            return allowed
+        return np.tile(active, (len(rows), 1)) if allowed is None else allowed & active
 
     # -- counts -----------------------------------------------------------------------------------
 
@@ -246,7 +251,8 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         {'fly': 0}
         """
         labels = self.classes_.tolist() if hasattr(self, "model_") else []
-        return rare_labels(self.model_.state, labels) if labels else {}
+        found = rare_labels(self.model_.state, labels) if labels else {}
+        return {label: often for label, often in found.items() if self.model_.active[labels.index(label)]}
 
     @property
     def calibration_(self) -> Calibration | None:

@@ -32,7 +32,7 @@ class TruthLearner(LearnerState):
             return one
         texts = label_texts(self.classes_)
         if one.truth not in texts:
-            raise UnknownLabelError(one.truth, texts)
+            raise UnknownLabelError(one.truth, texts, addable=True)
         costs = self._costs_by_truth()[texts.index(one.truth)].tolist()
         return one.with_truth(dict(zip(texts, costs, strict=True)))
 

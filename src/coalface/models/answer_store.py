@@ -15,6 +15,7 @@ from coalface.kernels.fill_in import Implications, no_implications, store_until_
 from coalface.kernels.forest import Sample
 from coalface.kernels.state import MOST_IMPLIED
 from coalface.models.contract import Costs, copy_saved
+from coalface.models.growth import more_implications, widened
 
 _GROWTH = (6, 5)  # of a label's known costs between two forests, as a fraction
 _SPARE = 8  # a table that becomes wider gets this share of its columns at least, lest each new column copies it
@@ -36,14 +37,27 @@ class AnswerStore:
         self.importance = np.zeros(
             (0, n_labels), np.float32
         )  # (room for rows, K) weights; 0 where nothing was answered
-        self._forget()
+        self.since = np.zeros(n_labels, np.int64)  # (K,) rows stored before the label was added
+        self._forget(n_labels)
 
-    def _forget(self) -> None:
-        n_labels = self.costs.shape[1]
+    def _forget(self, n_labels: int) -> None:
         self.n_rows = 0
         self.counts = np.zeros(n_labels, np.int64)  # (K,) known costs
         self.due_from = np.zeros(n_labels, np.int64)  # (K,) known costs when the label was last due
         self.implications: Implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
+
+    def add_label(self) -> None:
+        """Add a label, the last; no answer so far says anything about it."""
+        n_labels = self.costs.shape[1] + 1
+        self.costs = widened(self.costs, n_labels, 1, fill=np.nan)
+        self.importance = widened(self.importance, n_labels, 1)
+        self.since = np.append(self.since, self.n_rows)
+        self._grow_counts()
+
+    def _grow_counts(self) -> None:
+        n_labels = len(self.counts) + 1
+        self.counts, self.due_from = widened(self.counts, n_labels), widened(self.due_from, n_labels)
+        self.implications = more_implications(self.implications)
 
     # -- adding answers --------------------------------------------------------------------------
 
@@ -70,8 +84,11 @@ class AnswerStore:
         return added
 
     def _store(self, costs: Costs, weights: Costs) -> int:
-        filled = self.costs[self.n_rows : self.n_rows + len(costs)]
-        stored = store_until_due(self.implications, costs, filled, self.counts, self._due_at())
+        n_labels, span = len(self.counts), slice(self.n_rows, self.n_rows + len(costs))
+        filled = np.empty((len(costs), n_labels), np.float32)
+        given = np.ascontiguousarray(costs[:, :n_labels])
+        stored = store_until_due(self.implications, given, filled, self.counts, self._due_at())
+        self.costs[span, :n_labels][:stored] = filled[:stored]
         self.importance[self.n_rows : self.n_rows + stored] = weights[:stored]
         self.n_rows += stored
         return stored
@@ -94,13 +111,21 @@ class AnswerStore:
         return Sample(known, self.costs[known, label], np.where(weights > 0, weights, np.float32(1.0)))
 
     def replay(self, n_rows: int) -> None:
-        """Forget all but the first rows, and derive again what follows from their answers."""
+        """Forget all but the first rows, and derive again what follows from their answers.
+
+        A row implies costs of the labels that there were when it was stored.
+        """
         weights = self.importance[:n_rows].copy()
         answers = np.where(weights > 0, self.costs[:n_rows], np.float32(np.nan))
-        self._forget()
-        while self.n_rows < n_rows:
-            self._store(answers[self.n_rows :], weights[self.n_rows :])
-            self.take_due()
+        self.costs[:n_rows] = np.nan
+        self._forget(int((self.since == 0).sum()))
+        for until in [*self.since[len(self.counts) :].tolist(), n_rows]:
+            while self.n_rows < min(until, n_rows):
+                part = slice(self.n_rows, min(until, n_rows))
+                self._store(answers[part], weights[part])
+                self.take_due()
+            if len(self.counts) < len(self.since):
+                self._grow_counts()
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -112,6 +137,7 @@ class AnswerStore:
             "table": self.table[:used, : self.n_rows].copy(),
             "costs": np.where(weights > 0, self.costs[: self.n_rows], np.float32(np.nan)),
             "importance": weights.copy(),
+            **({"label_since": self.since} if self.since.any() else {}),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -123,6 +149,10 @@ class AnswerStore:
         copy_saved(arrays, found)
         _refuse_damaged(**found)
         self.table, self.costs, self.importance = found.values()
+        if "label_since" in arrays:
+            copy_saved(arrays, {"label_since": self.since})
+            if self.since[0] != 0 or (np.diff(self.since) < 0).any() or self.since[-1] > n_rows:
+                raise FileFormatError("The labels of the model were added in an impossible order; it is damaged.")
         self.replay(n_rows)
 
 

@@ -1,4 +1,7 @@
-"""The examples of a class model: sparse rows whose costs are all known, the class of each, and its costs."""
+"""The examples of a class model: sparse rows whose costs are all known, the class of each, and its costs.
+
+A label that was retired, or not yet added, when an example was stored may have an unknown cost there, NaN.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +12,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.models.contract import Costs, copy_saved
+from coalface.models.growth import widened
 
 _DTYPES = {"indptr": np.int64, "columns": np.int32, "values": np.float32, "costs": np.float32, "importance": np.float32}
 
@@ -41,8 +45,15 @@ class ClassExamples:
         added = (lengths, rows.columns[stored], rows.values[stored], costs, importance)
         for part, array in zip(self._parts.values(), added, strict=True):
             part.append(array)
-        self.counts += np.bincount(costs.argmin(axis=1), minlength=len(self.counts))
+        self.counts += np.bincount(np.nanargmin(costs, axis=1), minlength=len(self.counts))
         self._width = max(self._width, rows.width)
+
+    def add_label(self) -> None:
+        """Add a label, the last, whose cost is unknown in all rows so far."""
+        n_labels = len(self.counts) + 1
+        joined = self._join()
+        joined["costs"] = widened(joined["costs"], n_labels, 1, fill=np.nan)
+        self.counts = widened(self.counts, n_labels)
 
     def first(self, n_rows: int) -> tuple[Rows, NDArray[np.float64], NDArray[np.float64]]:
         """The first rows, their costs (n, K) and their weights (n,)."""
@@ -78,7 +89,8 @@ class ClassExamples:
         _refuse_damaged(found)
         examples = cls(n_labels)
         examples._joined = found
-        examples.counts += np.bincount(found["costs"].argmin(axis=1), minlength=n_labels)
+        if n_rows:
+            examples.counts += np.bincount(np.nanargmin(found["costs"], axis=1), minlength=n_labels)
         examples._width = int(found["columns"].max(initial=-1)) + 1
         return examples
 
@@ -89,5 +101,7 @@ def _refuse_damaged(found: Mapping[str, NDArray[Any]]) -> None:
     ends = indptr[0] == 0 and indptr[-1] == len(columns) and (np.diff(indptr) >= 0).all()
     if not ends or (columns < 0).any() or not np.isfinite(found["values"]).all():
         raise FileFormatError("The examples of the model are not rows of numbers; it is damaged.")
-    if not ((costs >= 0) & (costs <= 1)).all() or not (np.isfinite(importance) & (importance > 0)).all():
+    known = ~np.isnan(costs)
+    impossible = (costs[known] < 0).any() or (costs[known] > 1).any() or not known.any(axis=1).all()
+    if impossible or not (np.isfinite(importance) & (importance > 0)).all():
         raise FileFormatError("The costs or weights of the model's examples are impossible; it is damaged.")

@@ -32,7 +32,7 @@ class ClassFit(NamedTuple):
     @classmethod
     def of(cls, rows: Rows, costs: F64, importance: F64) -> Self:
         """The fit to rows with costs (n, K) and weights (n,); it depends on nothing else."""
-        n_classes, classes = costs.shape[1], costs.argmin(axis=1)
+        n_classes, classes = costs.shape[1], np.nanargmin(costs, axis=1)
         columns = columns_of(rows)
         encoded = columns.encode(rows)
         problem = LogisticProblem(encoded, classes, importance, columns.centre, n_classes)
@@ -129,10 +129,12 @@ def _best_calibration(scores: F64, problem: LogisticProblem) -> tuple[float, F64
 
 
 def _mean_costs(classes: I64, costs: F64, importance: F64) -> F64:
-    """The mean costs of all labels, (K, K), by class; a class without examples costs nothing to name itself."""
+    """The mean known costs of all labels, (K, K), by class; a class without examples costs nothing to name itself."""
     n_classes = costs.shape[1]
     means = _UNKNOWN_COST * (1.0 - np.eye(n_classes))
     for one in np.unique(classes):
         of_class = classes == one
-        means[one] = np.average(costs[of_class], axis=0, weights=importance[of_class])
+        weights = np.where(np.isnan(costs[of_class]), 0.0, importance[of_class][:, None])
+        known = weights.sum(axis=0) > 0
+        means[one, known] = np.average(np.nan_to_num(costs[of_class][:, known]), axis=0, weights=weights[:, known])
     return means

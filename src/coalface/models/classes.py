@@ -1,6 +1,6 @@
 """The class model: learns which label is best, by logistic regression, where all the costs of an example are known.
 
-A row whose costs are all known, asked for, told or implied, is an example of the class of its cheapest label. The
+A row whose costs are all known, asked for, told or implied, retired labels aside, is an example of the class of its cheapest label. The
 predicted cost of a label is its mean cost over the examples of each class, weighted by the class's probability. So rows
 can be learned from true labels alone. All examples are stored, and the regression is fitted again when they have grown
 by a tenth.
@@ -21,6 +21,7 @@ from coalface.kernels.state import MOST_IMPLIED, RoundArrays, Settings
 from coalface.models.class_examples import ClassExamples
 from coalface.models.class_fit import ClassFit
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved, rounds_stood_for
+from coalface.models.growth import more_implications
 
 _GROWTH = (11, 10)  # of the examples between two fits, as a fraction
 _QUICK_GROWTH = (33, 32)  # the same if the examples of a rare class have grown by half
@@ -58,6 +59,14 @@ class ClassModel(CostModel):
         begun.implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
         begun.n_fitted, begun._counts_fitted = np.zeros(1, np.int64), np.zeros(n_labels, np.int64)
         return begun
+
+    def grow(self) -> None:
+        """Make room for one more label, whose cost is unknown in all examples so far, and fit them again with it."""
+        self.examples.add_label()
+        self.implications = more_implications(self.implications)
+        self._counts_fitted = np.append(self._counts_fitted, 0)
+        if self.fit is not None:
+            self._fit(int(self.n_fitted[0]))
 
     def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
         """The costs that answers imply, which count as answers and need not be asked for."""
@@ -127,7 +136,7 @@ class ClassModel(CostModel):
             self._learn(rows.take(taught), told, filled.clip(0.0, 1.0), given[taught].mean(axis=1))
 
     def _learn(self, rows: Rows, told: Costs, filled: Costs, importance: NDArray[np.float32]) -> None:
-        complete = ~np.isnan(filled).any(axis=1)
+        complete = ~np.isnan(filled[:, self.active]).any(axis=1)
         first = 0
         for row in np.flatnonzero(complete):
             one = np.array([row])
@@ -154,7 +163,7 @@ class ClassModel(CostModel):
         rows, costs, importance = self.examples.first(n_rows)
         self.fit = ClassFit.of(rows, costs, importance)
         self.n_fitted[0] = n_rows
-        self._counts_fitted = np.bincount(costs.argmin(axis=1), minlength=self.n_labels)
+        self._counts_fitted = np.bincount(np.nanargmin(costs, axis=1), minlength=costs.shape[1])
 
     # -- files -----------------------------------------------------------------------------------
 

@@ -112,7 +112,22 @@ class CommitteeModel(CostModel):
         begun.scratch = new_scratch(n_labels, 0)
         begun.models, begun.joined = [OnlineModel().begin(n_labels, settings)], ()
         begun.standing, begun.undecided = Standing.of(1, 0), True
+        begun.active = np.ones(n_labels, np.bool_)
         return begun
+
+    def add_label(self, first_round: int) -> None:
+        """Every member takes in one more label; the standing of the members stays as it is."""
+        with interrupts_put_off(), self.lock:
+            for model in self.models:
+                model.add_label(first_round)
+            self.n_labels, self.settings = self._online.n_labels, self._online.settings
+            self.scratch, self.active = new_scratch(self.n_labels, 0), self._online.active
+
+    def set_active(self, active: Mask) -> None:
+        """Say which labels, (K,), are not retired."""
+        with self.lock:
+            for model in [self, *self.models]:
+                model.active = active
 
     @property
     def members(self) -> list[Member]:
@@ -285,7 +300,14 @@ class CommitteeModel(CostModel):
     def _join(self, names: Iterable[str]) -> None:
         self.joined = tuple(names)
         self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
+        self._align_members()
         self.standing = Standing.of(len(self.models), leader=min(1, len(self.joined)))
+
+    def _align_members(self) -> None:
+        """Tell members that join which labels are retired, and when each was added."""
+        for model in self.models[1:]:
+            model.active = self.active
+            model.state.since[:] = self.state.since
 
     def _judge(
         self,

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from coalface.data.near_duplicates import near_duplicates
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
+from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels import precomputed_ranges
 from coalface.kernels.fill_in import Implications, no_implications
 from coalface.kernels.rounds import price_paid
@@ -38,12 +39,14 @@ from coalface.kernels.state import (
     Settings,
     Told,
     Until,
+    lanes_for,
     new_counts,
     new_rounds,
     new_scratch,
 )
 from coalface.kernels.stopping import fill_outlooks, saving_is_below
 from coalface.kernels.turns import ALONE, answer_rows
+from coalface.models.growth import PER_LABEL, widened
 
 Costs = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -95,6 +98,7 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
     state: Counted
     lock: RLock
     scratch: Scratch
+    active: Mask  # (K,) the labels that are not retired; the learner asks about and predicts no others
 
     # -- what a model of your own implements ------------------------------------------------------
 
@@ -128,6 +132,16 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         """The model that predicts; a committee names its leader."""
         return self
 
+    def grow(self) -> None:
+        """Make room for one more label, the last, in what was learned; ``add_label`` does the rest.
+
+        The other labels must keep what they have learned. A model of your own need not implement this.
+        """
+        raise InputError(
+            f"{type(self).__name__} cannot take a new label, because it has no method grow. Start a new learner with "
+            "all labels."
+        )
+
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What was learned as named arrays, to be saved in a file together with the counts of ``state``."""
@@ -143,7 +157,28 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         begun = type(self)(**self.get_params(deep=False))
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.state, begun.scratch = new_counts(n_labels), new_scratch(n_labels, 0)
+        begun.active = np.ones(n_labels, np.bool_)
         return begun
+
+    def add_label(self, first_round: int) -> None:
+        """Take in one more label, the last, without answers; it has a warm-up of its own from ``first_round``.
+
+        With 0 it counts as one of the first labels. What the other labels have learned stays as it is.
+        """
+        with interrupts_put_off(), self.lock:
+            self.grow()
+            self.n_labels += 1
+            self.settings = self.settings._replace(n_labels=self.n_labels)
+            lanes = lanes_for(self.n_labels)
+            self.state = self.state._replace(**{name: widened(getattr(self.state, name), lanes) for name in PER_LABEL})
+            self.state.since[self.n_labels - 1] = first_round
+            self.scratch = new_scratch(self.n_labels, 0)
+            self.active = np.append(self.active, True)
+
+    def set_active(self, active: Mask) -> None:
+        """Say which labels, (K,), are not retired: complete examples lack only costs of retired labels."""
+        with self.lock:
+            self.active = active
 
     def count_answers(self, predicted: Costs, costs: Costs, weights: Costs = NO_WEIGHTS) -> None:
         """Add known costs and their squared residuals, predictions clipped to [0, 1], to the counts of their labels."""
@@ -174,13 +209,14 @@ class CostModel(BaseEstimator, ABC):  # type: ignore[misc]
         with self.lock:  # copies, because a row learned in another thread would change the arrays
             arrays = {name: np.array(array) for name, array in self.saved().items()}
         begun = (self.n_labels, self.settings)
-        return {"params": self.get_params(deep=False), "begun": begun, "arrays": arrays}
+        return {"params": self.get_params(deep=False), "begun": begun, "arrays": arrays, "active": self.active}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         model = type(self)(**state["params"])
         if "begun" in state:
             model = model.begin(*state["begun"])
             model.restore_saved(state["arrays"])
+            model.set_active(state.get("active", model.active))
         self.__dict__.update(model.__dict__)
 
     # -- rounds: the same for every model ---------------------------------------------------------
@@ -374,7 +410,7 @@ def copy_saved(saved: Mapping[str, NDArray[Any]], arrays: Mapping[str, NDArray[A
     """Overwrite ``arrays`` with the saved arrays of the same names; a FileFormatError if one is missing or differs."""
     for name, array in arrays.items():
         found = with_new_counters(name, saved.get(name))
-        if found is None and name.endswith("calibration"):  # of an earlier version
+        if found is None and name.endswith(("calibration", "since")):  # of an earlier version
             continue
         if found is None or found.dtype != array.dtype or found.shape != array.shape:
             raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")

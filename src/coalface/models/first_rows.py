@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows, check_rows
 from coalface.models.contract import Costs
 from coalface.models.dense_rows import dense, width_of
+from coalface.models.growth import widened
 
 
 class FirstRows:
@@ -54,6 +55,11 @@ class FirstRows:
         self._costs[place, known], self._weights[place, known] = costs[0, known], weights[0, known]
         self.count[0] = place + 1
         return place & (place + 1) == 0
+
+    def add_label(self) -> None:
+        """Add a label, the last, whose cost is unknown in all rows so far."""
+        n_labels = self._costs.shape[1] + 1
+        self._costs, self._weights = widened(self._costs, n_labels, 1), widened(self._weights, n_labels, 1)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The state as named arrays."""

@@ -69,6 +69,11 @@ class ForestModel(CostModel):
         """The costs that answers imply, which count as answers and need not be asked for."""
         return self.answers.implications
 
+    def grow(self) -> None:
+        """Make room for one more label, which has no forest yet."""
+        self.answers.add_label()
+        self.trees.append(None)
+
     # -- predictions and ranges ------------------------------------------------------------------
 
     def predict(self, rows: Rows) -> Costs:

@@ -48,13 +48,14 @@ from coalface.models.contract import (
     with_new_counters,
 )
 from coalface.models.effects import online_effects
+from coalface.models.growth import widened
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
 _PER_SLOT = ("cells", "units", "features")
 _NOT_SAVED = ("table", "interactions")  # derived from the features, and from the parameters
-_NEW = ("saving", "calibration")  # missing in models saved by earlier versions
+_NEW = ("saving", "calibration", "since")  # missing in models saved by earlier versions
 
 
 class OnlineModel(CostModel):
@@ -89,6 +90,18 @@ class OnlineModel(CostModel):
         )
         begun.scratch = new_scratch(n_labels, 64)
         return begun
+
+    def grow(self) -> None:
+        """Make room for one more label; its weights are those of a label that was never answered."""
+        model, lanes = self.state, lanes_for(self.n_labels + 1)
+        cells = widened(model.cells, lanes, 2)
+        cells[:, INVERSE_SCALE, self.n_labels :] = UNSEEN_INVERSE_SCALE
+        self.state = model._replace(
+            cells=cells,
+            norm_sum=widened(model.norm_sum, lanes),
+            updates=widened(model.updates, lanes),
+            implied=widened(model.implied, lanes, 0, 2) if len(model.implied) else model.implied,
+        )
 
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values; a model without interactions is described as in version 0.1."""

@@ -20,6 +20,7 @@ from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.models.available_memory import available_bytes
 from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved
 from coalface.models.feature_maps import FeatureMap, LinearMap
+from coalface.models.growth import widened
 from coalface.models.landmarks import GaussianMap
 
 _BLOCK = 1024  # rows at a time, to bound the working memory
@@ -81,6 +82,15 @@ class RidgeModel(CostModel):
         self.variances = np.zeros((self.n_labels, 0))
         self.weights = np.zeros((self.n_labels, 0))
         self._make_room(0)
+
+    def grow(self) -> None:
+        """Make room for one more label, whose weights are 0 and as uncertain as before the first cost."""
+        n_labels, columns = self.n_labels + 1, np.arange(self._n_columns)
+        self.features.first.add_label()
+        self.factors = widened(self.factors, n_labels)
+        self.factors[-1, self._starts[columns] + columns] = 1.0
+        self.variances = widened(self.variances, n_labels, fill=1.0 / self.penalty)
+        self.weights = widened(self.weights, n_labels)
 
     # -- predictions and ranges ------------------------------------------------------------------
 

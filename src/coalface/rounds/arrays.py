@@ -63,7 +63,7 @@ def answer_arrays(rounds: Sequence[Round], labels: Sequence[Any]) -> AnswerArray
                 outlook[row, ANSWER] = len(column) if label is None else column[label]
                 outlook[row, [PREDICTED, CHANCE, REACHABLE]] = numbers
     except KeyError as unknown:
-        raise UnknownLabelError(unknown.args[0], list(column)) from None
+        raise UnknownLabelError(unknown.args[0], list(column), addable=True) from None
     allowed = None if candidates.all() else candidates
     return AnswerArrays(cost, asked, allowed, outlook, audits, asks_truth, truth, offset)
 

@@ -1,7 +1,7 @@
 """The append-only event log: who did what to which example, when, and how long it took."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ STEPS = (
         "CREATE INDEX events_by_who ON events (who, id)",
         "CREATE INDEX events_by_example ON events (example, id)",
     ),
+    sql_step(),  # from here on a log may have changes of labels, which earlier versions of coalface would ignore
 )
 
 
@@ -59,6 +60,8 @@ class Event:
 class EventLog:
     """The events in a database, in order.
 
+    ``read`` and ``page`` give them as they were written. The others look events up, and give them ``as_now``.
+
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     log = EventLog(Database(f"sqlite:///{folder}/events.db"))
@@ -71,6 +74,7 @@ class EventLog:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.as_now: Callable[[Event], Event] = lambda event: event  # applied where events are looked up
         database.bring_up_to_date("events", STEPS)
 
     def extend(self, connection: sa.Connection, events: Sequence[Event]) -> list[Event]:
@@ -102,20 +106,21 @@ class EventLog:
         if before is not None:
             query = query.where(_events.c.id < before)
         with self.database.reading() as connection:
-            return [_event(row) for row in connection.execute(query.order_by(_events.c.id.desc()).limit(limit))]
+            found = connection.execute(query.order_by(_events.c.id.desc()).limit(limit))
+            return [self.as_now(_event(row)) for row in found]
 
     def about(self, example: int) -> list[Event]:
         """All events about an example, in order."""
         with self.database.reading() as connection:
-            return _about(connection, example)
+            return self._about(connection, example)
 
     def of_answer(
         self, connection: sa.Connection, answer: str, lease: str
     ) -> tuple[Event | None, Event | None, list[Event]]:
         """The answer and the lease of these names, if there are any, and all events about the lease's example."""
         rows = connection.execute(sa.select(_events).where(_events.c.ref.in_((answer, lease))))
-        found = {row.ref: _event(row) for row in rows}
-        past = _about(connection, found[lease].example) if lease in found else []
+        found = {row.ref: self.as_now(_event(row)) for row in rows}
+        past = self._about(connection, found[lease].example) if lease in found else []
         return found.get(answer), found.get(lease), past
 
     def named(self, ref: str) -> Event | None:
@@ -143,17 +148,16 @@ class EventLog:
     def _one(self, condition: sa.ColumnElement[bool]) -> Event | None:
         with self.database.reading() as connection:
             row = connection.execute(sa.select(_events).where(condition)).first()
-        return None if row is None else _event(row)
+        return None if row is None else self.as_now(_event(row))
+
+    def _about(self, connection: sa.Connection, example: int | None) -> list[Event]:
+        query = sa.select(_events).where(_events.c.example == example).order_by(_events.c.id)
+        return [self.as_now(_event(row)) for row in connection.execute(query)]
 
 
 def any_event(connection: sa.Connection) -> bool:
     """Whether the log has begun."""
     return connection.execute(sa.select(_events.c.id).limit(1)).first() is not None
-
-
-def _about(connection: sa.Connection, example: int | None) -> list[Event]:
-    query = sa.select(_events).where(_events.c.example == example).order_by(_events.c.id)
-    return [_event(row) for row in connection.execute(query)]
 
 
 def _row(event: Event) -> dict[str, Any]:

@@ -5,15 +5,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coalface.files.journal import Journal
-from coalface.rounds.ledger import Header, recorded_round, refuse_second_header, require_header
-from coalface.rounds.round import Round
+from coalface.rounds.label_change import LabelChange
+from coalface.rounds.ledger import Entry, Header, recorded_entry, refuse_second_header, require_header
 
-VERSION = 2
+VERSION = 3  # of ledgers with label changes
+_WITHOUT_CHANGES = 2
 
 
 class JsonLinesLedger:
     """The ledger in the file at ``path``, which ``begin`` creates; open it again to read it.
 
+    >>> from coalface.rounds.round import Round
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     ledger = JsonLinesLedger(Path(folder, "answers.jsonl"))
@@ -25,7 +27,7 @@ class JsonLinesLedger:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._journal = Journal(path, "ledger", VERSION)
+        self._journal = Journal(path, "ledger", VERSION, first=_WITHOUT_CHANGES)
         for _ in self:  # reports damage on opening, not in the middle of a replay
             pass
 
@@ -39,15 +41,18 @@ class JsonLinesLedger:
         refuse_second_header(self.header)
         self._journal.begin(header)
 
-    def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds; they are on disk when this returns."""
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write rounds and label changes; they are on disk when this returns."""
         require_header(self.header)
-        self._journal.append(one.to_json() for one in rounds)
+        listed = list(entries)
+        if any(isinstance(one, LabelChange) for one in listed):
+            self._journal.raise_version(VERSION)  # earlier versions of coalface would not understand the change
+        self._journal.append(one.to_json() for one in listed)
 
-    def __iter__(self) -> Iterator[Round]:
+    def __iter__(self) -> Iterator[Entry]:
         for number, line in self._journal:
             try:
-                yield recorded_round(line)
+                yield recorded_entry(line)
             except ValueError as problem:
                 raise self._journal.damaged(number, problem) from None
 

@@ -5,13 +5,15 @@ from typing import Any, Protocol
 
 from coalface.data.encoding.encoder import Encoder
 from coalface.errors import InputError
+from coalface.rounds.label_change import LabelChange
 from coalface.rounds.round import Round
 
 Header = dict[str, Any]
+Entry = Round | LabelChange
 
 
 class Ledger(Protocol):
-    """An append-only record of a learner: a header with its settings, then its rounds in order."""
+    """An append-only record of a learner: a header with its settings, then its rounds and label changes in order."""
 
     @property
     def header(self) -> Header | None:
@@ -22,11 +24,11 @@ class Ledger(Protocol):
         """Write the header, once."""
         ...
 
-    def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds; they are stored safely when this returns."""
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write rounds and label changes; they are stored safely when this returns."""
         ...
 
-    def __iter__(self) -> Iterator[Round]: ...
+    def __iter__(self) -> Iterator[Entry]: ...
 
     def __len__(self) -> int: ...
 
@@ -43,7 +45,7 @@ class MemoryLedger:
 
     def __init__(self) -> None:
         self._header: Header | None = None
-        self._rounds: list[Round] = []
+        self._entries: list[Entry] = []
 
     @property
     def header(self) -> Header | None:
@@ -55,20 +57,22 @@ class MemoryLedger:
         refuse_second_header(self._header)
         self._header = dict(header)
 
-    def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds."""
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write rounds and label changes."""
         require_header(self._header)
-        self._rounds.extend(rounds)
+        self._entries.extend(entries)
 
-    def __iter__(self) -> Iterator[Round]:
-        return iter(tuple(self._rounds))
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(tuple(self._entries))
 
     def __len__(self) -> int:
-        return len(self._rounds)
+        return len(self._entries)
 
 
-def recorded_round(line: Any) -> Round:
-    """Parse a round stored in a ledger; a ValueError if it cannot be replayed."""
+def recorded_entry(line: Any) -> Entry:
+    """Parse a round or a label change stored in a ledger; a ValueError if it cannot be replayed."""
+    if isinstance(line, dict) and "labels" in line:
+        return LabelChange.from_json(line)
     one = Round.from_json(line)
     if one.width is None:
         raise ValueError('"n_features" is missing')
@@ -90,7 +94,7 @@ def require_header(header: Header | None) -> None:
 
 
 class Recorder:
-    """Writes the rounds of one learner to one ledger.
+    """Writes the rounds and label changes of one learner to one ledger.
 
     ``learned_with`` names the parameters that affect replay; the others only affect which costs are asked for.
     """
@@ -122,11 +126,11 @@ class Recorder:
         """The encoder as the next round must write it down; None if there is none or the ledger has it already."""
         return None if encoder is None or self.has_encoder else encoder.plain()
 
-    def write(self, rounds: Iterable[Round], params: Mapping[str, Any], *, learned: bool = False) -> None:
-        """Append rounds. If this fails after they were ``learned``, ``check`` refuses to continue."""
+    def write(self, entries: Iterable[Entry], params: Mapping[str, Any], *, learned: bool = False) -> None:
+        """Append rounds or changes. If this fails after they were ``learned``, ``check`` refuses to continue."""
         self.check(params)
         self.incomplete = learned
-        written = list(rounds)
+        written = list(entries)
         self.ledger.append(written)
-        self.has_encoder |= any(one.encoder is not None for one in written)
+        self.has_encoder |= any(isinstance(one, Round) and one.encoder is not None for one in written)
         self.incomplete = False

@@ -91,7 +91,10 @@ def numbered_rounds(
 
 
 def _bad_line(source: str, number: int, problem: Exception) -> FileFormatError:
-    return FileFormatError(f"{source}, line {number}: {_reason(problem)}. Nothing was learned; correct the line.")
+    return FileFormatError(
+        f"{source}, line {number}: {_reason(problem)}. Nothing was learned; correct the line.",
+        remedy=getattr(problem, "remedy", None),
+    )
 
 
 def _explained(asked: Round, queries: Queries, i: int) -> Round:

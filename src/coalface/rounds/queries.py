@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.frames import by_label
 from coalface.data.labels import label_texts
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
+    ANSWER,
     ANSWERED,
     ASKED_BEFORE,
     AUDIT,
     CANNOT_BE_BEST,
     KNOWN_WELL,
+    NEW_LABEL,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
     OVER_BUDGET,
@@ -46,6 +49,7 @@ REASONS = {
     OVER_BUDGET: "over the budget, or ahead of its plan",
     ASKED_BEFORE: "asked about a near-duplicate in the batch",
     WITH_THE_TRUTH: "comes with the true label",
+    NEW_LABEL: "new label",
 }
 
 
@@ -243,6 +247,39 @@ class Queries:
             return asked
         return replace(self, mask=asked, next=self.next, truth=self.truth & asked.any(axis=1))
 
+    def with_later_labels(self, classes: NDArray[Any], cost: Any = None) -> tuple[Any, "Queries"]:
+        """The answers (n, K), if there are any, and these questions, with columns for labels that were added since.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"])
+        >>> queries = learner.ask([[1.0]])
+        >>> learner.add_label("swim").tell([[1.0]], [[0.2, 0.9]], asked=queries).costs_queried_
+        2
+        """
+        more = len(classes) - len(self.classes)
+        if more <= 0:
+            return cost, self
+        given = by_label(cost, self.classes, "cost")
+        if given is not None and np.ndim(given) == 2 and np.shape(given)[1] == len(self.classes):
+            cost = _with_columns(np.asarray(given), more, np.nan)
+        low, high = self.ranges.lowest.min(initial=0.0), self.ranges.highest.max(initial=0.0)
+        ranges = CostRanges(_with_columns(self.ranges.lowest, more, low), _with_columns(self.ranges.highest, more, high))
+        outlook = self.outlook
+        if outlook is not None:  # abstaining has the number after the last label
+            outlook = outlook.copy()
+            outlook[outlook[:, ANSWER] == len(self.classes), ANSWER] = len(classes)
+        return cost, replace(
+            self,
+            mask=_with_columns(self.mask, more, False),
+            next=_with_columns(self.next, more, False),
+            ranges=ranges,
+            predicted=_with_columns(self.predicted, more, low),
+            reason_codes=_with_columns(self.reason_codes, more, NOT_A_CANDIDATE),
+            propensity=_with_columns(self.propensity, more, 0.0),
+            classes=classes,
+            outlook=outlook,
+        )
+
     def __len__(self) -> int:
         return len(self.mask)
 
@@ -255,3 +292,7 @@ class Queries:
 
     def __str__(self) -> str:
         return str(self.counts)
+
+
+def _with_columns(array: NDArray[Any], more: int, fill: Any) -> NDArray[Any]:
+    return np.pad(array, ((0, 0), (0, more)), constant_values=fill)

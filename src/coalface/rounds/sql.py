@@ -6,16 +6,17 @@ from collections.abc import Iterable, Iterator
 from coalface.errors import FileFormatError
 from coalface.rounds.database import Database
 from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.ledger import Header, recorded_round, refuse_second_header, require_header
-from coalface.rounds.round import Round
+from coalface.rounds.label_change import LabelChange
+from coalface.rounds.ledger import Entry, Header, recorded_entry, refuse_second_header, require_header
 from coalface.rounds.sql_engines import without_password
 
-_BEGUN, _TOLD = "begun", "told"  # kinds of events
+_BEGUN, _TOLD, _LABELS = "begun", "told", "labels"  # kinds of events
 
 
 class SqlLedger:
     """The ledger in the database at ``url``, such as ``sqlite:///answers.db``; a database holds one ledger.
 
+    >>> from coalface.rounds.round import Round
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     ledger = SqlLedger(f"sqlite:///{folder}/answers.db")
@@ -42,11 +43,12 @@ class SqlLedger:
         refuse_second_header(self.header)
         self._write([Event(_BEGUN, time.time(), ref=_BEGUN, body=header)])
 
-    def append(self, rounds: Iterable[Round]) -> None:
-        """Write rounds; they are on disk when this returns."""
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write rounds and label changes; they are on disk when this returns."""
         require_header(self.header)
         now = time.time()
-        self._write([Event(_TOLD, now, body=one.to_json()) for one in rounds])
+        kinds = ((_LABELS if isinstance(one, LabelChange) else _TOLD, one) for one in entries)
+        self._write([Event(kind, now, body=one.to_json()) for kind, one in kinds])
 
     def _write(self, events: list[Event]) -> None:
         """Append, unless another process has written in the meantime: a ledger must not mix two learners."""
@@ -59,17 +61,17 @@ class SqlLedger:
             last = self._log.last(connection)
         self._last = last
 
-    def __iter__(self) -> Iterator[Round]:
-        for event in self._log.read(kinds=[_TOLD]):
+    def __iter__(self) -> Iterator[Entry]:
+        for event in self._log.read(kinds=[_TOLD, _LABELS]):
             try:
-                yield recorded_round(event.body)
+                yield recorded_entry(event.body)
             except ValueError as problem:
                 raise FileFormatError(
                     f"Event {event.id} of {without_password(self.url)} is damaged: {problem}. Restore a copy."
                 ) from None
 
     def __len__(self) -> int:
-        return self._log.count(_TOLD)
+        return self._log.count(_TOLD) + self._log.count(_LABELS)
 
     def close(self) -> None:
         """Close the database."""

@@ -19,19 +19,22 @@ from coalface.search.task import Action, SearchTask, allowed_actions, reference_
 _EPISODES_CHECKED = 3  # in these, an extra step per state shows whether ``task.step`` changes its argument
 
 
+@dataclass(frozen=True)
 class LearnedPolicy:
-    """Takes the allowed action with the lowest predicted cost, without learning."""
+    """Takes the action with the lowest predicted cost, without learning; ``predict`` limits it to valid actions."""
 
-    def __init__(self, task: SearchTask[Any, Any], policy: CostClassifier, columns: FeatureColumns) -> None:
-        self.task, self.policy, self.columns = task, policy, columns
+    task: SearchTask[Any, Any]
+    policy: CostClassifier
+    columns: FeatureColumns
+    actions_in: Callable[[SearchTask[Any, Any], Any], Sequence[Action]] = allowed_actions
 
     def __call__(self, state: Any) -> Action:
         """The action to take."""
-        allowed = allowed_actions(self.task, state)
-        if len(allowed) == 1:
-            return allowed[0]
+        actions = self.actions_in(self.task, state)
+        if len(actions) == 1:
+            return actions[0]
         row = self.columns.row(self.task.features(state))
-        found: Action = self.policy.model_labels(row, candidates=_action_mask(self.task, allowed))[0].item()
+        found: Action = self.policy.model_labels(row, candidates=_action_mask(self.task, actions))[0].item()
         return found
 
 

@@ -19,7 +19,7 @@ from coalface.search.feature_columns import FeatureColumns
 from coalface.search.persistence import SavedLearner, read_search_learner, write_search_learner
 from coalface.search.policy_choice import PolicyChoice, set_warm_up
 from coalface.search.rollouts import Rollouts
-from coalface.search.task import SearchTask, check_task, complete
+from coalface.search.task import SearchTask, check_task, complete, valid_actions
 
 _SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "random_state")
 
@@ -191,7 +191,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
     def _final_states(self, examples: Iterable[Any]) -> Iterable[Any]:
         self._check_fitted()
-        choose = LearnedPolicy(self.task, self.policy_, self._columns)
+        choose = LearnedPolicy(self.task, self.policy_, self._columns, valid_actions)
         for number, example in enumerate(examples):
             try:
                 yield complete(self.task, self.task.start(example), choose)

@@ -77,6 +77,14 @@ class SearchTask(ABC, Generic[Example, State]):
 
     # -- optional ------------------------------------------------------------------------------
 
+    def valid(self, state: State) -> Collection[Action]:
+        """The allowed actions that ``predict`` may take, at least one; by default all of them.
+
+        Override it for rules about complete outputs, such as which tag may follow which. While it learns, the learner
+        takes and rolls out all allowed actions: where a rule leaves only bad actions, their costs say little.
+        """
+        return self.allowed(state)
+
     def rollout(self, state: State, action: Action) -> float:
         """The loss after ``action`` if the reference completes the output: expensive, so called as rarely as possible.
 
@@ -119,13 +127,22 @@ def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
 
     The fixed order keeps results from depending on the order of a set.
     """
-    given = set(task.allowed(state))
+    return _in_order(task, task.allowed(state), "allowed")
+
+
+def valid_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
+    """The actions that ``predict`` may take, in the order of ``task.actions``; checked as ``allowed_actions`` does."""
+    return _in_order(task, task.valid(state), "valid")
+
+
+def _in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str) -> Sequence[Action]:
+    given = set(actions)
     found = [action for action in task.actions if action in given]
     if len(found) < len(given):
         unknown = min(map(repr, given.difference(found)))
-        raise InputError(f"allowed actions must be among task.actions, got {unknown}. List it there.")
+        raise InputError(f"{kind} actions must be among task.actions, got {unknown}. List it there.")
     if not found:
-        raise InputError("at least one action must be allowed until the output is finished, got none.")
+        raise InputError(f"at least one action must be {kind} until the output is finished, got none.")
     return found
 
 

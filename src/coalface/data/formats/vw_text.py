@@ -225,7 +225,7 @@ def _label_columns(
                 shown = ", ".join(repr(label) for label in list(column)[:20])
                 advice = later_labels(options.decided_by)
                 problem = source.error(int(span[3]), text, f"labels must be among {shown}", advice)
-                problem.remedy = {} if options.decided_by is None else {"classes": None}
+                problem.remedy = {"add_label": text} if options.decided_by is None else {"classes": None}
                 raise problem
         return known, np.array([column[text] for text in names], dtype=np.int64)
     numbered = [text.isascii() and text.isdigit() for text in names]

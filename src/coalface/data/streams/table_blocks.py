@@ -98,6 +98,6 @@ class TableBlocks(Blocks):
                 raise FileFormatError(
                     f"{self.source}, {self.numbered_by} {row.number}: labels must be among {shown}, got "
                     f"{as_text(cell)!r}. {later_labels(self._decided_by)}.",
-                    remedy={} if self._decided_by is None else {"classes": None},
+                    remedy={"add_label": as_text(cell)} if self._decided_by is None else {"classes": None},
                 )
             yield row

@@ -74,6 +74,12 @@ class ExactModel(CostModel):
         begun._warned = False
         return begun
 
+    def grow(self) -> None:
+        """Make room for one more label, without answers; the theory's slack grows with the number of labels."""
+        self.theory = self._theory_schedule(self.n_labels + 1, self.checked_oracle)
+        self.spaces.append(VersionSpace(Answers(self.checked_oracle)))
+        self.engines.append(None)
+
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         return {**super().plain(), "oracle": None if self.oracle is None else oracle_of(self.oracle).plain()}

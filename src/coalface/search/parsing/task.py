@@ -24,8 +24,9 @@ class _ParseState:
 class ParsingTask(SearchTask[Tree, _ParseState]):
     """Builds a dependency tree by the moves "shift", "left:LABEL" and "right:LABEL".
 
-    A wrong head costs 1, a wrong label at the right head costs ``wrong_label``. Roll-outs are cheap: the dynamic oracle
-    says what a move loses, without completing the tree. True trees with crossing arcs are projectivized first.
+    A wrong head costs 1, a wrong label costs ``wrong_label``. That holds at a wrong head too, if the true label can be
+    given there: a wrong label that costs nothing would be learned as a good one. Roll-outs are cheap: the dynamic
+    oracle says what a move loses, without completing the tree. Trees with crossing arcs are projectivized first.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
     >>> task = ParsingTask.of([tree])
@@ -49,6 +50,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         actions = list(dict.fromkeys([SHIFT, *lefts, *rights, *roots]))
         self.actions = actions
         self._of_move = {SHIFT: [SHIFT], LEFT: lefts, RIGHT: rights, "root": roots}
+        self._labelled = {kind: frozenset(found) for kind, found in self._of_move.items()}
         self._parts: dict[Action, tuple[str, str]] = {action: _parts_of(action) for action in actions}
 
     @classmethod
@@ -86,8 +88,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         """The possible moves with their labels."""
         found: list[str] = []
         for move in state.parse.moves():
-            on_root = move == RIGHT and state.parse.stack[-2] == 0
-            found += self._of_move["root" if on_root else move]
+            found += self._of_move[SHIFT if move == SHIFT else _kind(move, state.parse.arc(move)[0])]
         return found
 
     def step(self, state: _ParseState, action: Action) -> _ParseState:
@@ -107,7 +108,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         return SHIFT if move == SHIFT else self._with_true_label(state, move)
 
     def loss(self, state: _ParseState) -> float:
-        """The cost of all wrong heads, and of wrong labels at right heads."""
+        """The cost of all wrong heads and wrong labels."""
         _true_heads(state)
         return state.lost
 
@@ -117,7 +118,8 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         lost = float(arcs_lost(state.parse, move, heads))
         if move != SHIFT:
             head, word = state.parse.arc(move)
-            lost += self.wrong_label * (heads[word] == head and state.tree.labels[word - 1] != label)
+            truth = state.tree.labels[word - 1]
+            lost += self.wrong_label * (label != truth and (heads[word] == head or self._can_be(move, head, truth)))
         return state.lost + lost
 
     def reference_loss(self, state: _ParseState) -> float:
@@ -129,11 +131,14 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         return replace(state.tree, heads=state.parse.heads[1:], labels=state.parse.labels[1:])
 
     def _with_true_label(self, state: _ParseState, move: str) -> str:
-        """The move with its true label, or with any label if the arc is wrong or its label unknown."""
+        """The move with the word's true label, or with any label if the true one does not go with this move."""
         head, word = state.parse.arc(move)
-        known = self._of_move["root" if head == 0 else move]
-        wanted = f"{move}:{state.tree.labels[word - 1]}"
-        return wanted if wanted in known else known[0]
+        truth = state.tree.labels[word - 1]
+        return f"{move}:{truth}" if self._can_be(move, head, truth) else self._of_move[_kind(move, head)][0]
+
+    def _can_be(self, move: str, head: int, label: str) -> bool:
+        """Whether an arc of this move may have this label."""
+        return f"{move}:{label}" in self._labelled[_kind(move, head)]
 
 
 class Attachment(NamedTuple):
@@ -160,6 +165,11 @@ def attachment_scores(truth: Iterable[Tree], predicted: Iterable[Tree]) -> Attac
     if not n_words:
         raise InputError("attachment scores need at least one word, got none.")
     return Attachment(n_heads / n_words, n_both / n_words)
+
+
+def _kind(move: str, head: int) -> str:
+    """The kind of an arc, which decides what labels it may have."""
+    return move if head else "root"
 
 
 def _parts_of(action: str) -> tuple[str, str]:

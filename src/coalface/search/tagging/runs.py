@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from coalface.kernels import tagging as kernels
 from coalface.kernels.state import COSTS_QUERIED
-from coalface.kernels.tagging import TagRules
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.simulating import UNLIMITED
 from coalface.models.online import OnlineModel
@@ -28,14 +27,15 @@ def predict_tags(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.
 class TaggingRun:
     """A training run over sentences in a given order, done in pieces; ``tags`` are the policy's tags of the roll-in.
 
-    ``n_before`` is the number of sentences that the policy has learned already; the warm-up counts them.
+    ``costs`` (K, K) says what each wrong tag costs. ``n_before`` is the number of sentences that the policy has learned
+    already; the warm-up counts them.
     """
 
     def __init__(
         self,
         policy: CoalClassifier,
         tokens: TokenRows,
-        rules: TagRules,
+        costs: NDArray[np.float32],
         truth: NDArray[np.int32],
         sentences: NDArray[np.int64],
         warm_up: int,
@@ -44,10 +44,9 @@ class TaggingRun:
         self.order = tokens.in_order(sentences)
         self.tags = np.zeros(len(tokens), np.int32)
         self._ends = np.cumsum(np.diff(tokens.starts)[sentences])
-        self.policy, self.rules = policy, rules
-        self._tokens, self._truth = tokens, truth
+        self.policy = policy
+        self._tokens, self._costs, self._truth = tokens, costs, truth
         self._warm_up, self._n_before = warm_up, n_before
-        self._costs = np.zeros(rules.costs.shape[0], np.float32)
         self._done = np.zeros(1, np.int64)  # the kernel updates it in place, so it is right after Ctrl-C too
 
     @property
@@ -86,13 +85,12 @@ class TaggingRun:
                     scratch,
                     tokens.rows.csr,
                     tokens.sentences,
-                    self.rules,
+                    self._costs,
                     self._truth,
                     self.order,
                     self._done,
                     stop,
                     budget,
-                    self._costs,
                     self.tags,
                 )
                 if self.done == stop or model.state.counters[COSTS_QUERIED] >= budget:

@@ -1,6 +1,5 @@
-"""Rules of a tag set: which tag may follow which, what the reference does, and what a wrong tag costs."""
+"""Rules of a tag set: which tag may follow which in a prediction, and what a wrong tag costs."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,11 +9,10 @@ from numpy.typing import NDArray
 from coalface.data.frames import by_label
 from coalface.errors import InputError
 from coalface.kernels.tagging import TagRules
-from coalface.search.tagging.spans import OUTSIDE, tag_parts
+from coalface.search.tagging.spans import OUTSIDE
 
 _MARKS = {"bio": "BI", "bilou": "BILU"}  # by scheme
 _OPEN = {"bio": "", "bilou": "BI"}  # marks after which the span must continue
-_BEGINNING = {"I": "B", "L": "U"}  # marks that continue a span, and those that begin one in the same place
 _COST_UNITS = 2.0**24
 
 
@@ -22,13 +20,7 @@ def tag_rules(classes: NDArray[np.str_], cost_matrix: Any, scheme: str | None) -
     """The rules as the compiled tagger reads them; an InputError if tags, costs and scheme do not fit together."""
     check_scheme(scheme)
     costs = tag_costs(by_label(cost_matrix, classes, "cost_matrix", rows=True), len(classes))
-    return TagRules(*_tables(tuple(classes.tolist()), scheme), costs)
-
-
-@lru_cache(maxsize=8)  # every prediction needs them, and with hundreds of tags they take a second
-def _tables(names: tuple[str, ...], scheme: str | None) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    allowed = allowed_tags(names, scheme)
-    return allowed, reference_tags(names, allowed, scheme)
+    return TagRules(allowed_tags(tuple(classes.tolist()), scheme), costs)
 
 
 def check_scheme(scheme: str | None) -> None:
@@ -60,13 +52,14 @@ def tag_costs(cost_matrix: Any, n_tags: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(np.round(costs * _COST_UNITS) / _COST_UNITS, np.float32)
 
 
-def allowed_tags(classes: Sequence[str], scheme: str | None) -> NDArray[np.bool_]:
+@lru_cache(maxsize=8)  # every prediction needs them, and with hundreds of tags they take a second
+def allowed_tags(classes: tuple[str, ...], scheme: str | None) -> NDArray[np.bool_]:
     """Which tag may follow which, as (2, K + 1, K).
 
     The first index is 1 for the last word of a sentence, which may not leave a span open. The second is the previous
     tag, or K before the first word.
 
-    >>> allowed_tags(["B-X", "I-X", "O"], "bio")[0].astype(int)
+    >>> allowed_tags(("B-X", "I-X", "O"), "bio")[0].astype(int)
     array([[1, 1, 1],
            [1, 1, 1],
            [1, 0, 1],
@@ -85,28 +78,6 @@ def allowed_tags(classes: Sequence[str], scheme: str | None) -> NDArray[np.bool_
             allowed[1, before, tag] = allowed[0, before, tag] and mark not in open_marks
     _check_no_dead_end(allowed, names, scheme)
     return allowed
-
-
-def reference_tags(classes: Sequence[str], allowed: NDArray[np.bool_], scheme: str | None) -> NDArray[np.int32]:
-    """The reference's tag for each true tag, as (2, K + 1, K): the true tag, or the nearest allowed one.
-
-    If the true span has not begun, the reference begins it here. If a wrong span is open, it ends or continues it.
-
-    >>> tags = ["B-X", "I-X", "O"]
-    >>> reference_tags(tags, allowed_tags(tags, "bio"), "bio")[0, 2].tolist()
-    [0, 0, 2]
-    """
-    names, column = list(classes), {tag: place for place, tag in enumerate(classes)}
-    chosen = np.broadcast_to(np.arange(len(names), dtype=np.int32), allowed.shape).copy()
-    if scheme is None:
-        return chosen
-    for last, before, true in np.argwhere(~allowed):
-        mark, kind = tag_parts(names[true])
-        kind_before = tag_parts(names[before])[1] if before < len(names) else kind
-        wanted = [f"{_BEGINNING.get(mark, mark)}-{kind}", f"U-{kind}", f"L-{kind_before}", f"I-{kind_before}", OUTSIDE]
-        found = (column[tag] for tag in wanted if tag in column and allowed[last, before, column[tag]])
-        chosen[last, before, true] = next(found, np.argmax(allowed[last, before]))
-    return chosen
 
 
 def _parts_in_scheme(tag: str, scheme: str) -> tuple[str, str]:

@@ -148,7 +148,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(known)
         tokens = self._tokens(words, len(known))
         order, before = np.tile(np.arange(len(words)), passes), self.sentences_
-        run = TaggingRun(policy, tokens, rules, truth, order, whole_number("warm_up", self.warm_up), before)
+        run = TaggingRun(policy, tokens, rules.costs, truth, order, whole_number("warm_up", self.warm_up), before)
         self.classes_, self.policy_ = known, policy
         try:
             while not run.finished:
@@ -242,7 +242,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     ) -> TaggingRun:
         """A run of a new policy over prepared words, for studies and benchmarks; the tagger is not changed."""
         policy, warm_up = self._new_policy(classes), whole_number("warm_up", self.warm_up)
-        return TaggingRun(policy, tokens, self._rules(classes), truth, sentences, warm_up)
+        return TaggingRun(policy, tokens, self._rules(classes).costs, truth, sentences, warm_up)
 
     # -- internals -----------------------------------------------------------------------------
 

@@ -39,13 +39,13 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
     """Gives every word a tag; an example is (words, tags), or only words for ``predict``.
 
     The loss is the number of wrong tags, or the sum of ``cost_matrix`` (row = truth, column = prediction, in [0, 1]).
-    ``constraints`` "bio" or "bilou" allows only tags that may follow the last one. The policy sees a word and
-    ``window`` neighbours on each side, and the last ``history`` tags.
+    With ``constraints`` "bio" or "bilou", ``predict`` gives only tags that may follow the last one; the policy learns
+    about all tags. It sees a word and ``window`` neighbours on each side, and the last ``history`` tags.
 
     >>> task = SequenceTask(["O", "B-PER", "I-PER"], constraints="bio")
     >>> state = task.start((["Ada", "Lovelace", "wrote"], ["B-PER", "I-PER", "O"]))
-    >>> task.allowed(state), task.reference(state), task.rollout(state, "O")
-    (['O', 'B-PER'], 'B-PER', 2.0)
+    >>> task.valid(state), task.reference(state), task.rollout(state, "O")
+    (['O', 'B-PER'], 'B-PER', 1.0)
     """
 
     def __init__(
@@ -65,8 +65,7 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         rules = tag_rules(self._names, cost_matrix, constraints)
         self._may_follow = rules.allowed
         self._costs: list[list[float]] = rules.costs.tolist()
-        self._allowed = self._may_follow.tolist()  # by whether it is the last word, and by the previous tag
-        self._reference = rules.reference.tolist()  # the same, and by the true tag
+        self._valid = self._may_follow.tolist()  # by whether it is the last word, and by the previous tag
 
     def start(self, example: Any) -> _TaggedPrefix:
         """The state before any word has a tag."""
@@ -87,10 +86,15 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         """Whether every word has a tag."""
         return len(state.tags) == len(state.words)
 
-    def allowed(self, state: _TaggedPrefix) -> list[Action]:
+    def allowed(self, state: _TaggedPrefix) -> Sequence[Action]:  # noqa: ARG002
+        """All tags."""
+        return self.actions
+
+    def valid(self, state: _TaggedPrefix) -> list[Action]:
         """The tags that may follow the last one."""
-        last, before = int(len(state.tags) + 1 == len(state.words)), self._tag_before(state)
-        return [tag for tag, may in zip(self.actions, self._allowed[last][before], strict=True) if may]
+        last = int(len(state.tags) + 1 == len(state.words))
+        before = state.tags[-1] if state.tags else len(self.actions)
+        return [tag for tag, may in zip(self.actions, self._valid[last][before], strict=True) if may]
 
     def step(self, state: _TaggedPrefix, action: Action) -> _TaggedPrefix:
         """The state after the next word has got this tag."""
@@ -109,8 +113,8 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         return seen
 
     def reference(self, state: _TaggedPrefix) -> Action:
-        """The true tag, or the nearest allowed one."""
-        return self.actions[self._reference_tag(_truth(state), len(state.tags), self._tag_before(state))]
+        """The true tag."""
+        return self.actions[_truth(state)[len(state.tags)]]
 
     def loss(self, state: _TaggedPrefix) -> float:
         """The sum of the costs of all tags."""
@@ -118,29 +122,16 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         return state.lost
 
     def rollout(self, state: _TaggedPrefix, action: Action) -> float:
-        """The loss after this tag; it stops growing once the reference is back on the true tags."""
-        truth, place, tag = _truth(state), len(state.tags), self._column[action]
-        lost = state.lost + self._costs[truth[place]][tag]
-        while tag != truth[place] and place + 1 < len(truth):
-            place += 1
-            tag = self._reference_tag(truth, place, tag)
-            lost += self._costs[truth[place]][tag]
-        return lost
+        """The loss after this tag: the reference gives all others their true tags."""
+        return state.lost + self._costs[_truth(state)[len(state.tags)]][self._column[action]]
 
     def reference_loss(self, state: _TaggedPrefix) -> float:
-        """The loss after the reference's own tag, computed without a roll-out."""
-        return self.rollout(state, self.reference(state))
+        """The loss so far: the reference loses nothing more."""
+        return state.lost
 
     def output(self, state: _TaggedPrefix) -> tuple[Action, ...]:
         """The tags."""
         return tuple(self.actions[tag] for tag in state.tags)
-
-    def _tag_before(self, state: _TaggedPrefix) -> int:
-        return state.tags[-1] if state.tags else len(self.actions)
-
-    def _reference_tag(self, truth: tuple[int, ...], place: int, before: int) -> int:
-        chosen: int = self._reference[int(place + 1 == len(truth))][before][truth[place]]
-        return chosen
 
 
 def _parts(example: Any) -> tuple[Any, Any]:

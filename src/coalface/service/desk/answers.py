@@ -13,7 +13,7 @@ from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
 from coalface.service.desk.events import ANSWERED, UNDONE
 from coalface.service.desk.project_state import ProjectState
-from coalface.service.desk.queue import MOST_HELD, QuestionQueue
+from coalface.service.desk.queue import MOST_HELD, QuestionQueue, without_labels
 from coalface.service.desk.store import Row
 from coalface.service.project.spending import Spent
 
@@ -89,11 +89,12 @@ class Answers:
         project = self._state.project
         answered = with_answer(row.round, body, given.annotator, whole=given.whole)
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
-        left = () if given.whole else answered.next_labels(project.scale.bounds)
+        pending = without_labels(answered, project.retired)
+        left = () if given.whole else pending.next_labels(project.scale.bounds)
         room = self._room_after(row, body) if left else 0
         if room < 1:
             return replace(row, open=False, asking=0, lease=None, expires=None)
-        asking = int(min(len(left), room))
+        asking, row = int(min(len(left), room)), replace(row, round=pending)
         body["then"] = {"labels": self._queue.in_project_order(left[:asking]), "until": expires}
         return replace(row, asking=asking, lease=given.lease_id, expires=expires)
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.rounds.event_log import Event
+from coalface.rounds.label_change import ADD, RENAME, LabelChange
 from coalface.rounds.round import Round
-from coalface.service.desk.events import ANSWERED, CLOSED, LEASED, STOPPED, UNDONE, Decided
+from coalface.service.desk.events import ANSWERED, CLOSED, LABELS, LEASED, STOPPED, UNDONE, Decided, change_in
 from coalface.service.desk.messages import AnnotatorRow, Estimate
 from coalface.service.project.spending import Limits, Spent
 
@@ -102,8 +103,22 @@ class Counters:
             if body.get("closed"):
                 self.closed.pop(event.example or 0, None)
                 self._paid = deque((one for one in self._paid if one.event != body["closed"]), maxlen=_WINDOW)
+        if event.kind == LABELS:
+            self._change_labels(change_in(event))
         if event.kind in (LEASED, STOPPED):
             self.stopped = body.get("reason") if event.kind == STOPPED else None
+
+    def _change_labels(self, change: LabelChange) -> None:
+        """Count a renamed label under its new name; there may be something to ask again."""
+        self.stopped = None
+        if change.kind == ADD:
+            self.asked.setdefault(change.label, 0)
+            self.known.setdefault(change.label, [0, 0.0])
+        if change.kind == RENAME:
+            self.asked[change.new_name] = self.asked.pop(change.label, 0)
+            self.known[change.new_name] = self.known.pop(change.label, [0, 0.0])
+            for example, label in [key for key in self._given if key[1] == change.label]:
+                self._given[example, change.new_name] = self._given.pop((example, label))
 
     def _count(self, event: Event, sign: int) -> None:
         body, worker = event.body, self.worker(event.who or "")

@@ -5,7 +5,7 @@ log says. An acknowledged answer is on disk. Threads may share a desk; a project
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 from coalface.errors import FileBusyError, InputError, UnknownLabelError
 from coalface.files.atomic import exclusive
 from coalface.rounds.event_log import Event
+from coalface.rounds.label_change import RENAME, LabelChange
 from coalface.service.desk import messages
 from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer
 from coalface.service.desk.checks import checked_annotator, checked_name, checked_said, checked_ttl, parsed_question
-from coalface.service.desk.events import ANSWERED
+from coalface.service.desk.events import ANSWERED, LABELS
 from coalface.service.desk.messages import Answered, NoQuestion, Overview, Progress, Question, Receipt
 from coalface.service.desk.overview import overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
@@ -24,6 +25,7 @@ from coalface.service.desk.queue import LEASE, QuestionQueue
 from coalface.service.desk.store import Row, Store
 from coalface.service.desk.undo import Undo
 from coalface.service.project.exports import export
+from coalface.service.project.label_history import checked_change
 from coalface.service.project.project import Project
 from coalface.service.project.settings_file import SETTINGS
 from coalface.service.project.spending import Spent
@@ -44,7 +46,6 @@ class Desk:
     """
 
     def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] = time.time) -> None:
-        self.project = project
         with ExitStack() as stack:
             try:
                 stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
@@ -61,6 +62,11 @@ class Desk:
         self._queue = QuestionQueue(self.state)
         self._answers = Answers(self.state, self._queue)
         self._undo = Undo(self.state, self._queue)
+
+    @property
+    def project(self) -> Project:
+        """The project with its labels as they are now."""
+        return self.state.project
 
     def close(self) -> None:
         """Save a snapshot and let other processes open the project; a second call does nothing."""
@@ -116,7 +122,7 @@ class Desk:
         The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer.
         If the question is for the true label, only "can't tell" can be answered here.
         """
-        self._refuse_unknown(costs)
+        costs = {self._known(label): cost for label, cost in costs.items()}
         row = self.store.question(parsed_question(question_id)[0])
         if self.project.true_label or (row is not None and row.round.ask_truth):
             _refuse_costs(self.project.scale.checked(costs))
@@ -137,7 +143,7 @@ class Desk:
         """Take the true label, which gives the cost of every label; None for "can't tell"."""
         costs: Costs = {}
         if label is not None:
-            self._refuse_unknown([label])
+            label = self._known(label)
             costs = dict(zip(self.project.labels, self.project.costs_of_truth(label).tolist(), strict=True))
         said = (seconds, note, price)
         return self._take(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
@@ -147,6 +153,28 @@ class Desk:
         with self._live.lock:
             row = self._undo.undo(annotator, answer_id)
             return None if row is None else self._question(row)
+
+    # -- labels ---------------------------------------------------------------------------------
+
+    def change_labels(self, change: LabelChange, who: str | None = None) -> Project:
+        """Add, rename or retire a label; returns the project with its labels from now on.
+
+        Questions that annotators hold stay as they are displayed. Others never ask about a retired label again.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
+        ...     desk.change_labels(LabelChange("add", "legal", round=0)).offered
+        ...     desk.close()
+        ['delivery', 'refund', 'legal']
+        """
+        with self._live.lock:
+            change = checked_change(self.project, replace(change, round=self._live.counters.cursor + 1))
+            with self._live.recording() as record:
+                if change.kind == RENAME:
+                    self._queue.rename(record, change.label, change.new_name)
+                record.add(LABELS, change.to_json(), who)
+            return self.project
 
     # -- looking --------------------------------------------------------------------------------
 
@@ -194,10 +222,12 @@ class Desk:
             )
         return self.state
 
-    def _refuse_unknown(self, labels: Iterable[str]) -> None:
-        for label in labels:
-            if label not in self.project.labels:
-                raise UnknownLabelError(label, self.project.labels)
+    def _known(self, label: str) -> str:
+        """The label, or the one that had this name when its question was displayed."""
+        found = label if label in self.project.labels else self.state.labels.name_now(label)
+        if found not in self.project.labels:
+            raise UnknownLabelError(label, self.project.labels)
+        return found
 
     def _take(
         self,
@@ -230,7 +260,7 @@ class Desk:
 
     def _question(self, row: Row) -> Question:
         asks_truth = self._queue.asks_truth(row.round)
-        labels = self.project.labels if asks_truth else self._queue.labels_asked(row)
+        labels = self.project.offered if asks_truth else self._queue.labels_asked(row)
         return Question(
             id=f"{row.number}.{row.step}",
             example_id=self.project.pool.example_id(row.example),

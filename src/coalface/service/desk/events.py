@@ -9,12 +9,13 @@ from typing import Any
 
 from coalface.errors import FileFormatError
 from coalface.rounds.event_log import Event
+from coalface.rounds.label_change import LabelChange
 from coalface.rounds.round import Outlook, Round
 from coalface.service.desk import version_0_1
 
-PASSED, CLOSED, UNDONE = "passed", "closed", "undone"  # the kinds that change the model
+PASSED, CLOSED, UNDONE, LABELS = "passed", "closed", "undone", "labels"  # the kinds that change the model
 ANSWERED, ASKED, LEASED, STOPPED, SNAPSHOT = "answered", "asked", "leased", "stopped", "snapshot"
-TEACHING = (PASSED, CLOSED, UNDONE)
+TEACHING = (PASSED, CLOSED, UNDONE, LABELS)
 
 Decided = tuple[int, Round]  # the place of an example in the pool, and its round
 
@@ -52,6 +53,16 @@ def rounds_in(event: Event, labels: Sequence[str]) -> list[Decided]:
             f"Event {event.id} of the log is damaged ({problem}). Restore the database from a copy."
         ) from None
     return []
+
+
+def change_in(event: Event) -> LabelChange:
+    """The change that a "labels" event records."""
+    try:
+        return LabelChange.from_json(event.body)
+    except ValueError as problem:
+        raise FileFormatError(
+            f"Event {event.id} of the log is damaged ({problem}). Restore the database from a copy."
+        ) from None
 
 
 def undone_in(events: Iterable[Event]) -> set[int]:

@@ -8,7 +8,7 @@ from coalface.rounds.queries import CostRanges
 from coalface.rounds.round import Round
 from coalface.service.desk.messages import Question, reason_in_words
 from coalface.service.desk.project_state import ProjectState
-from coalface.service.desk.queue import decide_again, scan
+from coalface.service.desk.queue import decide_again, scan, without_labels
 from coalface.service.desk.store import Row
 
 _MOST_SCANNED = 1024  # examples, so that other callers do not wait long
@@ -68,11 +68,11 @@ def next_questions(state: ProjectState, n: int) -> list[_Coming]:
 
 def not_asked(state: ProjectState, question: Question) -> dict[str, list[str]]:
     """The labels that are not asked about, by the reason why, according to the model now."""
-    ranges = _ranges_now(state, question)
-    guaranteed = ranges.highest[0].min()
+    ranges, project = _ranges_now(state, question), state.project
+    guaranteed = min(ranges.highest[0, project.labels.index(label)] for label in project.offered)
     reasons: dict[str, list[str]] = {"perhaps later": [], "surely worse": [], "known well enough": []}
-    for k, label in enumerate(state.project.labels):
-        if label in question.labels or label in question.known:
+    for k, label in enumerate(project.labels):
+        if label in question.labels or label in question.known or label in project.retired:
             continue
         worse = "surely worse" if ranges.lowest[0, k] > guaranteed else "known well enough"
         reasons["perhaps later" if label in question.ranges else worse].append(label)
@@ -88,7 +88,7 @@ def _as_of_now(state: ProjectState, row: Row) -> Round:
     """The round of a waiting question; one that was displayed stays as it was, others are decided again."""
     displayed = row.step > 0 or row.holder is not None or state.project.overlap > 1
     if displayed or row.decided == state.counters.learned:
-        return row.round
+        return without_labels(row.round, state.project.retired)
     return decide_again(state.model.learner, state.project.pool, row)
 
 

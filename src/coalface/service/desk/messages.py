@@ -6,7 +6,7 @@ Times are seconds since 1970, costs are on the user's scale, labels are spelled 
 from dataclasses import dataclass, field
 from typing import Any
 
-from coalface.kernels.state import AUDIT, UNCERTAIN, WARM_UP
+from coalface.kernels.state import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
 from coalface.rounds.queries import REASONS
 from coalface.rounds.round import Round
 
@@ -129,6 +129,7 @@ class LabelRow:
     predicted: float
     highest: float
     contending: float  # share of these examples on which it can still be best
+    retired: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,5 +174,7 @@ def reason_in_words(asked: Round) -> str:
         return "the first examples are asked about in full"
     uncertain = reasons.count(REASONS[UNCERTAIN])
     parts = [f"{uncertain} labels can still be best"] if uncertain > 1 else ["one label is uncertain"] * uncertain
+    new = reasons.count(REASONS[NEW_LABEL])
+    parts += ["one label is new" if new == 1 else f"{new} labels are new"] * (new > 0)
     parts += ["one is drawn at random"] * (REASONS[AUDIT] in reasons)
     return ", ".join(parts) or "the rule asks for every label"

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from copy import copy
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.event_log import Event, EventLog
-from coalface.service.desk.events import SNAPSHOT, TEACHING, UNDONE, Decided, rounds_in, undone_in
+from coalface.service.desk.events import LABELS, SNAPSHOT, TEACHING, UNDONE, Decided, change_in, rounds_in, undone_in
 from coalface.service.project.pool import Pool
 from coalface.service.project.project import Project
 
@@ -73,6 +73,8 @@ class LiveModel:
                     self.rebuild()
                 return
             try:
+                if event.kind == LABELS:
+                    self.learner.change_labels(change_in(event))
                 teach(self.learner, self._project.pool, decided)
             except Exception:  # the event is on disk: the model is stale, and says so
                 logging.getLogger("coalface").exception("the model could not learn event %d", event.id)
@@ -167,7 +169,10 @@ class LiveModel:
         fresh = self._project.new_learner()
         if _replay_parameters(learner) != _replay_parameters(fresh):
             return None
-        learner.set_params(**fresh.get_params(deep=False))
+        params = fresh.get_params(deep=False)
+        if not np.array_equal(learner.classes_, fresh.classes_):  # labels have changed, and with them their costs
+            del params["classes"], params["cost_matrix"]
+        learner.set_params(**params)
         return learner
 
     def _stale(self, last: int) -> bool:
@@ -176,17 +181,18 @@ class LiveModel:
 
     def _fold(self, learner: CoalClassifier, last: int) -> int:
         """Teach all that the log has after an event; the last event."""
-        undone = undone_in(self._log.read(kinds=[UNDONE]))
-        seen = [last]
-
-        def decided() -> Iterator[Decided]:
-            for event in self._log.read(last, kinds=TEACHING):
-                seen[0] = event.id
-                if event.id not in undone:
-                    yield from rounds_in(event, self._project.labels)
-
-        teach(learner, self._project.pool, decided())
-        return seen[0]
+        undone, waiting = undone_in(self._log.read(kinds=[UNDONE])), list[Decided]()
+        for event in self._log.read(last, kinds=TEACHING):
+            last = event.id
+            if event.kind == LABELS or len(waiting) >= _BATCH:
+                teach(learner, self._project.pool, waiting)
+                waiting = []
+            if event.kind == LABELS:
+                learner.change_labels(change_in(event))
+            elif event.id not in undone:
+                waiting += rounds_in(event, self._project.first_labels)
+        teach(learner, self._project.pool, waiting)
+        return last
 
 
 def _copied(learner: CoalClassifier) -> CoalClassifier:

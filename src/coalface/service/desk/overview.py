@@ -1,6 +1,7 @@
 """The dashboard's numbers, and predictions; computing them changes nothing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def overview_of(project: Project, model: LiveModel, counters: Counters, progress
         progress=progress,
         pool=len(pool),
         decided=counters.cursor,
-        passive_costs=counters.cursor * project.overlap * (1 if project.true_label else len(project.labels)),
+        passive_costs=counters.cursor * project.overlap * (1 if project.true_label else len(project.offered)),
         test_cost=counters.test_cost(),
         saving=None if saving is None else Estimate(saving.estimate, saving.low, saving.high, saving.rounds),
         contested=None if queries is None else _contested(queries),
@@ -44,7 +45,10 @@ def overview_of(project: Project, model: LiveModel, counters: Counters, progress
         problem=model.problem,
         model=learner.round_ - 1,
         annotators=counters.annotators(),
-        labels=[_label_row(label, k, counters, queries) for k, label in enumerate(project.labels)],
+        labels=[
+            replace(_label_row(label, k, counters, queries), retired=label in project.retired)
+            for k, label in enumerate(project.labels)
+        ],
         history=counters.history[:],
     )
 
@@ -79,19 +83,17 @@ def _label_row(label: str, k: int, counters: Counters, queries: Queries | None) 
 def predictions(
     project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """For each example the best label, and the predicted cost and range of each label."""
+    """For each example the best label, and the predicted cost and range of each label that is not retired."""
     if not examples:
         return []
     X, scale = rows_of(project, examples), CostScale.of(project.cost_bounds)
     costs, ranges, best = scale.within(learner.predict_cost(X)), learner.cost_range(X), learner.best_labels(X).tolist()
+    offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
     return [
         {
             "label": best[i],
-            "costs": dict(zip(project.labels, costs[i].tolist(), strict=True)),
-            "ranges": {
-                label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])]
-                for k, label in enumerate(project.labels)
-            },
+            "costs": {label: float(costs[i, k]) for k, label in offered},
+            "ranges": {label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])] for k, label in offered},
         }
         for i in range(len(examples))
     ]

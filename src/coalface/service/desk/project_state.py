@@ -19,6 +19,7 @@ from coalface.service.desk.events import CLOSED, PASSED, SNAPSHOT, Decided, pass
 from coalface.service.desk.model import LiveModel
 from coalface.service.desk.snapshots import Snapshots
 from coalface.service.desk.store import Row, Store
+from coalface.service.project.label_history import LabelHistory
 from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
 
@@ -78,7 +79,8 @@ class ProjectState:
 
     def __init__(self, project: Project, store: Store, clock: Callable[[], float]) -> None:
         self.project, self.store, self.clock = project, store, clock
-        self.log = store.log
+        self.log, self.labels = store.log, LabelHistory()
+        self.log.as_now = lambda event: self.labels.as_now(event)
         self.lock = RLock()
         self._counters, self._last = self._no_counts(), 0
         self._stale = True  # the log may have events that were not taken in
@@ -139,19 +141,22 @@ class ProjectState:
 
     def _replay(self) -> None:
         while page := self.log.page(self._last, _PAGE):
-            self._take_in(page, [rounds_in(event, self.project.labels) for event in page])
+            self._take_in(page, [rounds_in(event, self.project.first_labels) for event in page])
 
     def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         try:
             self._counters.take_in(events, rounds)
             self._model.take_in(events, rounds)
+            labels = self.labels.with_events(events)
+            if labels is not self.labels:
+                self.labels, self.project = labels, labels.project(self.project)
         except BaseException:  # some events may be half counted: count all again
             self._counters, self._last = self._no_counts(), 0
             raise
         self._last = events[-1].id if events else self._last
 
     def _no_counts(self) -> Counters:
-        return Counters(self.project.labels, self.project.cost_bounds, self.project.limits)
+        return Counters(self.project.first_labels, self.project.cost_bounds, self.project.limits)
 
     def _record_snapshot(self, body: dict[str, Any]) -> None:
         with self.recording() as record:

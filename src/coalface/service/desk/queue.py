@@ -1,7 +1,7 @@
 """The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from coalface.service.desk.events import ASKED, LEASED, STOPPED, Decided
 from coalface.service.desk.messages import NoQuestion, reason_in_words
 from coalface.service.desk.project_state import ProjectState, Recording
 from coalface.service.desk.store import Row
+from coalface.service.project.label_history import round_renamed
 from coalface.service.project.pool import Pool
 from coalface.service.project.spending import Spent
 
@@ -47,12 +48,25 @@ def decide_again(learner: CoalClassifier, pool: Pool, row: Row) -> Round:
     return learner.ask(pool.rows(np.array([row.example])), first_round=row.round.number).round(0)
 
 
+def without_labels(asked: Round, labels: Sequence[str]) -> Round:
+    """The round without questions about these labels, unless they were answered; the same round if it has none.
+
+    >>> without_labels(Round(3, ask=("cat", "dog"), first=1), ["cat"]).ask
+    ('dog',)
+    """
+    gone = {label for label in labels if label in asked.ask and label not in asked.costs}
+    if not gone:
+        return asked
+    first = asked.first if asked.first is None else sum(label not in gone for label in asked.ask[: asked.first])
+    ask = tuple(label for label in asked.ask if label not in gone)
+    return replace(asked, ask=ask, first=max(first, min(1, len(ask))) if first is not None else None)
+
+
 class QuestionQueue:
     """The open questions of a project. The caller holds the lock of the project's state."""
 
     def __init__(self, state: ProjectState) -> None:
         self._state = state
-        self._place = {label: place for place, label in enumerate(state.project.labels)}
 
     def lease(self, annotator: str, lasting: float) -> Row | NoQuestion:
         """A question for one annotator, as the model decides it now, or the reason why there is none."""
@@ -79,7 +93,7 @@ class QuestionQueue:
 
     def in_project_order(self, labels: Iterable[str]) -> list[str]:
         """Labels as annotators see them; the order of a round would reveal what the model believes."""
-        return sorted(labels, key=self._place.__getitem__)
+        return sorted(labels, key=self._state.project.labels.index)
 
     def committed(self, without: int | None = None) -> Spent:
         """What was spent, and what the holders of leases may still spend; ``without`` leaves out a question."""
@@ -125,7 +139,7 @@ class QuestionQueue:
         state = self._state
         displayed = row.step > 0 or row.previous is not None or state.project.overlap > 1
         if displayed or row.decided == state.counters.learned:
-            return row
+            return self._without_retired(record, row)
         found = decide_again(state.model.learner, state.project.pool, row)
         if not found.ask:
             state.store.remove(record.connection, [row.number])
@@ -134,6 +148,32 @@ class QuestionQueue:
         row = replace(row, round=found, asking=self._n_first(found), decided=state.counters.learned)
         state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
         return row
+
+    def _without_retired(self, record: Recording, row: Row) -> Row | None:
+        """The question without retired labels; None, and it is closed or passed, if it has no others."""
+        state, found = self._state, without_labels(row.round, self._state.project.retired)
+        if found is row.round:
+            return row
+        left = found.next_labels(state.project.scale.bounds)
+        if left:
+            asking = 1 if self.asks_truth(found) else len(left)
+            row = replace(row, round=found, asking=asking)
+            state.store.change(record.connection, row.number, round=found.to_json(), asking=asking)
+            return row
+        if row.step == 0 and state.project.overlap == 1:
+            state.store.remove(record.connection, [row.number])
+            record.pass_over([(row.example, found)])
+        else:
+            closed = replace(row, round=found, open=False, asking=0, lease=None, expires=None)
+            record.save(closed, found.to_json())
+        return None
+
+    def rename(self, record: Recording, old: str, new: str) -> None:
+        """Rename a label in all questions."""
+        for row in self._state.store.rows():
+            found = round_renamed(row.round, old, new)
+            if found != row.round:
+                self._state.store.change(record.connection, row.number, round=found.to_json())
 
     def _n_first(self, found: Round) -> int:
         """How many costs the first question asks for; a true label counts as one."""

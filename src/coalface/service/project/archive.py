@@ -19,6 +19,7 @@ from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write, new_folder
 from coalface.rounds.event_log import Event
 from coalface.service.desk.store import Row, Store
+from coalface.service.project.label_history import LabelHistory
 from coalface.service.project.ownership import new_id
 from coalface.service.project.project import DATABASE, LABELS, MATRIX, POOL, Project
 from coalface.service.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
@@ -26,6 +27,7 @@ from coalface.service.project.settings_file import SETTINGS, changed_text, witho
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 _EVENTS, _QUESTIONS = "events.jsonl", "questions.jsonl"
+_NOW = "labels_now.txt"  # for readers, and so that earlier versions refuse an archive whose labels have changed
 _POOL_FILE = re.compile(rf"{POOL}/([a-z_]+\.(bin|json|jsonl)|images/[0-9]+\.[a-z]+)")  # every file name in a pool
 _BLOCK = 1000  # lines written to the database at a time
 
@@ -45,6 +47,9 @@ def write_archive(project: Project, store: Store, path: str | os.PathLike[str]) 
             archive.write(project.folder / name, name)
         _write_lines(archive, _EVENTS, (event.to_json() for event in store.log.read()))
         _write_lines(archive, _QUESTIONS, (row.to_json() for row in store.rows()))
+        history = LabelHistory.of(store.log)
+        if history.changes:
+            archive.writestr(_NOW, "".join(f"{label}\n" for label in history.project(project).offered))
 
 
 def read_archive(path: str | os.PathLike[str], folder: str | os.PathLike[str], database: str = DATABASE) -> Project:
@@ -78,7 +83,7 @@ def _write_lines(archive: zipfile.ZipFile, name: str, lines: Iterable[dict[str, 
 def _unpack(archive: zipfile.ZipFile, folder: Path, database: str) -> None:
     """Write the archive's files; a file that is not part of a project, or in another place, is refused."""
     for name in archive.namelist():
-        if name in (_EVENTS, _QUESTIONS, SETTINGS):
+        if name in (_EVENTS, _QUESTIONS, _NOW, SETTINGS):
             continue
         if name not in (LABELS, MATRIX) and not _POOL_FILE.fullmatch(name):
             raise FileFormatError(f"{archive.filename} must hold files of a project only, got {name!r:.80}.")
@@ -101,7 +106,7 @@ def _fill(project: Project, archive: zipfile.ZipFile) -> None:
                 _refuse_unknown([event.example for event in events], pool)
                 store.log.extend(connection, events)
             for lines in _blocks(archive, _QUESTIONS):
-                rows = [Row.from_json(line, project.labels) for line in lines]
+                rows = [Row.from_json(line, project.first_labels) for line in lines]
                 _refuse_unknown([row.example for row in rows], pool)
                 store.add(connection, rows)
             store.renumber(connection)

@@ -19,13 +19,19 @@ from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round
 from coalface.service.desk.events import ANSWERED, CLOSED, UNDONE, rounds_in, undone_in
+from coalface.service.project.label_history import LabelHistory
 from coalface.service.project.project import Project
 
 FORMS = ("jsonl", "csv", "vw", "model")
 
 
 def export(project: Project, log: EventLog, model: Callable[[], CoalClassifier], form: str) -> Iterator[bytes]:
-    """The bytes of an export, piece by piece; ``model`` returns the trained model."""
+    """The bytes of an export, piece by piece; ``model`` returns the trained model.
+
+    Labels have their present names, and retired ones are among them.
+    """
+    history = LabelHistory.of(log)
+    project, log.as_now = history.project(project), history.as_now
     if form == "jsonl":
         return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in _learned_examples(project, log))
     if form == "csv":
@@ -59,7 +65,7 @@ def _closed(project: Project, log: EventLog) -> Iterator[tuple[Event, int, Round
     undone = undone_in(log.read(kinds=[UNDONE]))
     for event in log.read(kinds=[CLOSED]):
         if event.id not in undone:
-            for example, closed in rounds_in(event, project.labels):
+            for example, closed in rounds_in(log.as_now(event), project.first_labels):
                 yield event, example, closed
 
 

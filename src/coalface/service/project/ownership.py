@@ -85,7 +85,7 @@ def claim(connection: sa.Connection, project_id: str, foundations: Mapping[str, 
         if kept.get(name) != value:
             raise InputError(
                 f"The {name} must not change after the first question, it was {kept.get(name)!s:.200}, got "
-                f"{value!s:.200}. Change it back, or create a new project."
+                f"{value!s:.200}. Change it back, or create a new project; coalface labels adds, renames and retires labels."
             )
 
 

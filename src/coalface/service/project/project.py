@@ -1,6 +1,6 @@
 """A labelling project: a folder with its settings, its labels, the costs of errors, and the pool of examples.
 
-``project.toml`` may be edited by hand. ``labels.txt`` has a label per line. ``cost_matrix.csv``, which is optional, has
+``project.toml`` may be edited by hand. ``labels.txt`` has the first labels, one per line. ``cost_matrix.csv``, which is optional, has
 the cost of each label by the true label.
 """
 
@@ -71,6 +71,9 @@ class Project:
     database: str = field(repr=False)  # the address may contain a password
     pool: Pool = field(repr=False)
     learner: Mapping[str, Any] = field(default_factory=dict)
+    retired: tuple[str, ...] = ()  # labels that are not offered any more; ``labels`` has them too
+    first_labels: list[str] = field(default_factory=list, repr=False)  # in labels.txt: the log has what changed since
+    first_matrix: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @classmethod
     def create(
@@ -149,7 +152,8 @@ class Project:
         labels = _read_labels(source / LABELS)
         known = {"id", "title", "question", "guidelines", "true_label", "overlap", "seed", "database"}
         _refuse_unknown(source, settings, known | {"scale", "budget", "learner"})
-        matrix = source / MATRIX
+        path = source / MATRIX
+        matrix = read_cost_matrix(path, np.array(labels)) if path.exists() else None
         try:
             return cls(
                 id=str(settings["id"]),
@@ -161,13 +165,15 @@ class Project:
                 labels=labels,
                 scale=Scale.from_plain(settings.get("scale", {})),
                 true_label=bool(settings.get("true_label", False)),
-                matrix=read_cost_matrix(matrix, np.array(labels)) if matrix.exists() else None,
+                matrix=matrix,
                 limits=Limits.of(settings.get("budget", {})),
                 overlap=_overlap(settings.get("overlap", 1)),
                 seed=int(settings.get("seed", 0)),
                 database=str(settings.get("database", DATABASE)),
                 pool=Pool(source / POOL),
                 learner=dict(settings.get("learner", {})),
+                first_labels=labels,
+                first_matrix=matrix,
             )
         except (TypeError, ValueError) as problem:
             if isinstance(problem, CoalfaceError):
@@ -184,15 +190,20 @@ class Project:
         """The named levels of the scale; none where costs are free numbers."""
         return list(self.scale.levels)
 
+    @property
+    def offered(self) -> list[str]:
+        """The labels that annotators may choose and that are asked about: all but the retired ones."""
+        return [label for label in self.labels if label not in self.retired]
+
     def new_learner(self) -> CoalClassifier:
-        """A learner that has learned nothing yet."""
+        """A learner that has learned nothing yet, with the first labels of the project."""
         given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, "model": "online", **self.learner}
         if given.get("alike") == NONE:
             given["alike"] = None
         if given.get("price_of_truth") is not None:
-            given.setdefault("cost_matrix", self.matrix)
+            given.setdefault("cost_matrix", self.first_matrix)
         try:
-            learner = CoalClassifier(classes=np.array(self.labels), **given)
+            learner = CoalClassifier(classes=np.array(self.first_labels), **given)
         except TypeError as problem:
             raise InputError(f"[learner] must hold parameters of CoalClassifier ({problem}). Remove it.") from None
         learner.begin()  # a wrong parameter is found here, not at the first question
@@ -219,7 +230,7 @@ class Project:
             refuse_missing(self.address)
             if not alone:
                 self._migrate()
-            store = Store(self.address, self.labels, alone=alone)
+            store = Store(self.address, self.first_labels, alone=alone)
             try:
                 with store.database.writing() as connection:
                     claim(connection, self.id, self._foundations())
@@ -235,7 +246,7 @@ class Project:
                 return
         try:
             with exclusive(self.folder / SETTINGS, patience=0.5):
-                Store(self.address, self.labels).close()
+                Store(self.address, self.first_labels).close()
         except FileBusyError:
             raise FileBusyError(
                 f"{self.folder} was written by an earlier version and is open in another process. Stop that one first."
@@ -244,13 +255,13 @@ class Project:
     @contextmanager
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
         """An empty database, in the transaction that claims it for the project."""
-        with closing(Store(self.address, self.labels)) as store, store.database.writing() as connection:
+        with closing(Store(self.address, self.first_labels)) as store, store.database.writing() as connection:
             claim_empty(connection, self.id, self._foundations())
             yield store, connection
 
     def _foundations(self) -> dict[str, Any]:
         """The settings that the answers depend on."""
-        return {"bounds of the scale": self.cost_bounds, "list of labels": self.labels, "seed": self.seed}
+        return {"bounds of the scale": self.cost_bounds, "list of labels": self.first_labels, "seed": self.seed}
 
     @property
     def address(self) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 
+from coalface.rounds.label_change import change_of
 from coalface.service.desk.examples import examples_after, next_questions
 from coalface.service.web import api_models as models
 from coalface.service.web.api import COMMON, AnyDesk, NamedDesk
@@ -71,6 +72,13 @@ def export(desk: NamedDesk, form: models.Form) -> StreamingResponse:
     headers = {"content-disposition": attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
     parts: Iterator[bytes] = iter(desk.export(form))
     return StreamingResponse(parts, media_type=MEDIA_TYPES[form], headers=headers)
+
+
+@admin_api.post("/projects/{project}/labels")
+def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -> models.ProjectView:
+    """Add, rename or retire a label. Adding a retired label brings it back."""
+    change = change_of(body.add, body.rename, body.to, body.retire, body.cost_matrix)
+    return models.ProjectView.model_validate(desk.change_labels(change, caller.name))
 
 
 @admin_api.get("/tokens")

@@ -56,7 +56,9 @@ class ProjectView(View):
     title: str
     question: str
     guidelines: str
-    labels: list[str]
+    labels: list[str] = Field(validation_alias="offered")
+    retired: list[str]
+    all_labels: list[str] = Field(validation_alias="labels", description="The retired ones too, by their columns.")
     levels: list[LevelView]
     cost_bounds: tuple[float, float]
     true_label: bool
@@ -253,6 +255,19 @@ class PredictBody(Body):
     """Examples in the format of the project's pool."""
 
     examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
+
+
+class LabelsBody(Body):
+    """One change of the labels: ``add`` or ``retire`` a label, or ``rename`` one ``to`` another name.
+
+    A new label of a project with costs of errors comes with ``cost_matrix``, the costs of all labels, the new one last.
+    """
+
+    add: Name | None = None
+    rename: Name | None = None
+    to: Name | None = None
+    retire: Name | None = None
+    cost_matrix: list[list[float]] | None = None
 
 
 class TokenBody(Body):

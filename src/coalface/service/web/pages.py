@@ -96,7 +96,7 @@ def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice:
     values |= {"question": shown, "key": secrets.token_hex(16), "budget": budget_rows(values["progress"])}
     values["bars"] = {label: bar(*span, project.cost_bounds) for label, span in shown.ranges.items()}
     values["draft"] = f"{request.app.state.cookie} {caller.name} {question.id}"
-    values["others"] = [one for one in project.labels if one not in {*shown.labels, *shown.known}]
+    values["others"] = [one for one in project.offered if one not in {*shown.labels, *shown.known}]
     values["not_asked"] = not_asked(desk.state, question) if caller.is_engineer else {}
     return page(request, "true_label.html" if question.true_label else "label.html", caller, **values)
 

@@ -1,0 +1,56 @@
+"""Requests to a running service that list or change its labels."""
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.errors import InputError
+from coalface.rounds.label_change import ADD, RENAME, LabelChange
+
+_TIMEOUT = 60.0  # seconds
+
+
+def change_labels(
+    url: str, token: str, change: LabelChange | None, cost_matrix: Path | None = None
+) -> tuple[list[str], list[str]]:
+    """Make a change, if there is one, of the project at an address; its labels after it, and its retired ones."""
+    parts = urlsplit(url)
+    name = parts.path.strip("/")
+    if not name or "/" in name:
+        raise InputError(f"The address must end in the name of the project, such as {url.rstrip('/')}/tickets.")
+    place = f"{parts.scheme}://{parts.netloc}/api/v1/projects/{name}"
+    now = _sent(place, token)
+    if change is not None:
+        body: dict[str, Any] = {change.kind: change.label}
+        body |= {"to": change.new_name} if change.kind == RENAME else {}
+        if cost_matrix is not None and change.kind == ADD:
+            labels = np.array([*now["all_labels"], *([change.label] if change.label not in now["all_labels"] else [])])
+            body["cost_matrix"] = read_cost_matrix(cost_matrix, labels).tolist()
+        now = _sent(f"{place}/labels", token, body)
+    return now["labels"], now["retired"]
+
+
+def _sent(url: str, token: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=_TIMEOUT) as response:
+            return dict(json.load(response))
+    except urllib.error.HTTPError as problem:
+        raise InputError(f"The service refused the request: {_detail(problem)}") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"There is no service of coalface at {url} ({problem}). Check the address.") from None
+
+
+def _detail(problem: urllib.error.HTTPError) -> str:
+    """What the service said was wrong."""
+    try:
+        return str(json.load(problem)["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{problem.code} {problem.reason}."
