@@ -17,7 +17,7 @@ from coalface.data.rows import Rows
 from coalface.data.targets import first_labels, given_costs, labels_of, require_target
 from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.kernels.state import NO_ROUNDS, Settings, new_rounds
-from coalface.learner.asking import Mask
+from coalface.learner.deciding import Mask
 from coalface.learner.possible_savings import unit_savings
 from coalface.learner.simulating import SimulatingLearner
 from coalface.learner.top_features import TopFeature, top_features
