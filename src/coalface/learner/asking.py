@@ -320,9 +320,9 @@ class AskingLearner(TruthLearner):
 
     def known_parts(
         self, rows: Rows, labels: NDArray[Any], offset: Any = None, asking_price: Any = None
-    ) -> dict[str, NDArray[np.float32]]:
+    ) -> dict[str, Any]:
         """The known parts of costs, scaled to [0, 1], and the prices of questions, as fields of ``RoundArrays``."""
-        parts = {} if offset is None else {"offsets": self._offsets(rows, labels, offset)}
+        parts: dict[str, Any] = {} if offset is None else {"offsets": self._offsets(rows, labels, offset)}
         if asking_price is not None:
             parts["prices"] = check_asking_price(asking_price, len(rows), labels)
         return parts

@@ -129,5 +129,7 @@ class SimulatingLearner(PersistentLearner):
         truth = None if run.truth is None else np.where(rounds.truth, run.truth[picked], UNKNOWN)
         encoder = None if self._recorder is None else self._recorder.encoder_of(getattr(self, "encoder_", None))
         first = self.round_ - len(picked)
-        span = CostScale.of(self.cost_bounds).span
-        return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder, span=span)
+        scale = CostScale.of(self.cost_bounds)
+        return rounds_from_arrays(
+            first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder, span=scale.span
+        )

@@ -103,13 +103,16 @@ class RoutingDesk:
             first = max(number, self.router.learner.round_)  # a round of its own, so that audits differ
             queries = self.router.ask(X, candidates=mask, first_round=first)
             parts = (routes.predicted_loss, routes.ranges.lowest, routes.ranges.highest, routes.price)
-            named = [dict(zip(self._column, part[0].tolist(), strict=True)) for part in parts]
+            loss, lowest, highest, price = [dict(zip(self._column, part[0].tolist(), strict=True)) for part in parts]
             decision = Decision(
                 f"{number}-{token_hex(8)}",
                 number,
                 str(routes.model[0]),
                 routes.quality_weight,
-                *named,
+                loss,
+                lowest,
+                highest,
+                price,
                 ask=queries.round(0).ask,
                 example=record,
             )
