@@ -103,19 +103,17 @@ class RoutingDesk:
             routes = self.router.route(X, quality_weight=quality_weight, candidates=mask)
             first = max(number, self.router.learner.round_)  # a round of its own, so that audits differ
             queries = self.router.ask(X, candidates=mask, first_round=first)
-
-            def named(part: NDArray[Any]) -> dict[str, float]:
-                return dict(zip(self._column, part[0].tolist(), strict=True))
-
+            parts = (routes.predicted_loss, routes.ranges.lowest, routes.ranges.highest, routes.price)
+            loss, lowest, highest, price = [dict(zip(self._column, part[0].tolist(), strict=True)) for part in parts]
             decision = Decision(
                 f"{number}-{token_hex(8)}",
                 number,
                 str(routes.model[0]),
                 routes.quality_weight,
-                named(routes.predicted_loss),
-                named(routes.ranges.lowest),
-                named(routes.ranges.highest),
-                named(routes.price),
+                loss,
+                lowest,
+                highest,
+                price,
                 ask=queries.round(0).ask,
                 example=record,
             )

@@ -107,7 +107,8 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
         """Spend, estimated regret and counts."""
         return desk.report().to_json()
 
-    app.add_middleware(Safeguards, authenticator=_NoRates(), open_paths=("\0",), largest_body=largest_body)
+    nobody: Any = _NoRates()
+    app.add_middleware(Safeguards, authenticator=nobody, open_paths=("\0",), largest_body=largest_body)
     return app
 
 
