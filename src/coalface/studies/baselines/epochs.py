@@ -42,15 +42,19 @@ def _asked(problem: Problem, parameters: dict[str, Any]) -> NDArray[np.bool_]:
         mask[start:end] = queries.mask
         cost = np.where(queries.mask, epoch.cost, np.nan)
         learner.tell(epoch.X, cost, asked=queries, candidates=epoch.candidates)
-        problem.progress(end, len(examples))
+        problem.progress(end, 2 * len(examples))
         start = end
     return mask
 
 
 def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
-    mask = _asked(problem, parameters)
+    mask, n = _asked(problem, parameters), len(problem.examples)
     plan = problem.plan(mask)
-    test_costs = passive.costs_along(problem, parameters, problem.examples, mask, plan.steps, problem.progress)
+
+    def second_pass(done: int, _total: int) -> None:
+        problem.progress(n + done, 2 * n)
+
+    test_costs = passive.costs_along(problem, parameters, problem.examples, mask, plan.steps, second_pass)
     return BaselineRun(plan, test_costs)
 
 
