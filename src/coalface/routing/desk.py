@@ -13,7 +13,6 @@ from secrets import token_hex
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
 from coalface.files.journal import Journal
