@@ -127,10 +127,11 @@ def of_project(desk, annotators):
 
 
 def _overview_as_in_0_1(overview):
-    """The overview; since then, an annotator's row also says how far a judge agrees with people."""
+    """The overview; since then, it has a forecast, and an annotator's row says how far a judge agrees with people."""
     added = {"judge", "alpha", "gate", "held_back"}
     rows = [[value for name, value in vars(row).items() if name not in added] for row in overview.annotators]
-    return dataclasses.replace(overview, annotators=rows)
+    facts = vars(dataclasses.replace(overview, annotators=rows))
+    return [value for name, value in facts.items() if name != "expected"]
 
 
 def _as_in_0_1(question):
@@ -154,6 +155,7 @@ def of_dataset(dataset):
 
 
 _NAMES_OF_0_1 = {"checkpoints": "budgets"}
+_NOT_IN_0_1 = {"seconds", "asked_at_doublings"}  # how long a run took is never the same
 
 
 def of_results(lines):
@@ -161,7 +163,8 @@ def of_results(lines):
     found = {}
     for line in lines:
         if "curve" in line:
-            curve = {_NAMES_OF_0_1.get(name, name): value for name, value in line["curve"].items() if name != "seconds"}
+            same = {name: value for name, value in line["curve"].items() if name not in _NOT_IN_0_1}
+            curve = {_NAMES_OF_0_1.get(name, name): value for name, value in same.items()}
             found[f"{line['data']}, {line['line']}, {line['settings']}, {line['permutation']}"] = bits(curve)
     return found
 

@@ -358,7 +358,7 @@ def test_a_simulated_run_goes_on_with_the_labels_of_the_learner():
 
 
 def test_the_exact_learner_of_the_paper_takes_new_labels():
-    learner = OracleCoalClassifier(NAMES, schedule="theory", dimension=3, horizon=100).tell(X[:4], COST[:4, :3])
+    learner = OracleCoalClassifier(NAMES, schedule="theory", dimension=4, horizon=100).tell(X[:4], COST[:4, :3])
     assert learner.add_label("dog").cost_range(X[:1]).width[0, 3] == 1.0
     assert learner.tell(X[4:6], COST[4:6, :4]).model_.theory.schedule.n_labels == 4
 

@@ -147,8 +147,8 @@ class SimulatingLearner(PersistentLearner):
             purse,
             parts,
         )
-        told, part = found.asked, found.asked.offset
-        self._tell(None, rows, self.classes_, found.cost, told, candidates, truth=found.truth, offset=part)
+        offset = found.offset
+        self._tell(None, rows, self.classes_, found.cost, found.asked, candidates, truth=found.truth, offset=offset)
         if run.names is not None:
             self.feature_names_in_ = run.names
         run.done, run.at_limit = span.stop, not found.complete

@@ -263,7 +263,7 @@ class ExactModel(CostModel):
         X = np.zeros((len(rows), width))
         X[:, :constant] = 1.0
         places = np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), rows.columns + constant
-        X[places] = rows.values / (self.unit or 1.0)
+        X[places] = rows.values.astype(np.float64) / (self.unit or 1.0)
         return X
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -291,7 +291,7 @@ class ExactModel(CostModel):
         """Restore the state that ``arrays`` returned."""
         self.state = restored_counts(self.n_labels, arrays)
         if self.chooses:
-            self.unit, radius = arrays.get("ball", (1.0, 1.0))  # earlier versions had a ball of radius 1
+            self.unit, radius = map(float, arrays.get("ball", (1.0, 1.0)))  # earlier versions had a ball of radius 1
             self.checked_oracle = BallOracle(radius)
         try:
             self.spaces = self._restored(arrays)
