@@ -150,8 +150,7 @@ class AskingLearner(TruthLearner):
             row, mine = rows.take(np.array([i])), None if allowed is None else allowed[i : i + 1]
             truth_of = None if truth is None else partial(one_truth, i)
             done = self._converse(row, mine, partial(one_cost, i), truth_of, purse, parts.of_rows([i]))
-            told, part = done.asked, done.asked.offset
-            self._tell(X, row, self.classes_, done.cost, told, mine, truth=done.truth, offset=part)
+            self._tell(X, row, self.classes_, done.cost, done.asked, mine, truth=done.truth, offset=done.offset)
             self.warn_if_collapsed()
             if not done.complete:
                 break

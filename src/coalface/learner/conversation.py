@@ -26,6 +26,7 @@ class Conversation:
     purse: Purse | None
     truth: Codes | None = None
     asked: Any = None  # what ``tell`` takes
+    offset: Any = None  # the known parts of the costs, with which the questions were chosen
     complete: bool = True
 
     @classmethod
@@ -59,7 +60,7 @@ class Conversation:
 
     def ended(self, first: Queries) -> "Conversation":
         """The conversation with what ``tell`` needs: the first questions, restricted to those that were asked."""
-        self.asked = first.restricted_to(self.asked_costs)
+        self.asked, self.offset = first.restricted_to(self.asked_costs), first.offset
         return self
 
     def _buys(self, buy: Callable[[Purse], bool]) -> bool:

@@ -147,7 +147,7 @@ class SimulatingLearner(PersistentLearner):
             purse,
             parts,
         )
-        told, part = found.asked, found.asked.offset
+        told, part = found.asked, found.offset
         self._tell(None, rows, self.classes_, found.cost, told, candidates, truth=found.truth, offset=part)
         if run.names is not None:
             self.feature_names_in_ = run.names
