@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coalface.data.trees import tree_cost_matrix, tree_costs
     from coalface.learner.budget import Budget
     from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
+    from coalface.learner.pipeline import ActivePipeline
     from coalface.learner.stopping import Saving
     from coalface.models.committee import CommitteeModel
     from coalface.models.contract import CostModel
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Actions": "rounds.actions",
+    "ActivePipeline": "learner.pipeline",
     "Budget": "learner.budget",
     "CoalClassifier": "learner.classifiers",
     "CommitteeModel": "models.committee",
@@ -81,6 +83,7 @@ _HOMES = {
 }
 __all__ = [
     "Actions",
+    "ActivePipeline",
     "Budget",
     "CoalClassifier",
     "CommitteeModel",

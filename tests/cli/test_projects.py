@@ -161,3 +161,15 @@ def test_questions_go_out_in_a_file_and_answers_come_back_in_another(files, caps
     command = "label mail --annotator openai:small --batch-form openai --batch-out requests.jsonl --limit 3"
     assert run(capsys, command)[0] == 0
     assert all(line["body"]["model"] == "small" for line in json_lines((files / "requests.jsonl").read_text()))
+
+
+def test_columns_are_chosen_as_in_other_verbs(files, capsys):
+    (files / "calls.csv").write_text("nr,body,team,days\n7,my parcel is late,post,3\n8,my money is gone,bank,1\n")
+    code, out, _ = run(capsys, "init calls --examples calls.csv --text body --id nr --label team --ignore days")
+    assert (code, out.splitlines()[0]) == (0, "calls: 2 examples (text), 2 labels; annotators give costs")
+    pool = Project.open("calls").pool
+    assert (pool.example_id(0), pool.content(0)) == ("7", {"kind": "text", "text": "my parcel is late"})
+    assert "calls.csv has no column 'nummer'" in refused(
+        capsys, "init other --examples calls.csv --id nummer --label team"
+    )
+    assert "--labels must name a file" in refused(capsys, "init other --examples calls.csv --text body")

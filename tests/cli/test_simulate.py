@@ -76,7 +76,7 @@ def test_simulate_asks_in_batches(calls, capsys):
 def test_ctrl_c_prints_what_there_is_and_exits_with_130(calls, capsys, monkeypatch):
     @contextmanager
     def impatient(_):
-        def progress(done, total):
+        def progress(*_):
             raise KeyboardInterrupt
 
         yield progress

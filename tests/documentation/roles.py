@@ -59,10 +59,8 @@ NOT_RUN = {
         "them; tests/studies/pools/test_pool_on_dask.py starts its own",
     },
     "routing.md": {
-        "pip install 'coalface[app]'": "installs from the network",
         "coalface route serve models.router": "serves until it is stopped; tests/routing/test_desk.py starts it",
         "coalface route report models.router": "needs the journal of the service; tests/cli/test_route.py runs it",
-        "python examples/routing/route_prompts.py": "tests/test_examples.py runs it",
     },
     "theory.md": {"python examples/where_questions_end.py": "tests/test_examples.py runs it"},
 }

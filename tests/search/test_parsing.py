@@ -113,9 +113,9 @@ def test_at_a_wrong_head_a_wrong_label_still_costs_more_than_the_true_one():
     tree = Tree(("the", "cat", "sleeps"), ("D", "N", "V"), (2, 3, 0), ("det", "nsubj", "root"))
     task = ParsingTask(LABELS)
     state = task.start(tree)
-    for move in ("shift", "shift", "shift"):
-        state = task.step(state, move)  # "the" can no longer get its head
-    loss = {label: task.rollout(state, f"right:{label}") for label in LABELS}
+    for move in ("shift", "shift", "right:det"):  # "cat" gets the head "the"; its true one is "sleeps"
+        before, state = state, task.step(state, move)
+    loss = {label: task.rollout(before, f"right:{label}") for label in LABELS}
     assert loss["nsubj"] < loss["det"] == loss["obj"]
 
 

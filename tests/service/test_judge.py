@@ -7,7 +7,7 @@ import pytest
 from coalface.errors import InputError
 from coalface.service.annotators.chat import ChatEndpoint
 from coalface.service.annotators.judge import Judge, Patience, Prices
-from coalface.service.annotators.labelling import Labelling
+from coalface.service.annotators.labelling import Labelling, plain_question
 from coalface.service.annotators.programs import AnnotatorError
 from coalface.service.annotators.reply_forms import CostForm, InvalidReplyError
 from coalface.service.desk.calls import Calls
@@ -206,7 +206,7 @@ def test_a_reply_received_before_a_crash_is_used_and_not_bought_again(tmp_path):
     with fake_llm() as fake:
         with Run(tmp_path / "p", fake, n=3) as run:
             question = run.desk.lease("gpt", 3600)
-            run.judge(Labelling(run.desk, run.judge)._plain(question))  # the process ends before the answer is stored
+            run.judge(plain_question(run.desk.project, question))  # the process ends before the answer is stored
             run.judge._calls.begin("a request", question.example_id, 0.25)  # and while another call is under way
             assert run.answers() == []
         with Run(tmp_path / "p", fake, make=False) as run:

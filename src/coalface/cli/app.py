@@ -123,6 +123,7 @@ _add(
     "init",
     init,
     "init tickets --examples tickets.jsonl --labels labels.txt",
+    "init calls --examples calls.csv --text body --id ticket --label team",
     "init next-calls --from-ranking ranking.parquet",
     "init pets --examples photos/ --labels labels.txt --tree tree.json --budget examples=500",
 )

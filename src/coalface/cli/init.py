@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from coalface.cli import options
+from coalface.cli.option_groups import ColumnOptions
 from coalface.cli.option_values import numbers_in
 from coalface.cli.screen import counted
 from coalface.errors import InputError
@@ -17,7 +18,8 @@ def init(
         Path | None, typer.Option(help="A .jsonl, .csv or .parquet file, or a folder of images.")
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="A text file with one label per line; a .parquet ranking has its own.")
+        Path | None,
+        typer.Option(help="A text file with one label per line; not needed with --label or a .parquet ranking."),
     ] = None,
     from_ranking: Annotated[
         Path | None, typer.Option(help="A file that rank wrote: its examples, in their order, instead of --examples.")
@@ -56,10 +58,14 @@ def init(
     question: Annotated[str | None, typer.Option(help="The question to annotators.")] = None,
     database: options.Database = "sqlite:///project.db",
     seed: options.Seed = 0,
+    *,
+    columns: ColumnOptions,
 ) -> None:
     """Make a labelling project.
 
-    The project is a folder with its settings, its examples and, later, all answers.
+    The project is a folder with its settings, its examples and, later, all answers. Annotators read the first --text,
+    by default the column text or html, and see other columns as a table, but not --label; without --labels, the
+    labels are those of --label.
     """
     from coalface.data.rankings import Ranking
     from coalface.service.project.project import Project
@@ -69,14 +75,18 @@ def init(
     if source is None or (examples is not None and ranking is not None):
         raise InputError("Examples must come from --examples or from --from-ranking. Pass one of them.")
     known = ranking.labels if labels is None and ranking is not None else labels
-    if known is None:
-        raise InputError("--labels must name a file with one label per line. Only a .parquet ranking has its own.")
+    if known is None and columns.label is None:
+        raise InputError(
+            "--labels must name a file with one label per line, unless --label names a column that has them or a "
+            ".parquet ranking has its own."
+        )
     if ranking is not None and not (levels or cost_bounds or tree or cost_matrix):
         cost_bounds = ranking.cost_bounds
     project = Project.create(
         folder,
         source,
         known,
+        **columns.given(),
         tree=tree,
         cost_matrix=cost_matrix,
         features=features,

@@ -142,10 +142,10 @@ def _say_forecast(folder: Path, *, as_json: bool) -> None:
 
 
 def say_expected(desk: "Desk", *, as_json: bool) -> None:
-    """Print the forecast to standard error before a run."""
+    """Print the forecast before a run."""
     expected = desk.expected()
     if expected is not None and not as_json:
-        typer.echo(f"Forecast for the rest of the pool: {expected} (90 % intervals).", err=True)
+        typer.echo(f"Forecast for the rest of the pool: {expected} (90 % intervals).")
 
 
 def _opened(folder: Path) -> Any:

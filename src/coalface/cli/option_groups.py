@@ -60,15 +60,29 @@ def _published() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ReaderOptions:
-    """The options of a reader of data."""
+class ColumnOptions:
+    """The roles of columns of a table."""
 
     label: options.Label = None
-    cost_matrix: options.CostMatrix = None
     text: options.Text = None
-    features: options.Features = None
     id: options.Id = None
     ignore: options.Ignore = None
+
+    def given(self) -> dict[str, Any]:
+        """The roles that the user gave.
+
+        >>> ColumnOptions(text=["body"], id="ticket").given()
+        {'text': ['body'], 'id': 'ticket'}
+        """
+        return given(label=self.label, text=self.text or None, id=self.id, ignore=self.ignore or None)
+
+
+@dataclass(frozen=True)
+class ReaderOptions(ColumnOptions):
+    """The options of a reader of data."""
+
+    cost_matrix: options.CostMatrix = None
+    features: options.Features = None
     reader: options.Reader = None
 
     def given(self) -> dict[str, Any]:
@@ -77,9 +91,8 @@ class ReaderOptions:
         >>> ReaderOptions(label="kind", reader=["bits=20"]).given()
         {'label': 'kind', 'bits': 20}
         """
-        named = {"text": self.text or None, "id": self.id, "ignore": self.ignore or None}
-        named["embed"] = embedder_in(self.features)
-        return {**reader_options(self.label, self.cost_matrix, self.reader), **given(**named)}
+        named = given(text=self.text or None, id=self.id, ignore=self.ignore or None, embed=embedder_in(self.features))
+        return {**reader_options(self.label, self.cost_matrix, self.reader), **named}
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:

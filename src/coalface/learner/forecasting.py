@@ -149,7 +149,7 @@ def interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, cali
     >>> none = np.zeros(1, np.int64)
     >>> start = Pace(0, none, none, 0.0, most=3.0, warm_up=0)
     >>> print(interval_of(start, start, 1000, of_costs=True))
-    580 (243 to 1,764)
+    581 (244 to 1,764)
     """
     everything, decay = pace.most * coming, _COSTS if of_costs else _EXAMPLES
     decay = _CALIBRATED_COSTS if of_costs and calibrated else decay

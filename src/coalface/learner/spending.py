@@ -68,7 +68,7 @@ class SpendingLearner(LearnerState):
         >>> from coalface import CoalClassifier, simulate
         >>> learner = CoalClassifier(classes=["walk", "fly"])
         >>> print(learner.forecast(10_000))
-        the next 10,000 examples: 1,770 costs (369 to 10,527) on 1,770 examples (369 to 10,000)
+        the next 10,000 examples: 1,770 costs (490 to 9,128) on 1,770 examples (490 to 9,128)
         >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 250, [[0.0, 1.0], [1.0, 0.0]] * 250)
         >>> learner.forecast(500, price=0.02).costs.highest < 120
         True

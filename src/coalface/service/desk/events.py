@@ -39,7 +39,7 @@ def rounds_in(event: Event, labels: Sequence[str]) -> list[Decided]:
 
     >>> closed = Round(14, ask=("cat",), costs={"cat": 0.5})
     >>> rounds_in(Event("closed", 1.0, example=7, body={"question": 3, **closed.to_json()}), ["cat", "dog"])
-    [(7, Round(number=14, ... ask=('cat',), ... costs={'cat': 0.5}, unasked=(), by={}))]
+    [(7, Round(number=14, ... ask=('cat',), ... costs={'cat': 0.5}, unasked=(), by={}, ...))]
     """
     body = event.body
     try:

@@ -158,14 +158,14 @@ def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
 
 def _new_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
     """Examples like those of the pool, made into features in the same way."""
-    contents = [content_of(example)[1] for example in examples]
+    contents = [content_of(example, pool.columns)[1] for example in examples]
     fields = pool.fields
     for content in contents:
         unknown = [field for field in content.get("cells", {}) if fields is not None and field not in fields]
         if content["kind"] != pool.kind or unknown:
-            have = [pool.kind] * (pool.kind != "table") + sorted(fields or ())
+            have = [(*pool.columns.text, pool.kind)[0]] * (pool.kind != "table") + sorted(fields or ())
             raise InputError(
                 f"An example must have the fields of the project's examples, {listed(have)}, got "
                 f"{shortened({name: value for name, value in content.items() if name != 'kind'})}. Correct its keys."
             )
-    return featurize(contents, pool.folder) if pool.encoder is None else encoded(pool.encoder, contents)
+    return featurize(contents, pool.folder) if pool.encoder is None else encoded(pool.encoder, contents, pool.columns)

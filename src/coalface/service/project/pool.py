@@ -21,10 +21,12 @@ from coalface.data.dataset_fields import Examples
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line
+from coalface.service.project.columns import Columns
 from coalface.service.project.content_encoder import SAMPLE, encoded, new_encoder
 from coalface.service.project.features import featurize, width_of
 from coalface.service.project.sources import Given
 
+_USUAL = Columns()
 _BLOCK = 2000  # examples turned into features at a time
 _FIRST = 1000  # examples whose fields stand for those of the pool
 _ARRAYS = {
@@ -55,6 +57,7 @@ class Pool:
             meta = json.loads((folder / "pool.json").read_text(encoding="utf-8"))
             self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
             self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
+            self.columns = Columns.from_plain(meta.get("columns", {}))
             self._arrays = {name: _mapped(folder / name, dtype) for name, dtype in _ARRAYS.items()}
             self._lines = np.memmap(folder / "examples.jsonl", np.uint8, "r")
         except InputError as problem:  # such as weights that are not on this machine
@@ -144,14 +147,16 @@ def write_pool(
     seed: int,
     embed: SentenceEmbedder | None = None,
     *,
+    columns: Columns = _USUAL,
     in_order: bool = False,
 ) -> None:
     """Write the examples and their features, computed from their content unless ``vectors`` are given.
 
-    ``embed`` turns texts into vectors. Examples are decided in random order or, if ``in_order``, in the order given.
+    ``embed`` turns texts into vectors; ``columns`` are the roles with which the examples were read. Examples are
+    decided in random order or, if ``in_order``, in the order given.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    writer = _Writer(folder, vectors, embed)
+    writer = _Writer(folder, vectors, embed, columns)
     try:
         for block in _blocks(examples):
             writer.add(block)
@@ -161,8 +166,10 @@ def write_pool(
 
 
 class _Writer:
-    def __init__(self, folder: Path, vectors: "Examples | None", embed: SentenceEmbedder | None) -> None:
-        self.folder, self.vectors, self.embed = folder, vectors, embed
+    def __init__(
+        self, folder: Path, vectors: "Examples | None", embed: SentenceEmbedder | None, columns: Columns
+    ) -> None:
+        self.folder, self.vectors, self.embed, self.columns = folder, vectors, embed, columns
         self.kind: str | None = None
         self.n = self.filled = self.bytes = 0
         self.hashes: list[NDArray[np.uint64]] = []
@@ -216,11 +223,12 @@ class _Writer:
 
     def _encode(self, shuffled: NDArray[np.int64]) -> None:
         """Encode all contents; the first of the shuffled ones decide how, because they are a random sample."""
-        self.encoder = new_encoder([self._content(place) for place in shuffled[:SAMPLE].tolist()], self.embed)
+        sample = [self._content(place) for place in shuffled[:SAMPLE].tolist()]
+        self.encoder = new_encoder(sample, self.embed, self.columns)
         for start in range(0, self.n, _BLOCK):
             contents = [self._content(place) for place in range(start, min(start + _BLOCK, self.n))]
-            encoder = self.encoder
-            self._put_rows(featurize(contents, self.folder) if encoder is None else encoded(encoder, contents))
+            encoder, roles = self.encoder, self.columns
+            self._put_rows(featurize(contents, self.folder) if encoder is None else encoded(encoder, contents, roles))
 
     def _content(self, place: int) -> dict[str, Any]:
         self.lines.seek(self.starts[place])
@@ -249,6 +257,8 @@ class _Writer:
             (self.folder / f"{name}.bin").write_bytes(np.ascontiguousarray(array, _ARRAYS[name]).tobytes())
         sizes = {"examples": self.n, "cells": self.filled, "bytes": self.bytes}
         meta: dict[str, Any] = {"width": self._width(), "kind": self.kind, "vectors": self.vectors is not None, **sizes}
+        if self.columns != _USUAL:
+            meta["columns"] = self.columns.plain()
         if self.encoder is not None:
             meta["encoder"] = self.encoder.plain()
         (self.folder / "pool.json").write_text(json.dumps(meta), encoding="utf-8")

@@ -8,7 +8,7 @@ import csv
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,12 +28,13 @@ from coalface.files.atomic import exclusive, new_folder, refuse_used
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.database import Database
 from coalface.service.desk.store import STEPS, Store
+from coalface.service.project.columns import Columns
 from coalface.service.project.features import read_features
 from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.service.project.pool import Pool, write_pool
 from coalface.service.project.scale import Scale
 from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, whole_text, write_settings
-from coalface.service.project.sources import read_examples
+from coalface.service.project.sources import Source, read_examples, read_records
 from coalface.service.project.spending import Limits
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
@@ -81,9 +82,13 @@ class Project:
     def create(
         cls,
         folder: str | os.PathLike[str],
-        examples: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
-        labels: str | os.PathLike[str] | Sequence[str],
+        examples: Source,
+        labels: str | os.PathLike[str] | Sequence[str] | None = None,
         *,
+        text: Sequence[str] = (),
+        id: str | None = None,
+        ignore: Sequence[str] = (),
+        label: str | None = None,
         tree: Any = None,
         cost_matrix: Any = None,
         features: Any = None,
@@ -106,11 +111,18 @@ class Project:
         of errors. By default, annotators then give the true label only. ``features`` is a row per example, a file of
         that, or "minilm" for sentence embeddings. Examples are asked about in random order or, if ``in_order``, in the
         order given, which suits a ranking.
+
+        ``text``, ``id``, ``ignore`` and ``label`` name columns of the examples: texts, of which annotators read the
+        first; the ids; those to leave out; and the true labels, which nobody sees. Without ``labels``, the project has
+        those of the column ``label``.
         """
         target = Path(folder)
         refuse_used(target)
         embed = _embedder(features)
-        names = _read_labels(labels)
+        columns = Columns.of(text, id, ignore, label)
+        if labels is None and not isinstance(examples, str | os.PathLike):
+            examples = list(examples)  # read twice
+        names = _labels_in(examples, columns) if labels is None else _read_labels(labels)
         matrix = _matrix(names, tree, cost_matrix)
         scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
         if matrix is not None and not scale.bounds[0] <= matrix.min() <= matrix.max() <= scale.bounds[1]:
@@ -139,7 +151,8 @@ class Project:
             if matrix is not None:
                 _write_matrix(part / MATRIX, names, matrix)
             vectors = None if features is None or embed is not None else _vectors(features)
-            write_pool(part / POOL, read_examples(examples), vectors, seed, embed, in_order=in_order)
+            given = read_examples(examples, columns)
+            write_pool(part / POOL, given, vectors, seed, embed, columns=columns, in_order=in_order)
             made = cls.open(part)
             made.new_learner()  # a project that cannot be opened is not created
             with made.new_store():
@@ -278,6 +291,13 @@ class Project:
         if url.startswith(local) and not url.startswith(f"{local}/"):
             return f"{local}{self.folder.resolve() / url.removeprefix(local)}"
         return url
+
+
+def _labels_in(examples: Source, columns: Columns) -> list[str]:
+    """The labels that the examples have."""
+    if columns.label is None:
+        raise InputError("labels must be given, or label, a column of the examples that has them. Pass one of them.")
+    return _read_labels(columns.labels_of(read_records(examples, columns)))
 
 
 def _read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:

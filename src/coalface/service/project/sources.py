@@ -12,13 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coalface.data.encoding.cells import as_text
+from coalface.data.formats.csv_table import check_header
 from coalface.data.formats.records import json_records, parquet_records
 from coalface.data.formats.text_lines import read_lines
 from coalface.errors import FileFormatError, InputError
+from coalface.service.project.columns import Columns
 from coalface.service.project.settings_file import whole_text
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _LONGEST_ID = 200
+_USUAL = Columns()
 _LARGEST = float(np.finfo(np.float32).max)  # the largest 32-bit number, which is what the model uses
 
 
@@ -30,43 +34,68 @@ class Given(NamedTuple):
     file: Path | None = None
 
 
-def read_examples(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterator[Given]:
+Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
+
+
+def read_examples(source: Source, columns: Columns = _USUAL) -> Iterator[Given]:
     """The examples of a .jsonl, .csv or .parquet file, of a folder of images, or of records in memory.
 
-    Annotators see a record's "text" or "html", and its other fields as a table. A record without an "id" gets a hash of
-    its content as its id.
+    Annotators see a record's "text" or "html", or the text that ``columns`` names, and its other fields as a table. A
+    record without an id gets a hash of its content as its id.
 
     >>> [given.id for given in read_examples([{"id": 7, "text": "hello"}, {"text": "hello"}, {"text": "hello"}])]
     ['7', 'b6f9f3d151dfdaa1', 'b6f9f3d151dfdaa1-2']
     """
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        if columns.named:
+            raise InputError(f"Images have no column {columns.named[0]!r}: only tables have columns. Leave it out.")
+        return _pictures(Path(source))
+    return _named(content_of(record, columns) for record in read_records(source, columns))
+
+
+def read_records(source: Source, columns: Columns) -> Iterator[Mapping[str, Any]]:
+    """The records of a .jsonl, .csv or .parquet file, or of memory; an InputError if they lack a named column.
+
+    >>> list(read_records([{"body": "hello"}], Columns(text=("body",))))
+    [{'body': 'hello'}]
+    """
     if not isinstance(source, str | os.PathLike):
-        return _named(content_of(record) for record in source)
+        return columns.found_in(source, source)
     path = Path(source)
-    if path.is_dir():
-        return _pictures(path)
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}. Check the path of the examples.")
-    readers = {".jsonl": json_records, ".csv": _csv, ".parquet": parquet_records}
-    if path.suffix not in readers:
+    if path.suffix not in (".jsonl", ".csv", ".parquet"):
         raise InputError(f"Examples must be in a .jsonl, .csv or .parquet file or a folder of images, got {path}.")
-    return _named(content_of(record) for record in _in_utf8(path, readers[path.suffix](path)))
+    if path.suffix == ".csv":
+        found = _csv(path, columns)
+    else:
+        found = json_records(path) if path.suffix == ".jsonl" else parquet_records(path)
+    return columns.found_in(path, _in_utf8(path, found))
 
 
-def content_of(record: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+def content_of(record: Mapping[str, Any], columns: Columns = _USUAL) -> tuple[str | None, dict[str, Any]]:
     """The id of a record, if it has one, and its content.
 
     >>> content_of({"id": "a", "size": 3})
     ('a', {'kind': 'table', 'cells': {'size': 3}})
+    >>> content_of({"ticket": 7, "body": "hello"}, Columns(text=("body",), id="ticket"))
+    ('7', {'kind': 'text', 'text': 'hello'})
     """
     if not isinstance(record, Mapping):
         raise InputError(f"An example must be an object with fields such as id and text, got {record!r:.60}.")
-    name = record.get("id")
-    rest = {str(field): value for field, value in record.items() if field not in ("id", "text", "html", "kind")}
-    kind = next((kind for kind in ("html", "text") if isinstance(record.get(kind), str)), "table")
-    content: dict[str, Any] = {"kind": kind} | ({} if kind == "table" else {kind: whole_text(kind, record[kind])})
+    name = None if columns.id in columns.ignore else record.get(columns.id)
+    main = columns.main(record)
+    hidden = columns.not_cells(main)
+    rest = {str(field): value for field, value in record.items() if field not in hidden}
+    kind = "table" if main is None else "html" if main == "html" else "text"
+    content: dict[str, Any] = {"kind": kind} | ({} if main is None else {kind: _text(main, record.get(main))})
     if rest or kind == "table":
         content["cells"] = {whole_text("A field", field): _cell(field, value) for field, value in rest.items()}
     return None if name is None or name == "" else str(name), content
+
+
+def _text(field: str, value: Any) -> str:
+    return whole_text(field, value if isinstance(value, str) else "" if value is None else as_text(value))
 
 
 def _cell(field: str, value: Any) -> Any:
@@ -107,19 +136,18 @@ def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mappi
         raise
 
 
-def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
+def _csv(path: Path, columns: Columns) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, restkey="")
+        check_header(path, list(reader.fieldnames or ()))
+        as_written = columns.as_written
         for record in reader:
             if "" in record or None in record.values():
                 raise FileFormatError(
                     f"{path}, line {reader.line_num}: every line must have {len(reader.fieldnames or ())} cells as the "
                     "header has. Look for a missing comma or quote."
                 )
-            yield {
-                field: cell if field in ("id", "text", "html") else _number_or_text(cell)
-                for field, cell in record.items()
-            }
+            yield {field: cell if field in as_written else _number_or_text(cell) for field, cell in record.items()}
 
 
 def _number_or_text(cell: str) -> float | str | None:

@@ -19,7 +19,7 @@ def evaluate_lines(named: NamedLearner, lines: Iterable[str], source: str) -> Lo
     >>> named = NamedLearner(CoalClassifier(["walk", "fly"]).tell([[1.0]] * 9, [[0.2, 0.9]] * 9))
     >>> served = '"served": "walk", "probability": 0.5, "costs": {"walk": 0.3}'
     >>> line = f'{{"round": 1, "indices": [0], "values": [1], {served}}}'
-    >>> evaluate_lines(named, [line] * 20, "log")["self-normalised"].mean
+    >>> round(evaluate_lines(named, [line] * 20, "log")["self-normalised"].mean, 6)
     0.3
     """
     learner = named.learner
