@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.label_batches import BatchOptions, Trip, say_expected
+from coalface.cli.label_batches import BatchOptions, Trip, with_expected
 from coalface.cli.option_values import numbers_in
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
@@ -127,7 +127,6 @@ def label(
     desk = Desk(Project.open(folder))
     try:
         desk.limit_run(numbers_in("--budget", budget))
-        say_expected(desk, as_json=as_json)
         if model is not None or agreement is not None:
             desk.judge(who, agreement)
         if model is not None:
@@ -155,7 +154,7 @@ def label(
                 timeout=timeout,
                 limit=limit,
                 rates=rates,
-                progress=lambda answers: bar(answers, limit),
+                progress=with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json),
             ).run()
             progress, book = desk.progress(), desk.state.counters.calls
             checked = judged(desk.state.counters, who)

@@ -1,6 +1,7 @@
 """Batches and forecasts of ``coalface label``."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -141,11 +142,19 @@ def _say_forecast(folder: Path, *, as_json: bool) -> None:
         typer.echo(f"{folder}: the rest of the pool will take {expected} (90 % intervals).")
 
 
-def say_expected(desk: "Desk", *, as_json: bool) -> None:
-    """Print the forecast before a run."""
-    expected = desk.expected()
-    if expected is not None and not as_json:
-        typer.echo(f"Forecast for the rest of the pool: {expected} (90 % intervals).")
+def with_expected(progress: Callable[[int], None], desk: "Desk", *, as_json: bool) -> Callable[[int], None]:
+    """Progress of a run that prints the forecast to standard error when the first answer has come.
+
+    A run that fails before that says only why.
+    """
+    waiting = [] if as_json or (expected := desk.expected()) is None else [expected]
+
+    def show(answers: int) -> None:
+        if waiting:
+            typer.echo(f"Forecast for the rest of the pool: {waiting.pop()} (90 % intervals).", err=True)
+        progress(answers)
+
+    return show
 
 
 def _opened(folder: Path) -> Any:
