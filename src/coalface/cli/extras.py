@@ -1,6 +1,7 @@
 """Packages that only some verbs need, and how to install them."""
 
 EXTRAS = {
+    "asf": "compare",
     "distributed": "dask",
     "fastapi": "app",
     "httpx": "app",
