@@ -1,11 +1,14 @@
 """CSV, JSON lines and Parquet with texts, gaps and ids are datasets, all alike."""
 
 import json
+from inspect import signature
 
 import numpy as np
 import pytest
 
-from coalface import CostDataset, Encoder, read_dataset
+from coalface import CostDataset, Encoder, read_blocks, read_dataset
+from coalface.data.formats.csv_table import read_csv
+from coalface.data.formats.records import read_jsonl, read_parquet
 from coalface.errors import FileFormatError, InputError
 
 ROWS = [
@@ -136,3 +139,28 @@ def test_an_encoder_must_be_one(paths):
     with pytest.raises(InputError, match="encoder must be an Encoder"):
         read_dataset(paths[0], label="team", encoder="auto")
     assert read_dataset(paths[0], label="team", encoder=Encoder(pairs=True)).encoder.pairs
+
+
+def test_a_field_that_an_object_has_twice_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "calls.jsonl"
+    path.write_text('{"text": "a b", "team": "x"}\n\n{"text": "c d", "team": "x", "team": "y"}\n')
+    with pytest.raises(FileFormatError, match=r"line 3: must be a JSON object \(its fields must have distinct names, "):
+        read_dataset(path, label="team")
+    with pytest.raises(FileFormatError, match=r"line 3: .* got 'team' twice"):
+        list(read_blocks(path, label="team"))
+
+
+def test_a_missing_label_in_json_lines_is_named_by_its_line(tmp_path):
+    path = tmp_path / "calls.jsonl"
+    path.write_text('{"text": "a b", "team": "x"}\n\n{"text": "c d", "team": null}\n')
+    for read in (read_dataset, lambda *args, **options: list(read_blocks(*args, **options))):
+        with pytest.raises(FileFormatError, match=r"line 3: the label, in column 'team', is missing"):
+            read(path, label="team")
+
+
+@pytest.mark.parametrize("reader", [read_csv, read_jsonl, read_parquet])
+def test_the_signature_of_a_reader_names_its_keywords(reader):
+    names = list(signature(reader).parameters)
+    assert names[0] == "path"
+    assert {"label", "cost_matrix", "classes", "ignore", "text", "id", "encoder", "embed", "name"} == set(names[1:])
+    assert signature(reader).parameters["ignore"].default == ()

@@ -382,6 +382,8 @@ def test_a_closed_desk_refuses_every_call(tmp_path):
     calls = [
         lambda: desk.lease("ada"),
         lambda: desk.held("ada"),
+        lambda: desk.displayed_labels("ada", question.id, question.lease_id),
+        lambda: desk.limit_run({"costs": 1}),
         lambda: desk.renew(question.lease_id, "ada"),
         lambda: desk.release(question.lease_id, "ada"),
         lambda: desk.answer("ada", question.id, question.lease_id, {LABELS[0]: 1.0}, key="k"),

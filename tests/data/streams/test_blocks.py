@@ -131,7 +131,7 @@ def test_standard_input_is_read_like_a_file(tmp_path, monkeypatch, packing):
             "a.jsonl",
             '{"x": 1, "kind": "cat"}\n{"x": 2, "kind": "dog"}\n{"x": 2, "kind": "cow"}\n',
             {"label": "kind"},
-            "example 2",
+            "line 3",
         ),
     ],
 )

@@ -9,26 +9,27 @@ import gzip
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias, Unpack, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
-from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import Table, table_of
 from coalface.data.formats.compression import DAMAGED, open_unpacked
 from coalface.data.formats.raw_table import (
     COST_PREFIX,
+    TableKeywords,
     TableOptions,
     check_costs_or_label,
     costs_by_column,
     costs_by_label,
     dataset_of_table,
+    table_reader,
 )
 from coalface.data.formats.text_lines import is_number, read_lines
 from coalface.data.labels import label_texts
@@ -56,19 +57,8 @@ class NotANumberError(FileFormatError):
     """A cell of a feature is not a finite number."""
 
 
-def read_csv(
-    path: str | os.PathLike[str],
-    *,
-    label: str | None = None,
-    cost_matrix: ArrayLike | str | os.PathLike[str] | None = None,
-    classes: ArrayLike | None = None,
-    ignore: Sequence[str] = (),
-    text: Sequence[str] = (),
-    id: str | None = None,
-    encoder: Encoder | None = None,
-    embed: str | None = None,
-    name: str | None = None,
-) -> CostDataset:
+@table_reader
+def read_csv(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> CostDataset:
     r"""The dataset of a CSV file, plain, gzip or zstd.
 
     With ``label``, costs are 0/1 or come from ``cost_matrix``. Its rows and columns are the labels in ascending order
@@ -88,8 +78,7 @@ def read_csv(
     (('length', 'loud'), [[0.25, nan], [1.0, 0.5]])
     """
     source = Path(path)
-    options = TableOptions(label, cost_matrix, classes, ignore, text, id, encoder, name, embed)
-    return csv_dataset(source, lambda: csv_rows(source), options)
+    return csv_dataset(source, lambda: csv_rows(source), TableOptions(**options))
 
 
 def csv_dataset(

@@ -1,9 +1,11 @@
 """Datasets of tables with texts, categories, dates and missing cells: an encoder turns them into rows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from inspect import Parameter, signature
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +20,20 @@ from coalface.errors import FileFormatError, InputError
 
 COST_PREFIX = "cost:"
 _SHOWN = 20  # columns named in a message
+
+
+class TableKeywords(TypedDict, total=False):
+    """The keywords of ``read_csv``, ``read_jsonl`` and ``read_parquet``; ``read_csv`` says what they mean."""
+
+    label: str | None
+    cost_matrix: ArrayLike | str | PathLike[str] | None
+    classes: ArrayLike | None
+    ignore: Sequence[str]
+    text: Sequence[str]
+    id: str | None
+    encoder: Encoder | None
+    embed: str | None
+    name: str | None
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,27 @@ class TableOptions:
     def asks_for_encoder(self) -> bool:
         """Whether the table is encoded, also if it has only numbers."""
         return self.encoder is not None or bool(self.text) or self.embed is not None
+
+
+Reader = TypeVar("Reader", bound=Callable[..., CostDataset])
+
+
+def table_reader(reader: Reader) -> Reader:
+    """The reader, whose signature names every keyword: ``help`` shows it, and unknown options are found by it.
+
+    >>> @table_reader
+    ... def read(path, **options): ...
+    >>> list(signature(read).parameters)[:4]
+    ['path', 'label', 'cost_matrix', 'classes']
+    """
+    own, types = signature(reader), TableKeywords.__annotations__
+    path = next(iter(own.parameters.values()))
+    keywords = [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name])
+        for field in fields(TableOptions)
+    ]
+    vars(reader)["__signature__"] = own.replace(parameters=[path, *keywords])
+    return reader
 
 
 def dataset_of_table(source: Path, table: Table, options: TableOptions) -> CostDataset:

@@ -3,34 +3,21 @@
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import ArrayLike
+from typing import Any, Unpack
 
 from coalface.data.dataset import CostDataset
-from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import table_of
 from coalface.data.formats.compression import DAMAGED, open_unpacked
 from coalface.data.formats.csv_table import check_header, csv_rows
-from coalface.data.formats.raw_table import TableOptions, dataset_of_table
+from coalface.data.formats.raw_table import TableKeywords, TableOptions, dataset_of_table, table_reader
 from coalface.errors import FileFormatError, InputError
 
 
-def read_jsonl(
-    path: str | os.PathLike[str],
-    *,
-    label: str | None = None,
-    cost_matrix: ArrayLike | str | os.PathLike[str] | None = None,
-    classes: ArrayLike | None = None,
-    ignore: Sequence[str] = (),
-    text: Sequence[str] = (),
-    id: str | None = None,
-    encoder: Encoder | None = None,
-    embed: str | None = None,
-    name: str | None = None,
-) -> CostDataset:
+@table_reader
+def read_jsonl(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> CostDataset:
     r"""The dataset of JSON lines, plain, gzip or zstd: one object per example, with columns as in ``read_csv``.
 
     >>> from tempfile import TemporaryDirectory
@@ -41,30 +28,30 @@ def read_jsonl(
     >>> dataset.ids.tolist(), dataset.encoder.groups
     (['7'], {'text': (0, 262144)})
     """
-    options = TableOptions(label, cost_matrix, classes, ignore, text, id, encoder, name, embed)
-    return _dataset(Path(path), json_records(Path(path)), options)
+    source = Path(path)
+    lines: list[int] = []
+
+    def records() -> Iterator[Mapping[str, Any]]:
+        for line, record in numbered_records(source):
+            lines.append(line)
+            yield record
+
+    return _dataset(source, records(), TableOptions(**options), lines)
 
 
-def read_parquet(
-    path: str | os.PathLike[str],
-    *,
-    label: str | None = None,
-    cost_matrix: ArrayLike | str | os.PathLike[str] | None = None,
-    classes: ArrayLike | None = None,
-    ignore: Sequence[str] = (),
-    text: Sequence[str] = (),
-    id: str | None = None,
-    encoder: Encoder | None = None,
-    embed: str | None = None,
-    name: str | None = None,
-) -> CostDataset:
+@table_reader
+def read_parquet(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> CostDataset:
     """The dataset of a Parquet file, with columns as in ``read_csv``."""
-    options = TableOptions(label, cost_matrix, classes, ignore, text, id, encoder, name, embed)
-    return _dataset(Path(path), parquet_records(Path(path)), options)
+    return _dataset(Path(path), parquet_records(Path(path)), TableOptions(**options))
 
 
 def json_records(path: Path) -> Iterator[Mapping[str, Any]]:
     """The objects of JSON lines, plain or compressed; an error names the line."""
+    return (record for _, record in numbered_records(path))
+
+
+def numbered_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects of JSON lines, plain or compressed, with the numbers of their lines."""
     with io.TextIOWrapper(open_unpacked(path), encoding="utf-8") as file:
         try:
             yield from records_of_lines(path, file)
@@ -72,18 +59,27 @@ def json_records(path: Path) -> Iterator[Mapping[str, Any]]:
             raise FileFormatError(f"{path} is truncated or damaged ({problem}). Restore the file.") from None
 
 
-def records_of_lines(source: Path, lines: Iterable[str], before: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The objects of lines of JSON; ``before`` lines were read already."""
+def records_of_lines(source: Path, lines: Iterable[str], before: int = 0) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects of lines of JSON, with the numbers of the lines; ``before`` lines were read already."""
     for number, line in enumerate(lines, start=before + 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=_object)
         except ValueError as problem:
             raise FileFormatError(f"{source}, line {number}: must be a JSON object ({problem}). Correct it.") from None
         if not isinstance(record, dict):
             raise FileFormatError(f"{source}, line {number}: must be a JSON object, got {line[:40]!r}. Correct it.")
-        yield record
+        yield number, record
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of its fields; a ValueError if it has one of them twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"its fields must have distinct names, got {repeated!r} twice")
+    return found
 
 
 def parquet_records(path: Path, skip: int = 0) -> Iterator[Mapping[str, Any]]:
@@ -120,11 +116,14 @@ def table_records(path: Path, format: str) -> list[Mapping[str, Any]]:
         raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
 
 
-def _dataset(source: Path, found: Iterator[Mapping[str, Any]], options: TableOptions) -> CostDataset:
+def _dataset(
+    source: Path, found: Iterator[Mapping[str, Any]], options: TableOptions, lines: Sequence[int] = ()
+) -> CostDataset:
+    """The dataset of records; ``lines`` has the numbers of their lines, once they are read."""
     try:
         records = list(found)
     except UnicodeDecodeError as problem:
         raise FileFormatError(f"{source} must be text in UTF-8 ({problem}). Save it as that.") from None
     if not records:
         raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
-    return dataset_of_table(source, table_of(records), options)
+    return dataset_of_table(source, table_of(records)._replace(lines=lines), options)

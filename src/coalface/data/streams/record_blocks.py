@@ -24,12 +24,11 @@ _END = 1 << 16  # bytes at the end of a Parquet file that identify it
 class RecordBlocks(TableBlocks):
     """The blocks of records; those that lack a column of the first block have no value there."""
 
-    numbered_by = "example"
-    records: Iterator[Mapping[str, Any]]
+    records: Iterator[tuple[int, Mapping[str, Any]]]  # with the numbers of their lines or examples
 
     def next_rows(self) -> Iterator[Row]:
         """The next records."""
-        return (Row(number, record) for number, record in enumerate(islice(self.records, self.rows), self.n_rows))
+        return (Row(number, record) for number, record in islice(self.records, self.rows))
 
     def dataset_of(self, rows: Iterable[Row], *, numbers: bool) -> CostDataset:
         """The dataset of these records."""
@@ -37,11 +36,12 @@ class RecordBlocks(TableBlocks):
         table = table_of([row.content for row in rows])
         self.columns = self.columns or list(table.columns)
         table = self._padded(table)
+        if self.numbered_by == "line":
+            table = table._replace(lines=[row.number for row in rows])
         if numbers and (raw := self._raw_column(table)) is not None:
+            where = f"{self.numbered_by}s {rows[0].number:,} to {rows[-1].number:,}, column {raw!r}"
             raise NotANumberError(
-                f"{self.source}, examples {rows[0].number:,} to {rows[-1].number:,}, column {raw!r}: a value must be a "
-                "number, got a text or a gap.",
-                remedy={"ignore": raw},
+                f"{self.source}, {where}: a value must be a number, got a text or a gap.", remedy={"ignore": raw}
             )
         return dataset_of_table(self.source, table, self.options)
 
@@ -73,6 +73,8 @@ class JsonBlocks(RecordBlocks):
 class ParquetBlocks(RecordBlocks):
     """The blocks of a Parquet file, which is known by its last bytes."""
 
+    numbered_by = "example"
+
     def __init__(self, path: Path, rows: int, options: dict[str, Any], after: Position | None = None) -> None:
         super().__init__(path, rows, options, None, after)
         if after is not None and after.checksum != self._checksum():
@@ -80,7 +82,7 @@ class ParquetBlocks(RecordBlocks):
                 f"{path} must be the file of which the model has learned {counted(after.rows, 'example')}, got another "
                 "file. Pass the same file, or train a new model."
             )
-        self.records = parquet_records(path, skip=self.n_rows)
+        self.records = enumerate(parquet_records(path, skip=self.n_rows), self.n_rows)
 
     def position(self) -> Position:
         """Where the stream is after the last block."""

@@ -131,7 +131,8 @@ class Desk:
 
     def displayed_labels(self, annotator: str, question_id: str, lease_id: str) -> list[str]:
         """The labels that a question under a lease of this annotator asks about."""
-        return self._answers.displayed_labels(annotator, parsed_question(question_id), lease_id)
+        with self._live.lock:
+            return self._answers.displayed_labels(annotator, parsed_question(question_id), lease_id)
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
