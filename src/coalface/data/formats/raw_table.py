@@ -47,8 +47,8 @@ class TableOptions:
     text: Sequence[str] = ()
     id: str | None = None
     encoder: Encoder | None = None
-    name: str | None = None
     embed: str | None = None  # what makes vectors of texts, if no encoder is given
+    name: str | None = None
 
     def __post_init__(self) -> None:
         if not (self.encoder is None or isinstance(self.encoder, Encoder)):
