@@ -38,7 +38,7 @@ def questions(learner, X, cost, offset=None, asking_price=None):
     return asked
 
 
-def same_state(one, other):
+def assert_same_state(one, other):
     mine, theirs = one.model_.saved(), other.model_.saved()
     assert mine.keys() == theirs.keys()
     for name in mine:
@@ -51,7 +51,7 @@ def test_an_offset_of_zero_changes_no_bit(model):
     plain, zero = (CoalClassifier(LABELS, model=model, warm_up=3) for _ in range(2))
     simulate(plain, X, cost)
     simulate(zero, X, cost, offset=np.zeros((len(X), K)))
-    same_state(plain, zero)
+    assert_same_state(plain, zero)
     np.testing.assert_array_equal(plain.predict(X), zero.predict(X, offset=np.zeros(K)))
 
 
@@ -61,7 +61,7 @@ def test_a_constant_added_to_all_offsets_of_a_row_changes_nothing(model):
     one, other = (CoalClassifier(LABELS, model=model, warm_up=3) for _ in range(2))
     simulate(one, X, cost, offset=offset)
     simulate(other, X, cost, offset=offset + np.arange(len(X))[:, None])
-    same_state(one, other)
+    assert_same_state(one, other)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -74,8 +74,8 @@ def test_the_compiled_run_the_interview_and_the_loop_of_ask_and_tell_are_the_sam
     simulate(simulated, X, cost, offset=offset, asking_price=price)
     assert 0 < asked[10:].sum() < asked[10:].size
     assert looped.costs_queried_ == asked.sum()
-    same_state(looped, interviewed)
-    same_state(looped, simulated)
+    assert_same_state(looped, interviewed)
+    assert_same_state(looped, simulated)
 
 
 def contenders(lowest, highest, offset):
@@ -146,7 +146,7 @@ def test_a_ledger_keeps_known_parts_so_that_a_replay_is_exact():
         else:
             questions(learner, X, 3 * cost, offset / 3)
         again = type(learner).from_ledger(_through_json(ledger))
-        same_state(learner, again)
+        assert_same_state(learner, again)
 
 
 def _through_json(ledger):

@@ -64,7 +64,7 @@ def test_a_desk_opened_again_has_the_same_model_and_counts(open_desk, clock, sna
         assert other.state.model.learner.round_ > 20
         assert other.progress("ada") == progress
         assert asdict(other.overview()) == overview
-        clock.now += 10**6  # the leases of questions that nobody answered expire
+        clock.now += 10**6  # the leases of unanswered questions expire
         receipts, reason = work(other)
         assert reason == "nothing-worth-asking"
         assert receipts

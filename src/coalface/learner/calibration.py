@@ -40,7 +40,7 @@ class Calibration:
 
     def __str__(self) -> str:
         if not self.audits:
-            return f"no audits yet: nobody knows how often the best label is missed (stated {100 * self.stated:.1f} %)"
+            return f"no audits yet, so how often the best label is missed is unknown (stated {100 * self.stated:.1f} %)"
         measured, low, high, stated = (
             f"{100 * rate:.1f}" for rate in (self.measured, self.low, self.high, self.stated)
         )

@@ -260,7 +260,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         return -float(scale.from_unit(np.asarray(mean)))
 
     def _warn_of_labels_alone(self, cost: Any) -> None:
-        """Warn once if ``fit`` learned costs and ``score`` gets labels whose costs nobody has given."""
+        """Warn once if ``fit`` learned costs and ``score`` gets labels without their costs."""
         if cost is None and self.cost_matrix is None and self._of_costs:
             self._of_costs = False
             warnings.warn(

@@ -107,8 +107,8 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
         """Spend, estimated regret and counts."""
         return desk.report().to_json()
 
-    nobody: Any = _NoRates()
-    app.add_middleware(Safeguards, authenticator=nobody, open_paths=("\0",), largest_body=largest_body)
+    unlimited: Any = _NoRates()
+    app.add_middleware(Safeguards, authenticator=unlimited, open_paths=("\0",), largest_body=largest_body)
     return app
 
 
