@@ -30,7 +30,7 @@ class Agreement(NamedTuple):
 
 
 def krippendorff_alpha(values: Any, metric: str = "interval") -> float:
-    """Alpha of a table with a row per unit, such as a label of an example, and a column per annotator; NaN is a missing value.
+    """Alpha of a table with a row per unit, such as a label of an example, and a column per annotator; NaN is missing.
 
     "interval" compares costs by their squared difference, "ordinal" by the ranks between them, "nominal" only as equal
     or not.

@@ -61,7 +61,8 @@ def columns_of(rows: Rows) -> Columns:
     """The columns of some rows, centred and scaled so that a row has the mean squared length 1.
 
     All columns share a unit unless their deviations differ by orders of magnitude, as in a table of raw measurements.
-    The deviation of a column is taken over the rows where it is not zero, so that rare words do not count more than others.
+    The deviation of a column is taken over the rows where it is not zero, so that rare words count no more than
+    others.
     """
     numbers, slots = np.unique(rows.columns, return_inverse=True)
     values, n_rows = rows.values.astype(np.float64), max(len(rows), 1)

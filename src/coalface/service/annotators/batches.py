@@ -1,7 +1,7 @@
 """Batches: questions go out in one file, and their answers come back in another, hours or days later.
 
-A question in a file is leased for a long time, so no other annotator is asked. If the lease ends first, others are asked, and
-a late answer is kept all the same. A lease and a question name an answer, so the same line counts once.
+A question in a file is leased for a long time, so no other annotator is asked. If the lease ends first, others are
+asked, and a late answer is kept all the same. A lease and a question name an answer, so the same line counts once.
 """
 
 import json

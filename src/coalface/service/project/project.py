@@ -113,8 +113,8 @@ class Project:
         order given, which suits a ranking.
 
         ``text``, ``id``, ``ignore`` and ``label`` name columns of the examples: texts, of which annotators read the
-        first; the ids; those to leave out; and the true labels, which annotators never see. Without ``labels``, the project has
-        those of the column ``label``.
+        first; the ids; those to leave out; and the true labels, which annotators never see. Without ``labels``, the
+        project has those of the column ``label``.
         """
         target = Path(folder)
         refuse_used(target)
