@@ -87,15 +87,14 @@ def _of_project(folder: Path, change: "LabelChange | None", cost_matrix: Path | 
     from contextlib import closing
 
     from coalface.service.desk.desk import Desk
-    from coalface.service.project.label_history import LabelHistory, with_matrix
+    from coalface.service.project.label_history import project_now, with_matrix
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
-    project = Project.open(folder)
     if change is None:
-        with opening(project.address), closing(project.open_store()) as store:
-            project = LabelHistory.of(store.log).project(project)
+        project = project_now(folder)
     else:
+        project = Project.open(folder)
         with opening(project.address), closing(Desk(project)) as desk:
             project = desk.change_labels(with_matrix(desk.project, change, cost_matrix))
     return list(project.offered), list(project.retired)
