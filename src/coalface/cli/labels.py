@@ -41,12 +41,14 @@ def labels(
     While a service runs, give its address, such as http://127.0.0.1:8137/tickets, and an engineer's token in
     $COALFACE_TOKEN.
     """
-    from coalface.rounds.label_change import change_of
+    from coalface.rounds.label_change import ADD, change_of
 
     old, new = rename if rename is not None else (None, None)
     wanted = None
     if any(value is not None for value in (add, rename, retire, cost_matrix)):
         wanted = change_of(add, old, new, retire)
+    if wanted is not None and wanted.kind != ADD and cost_matrix is not None:
+        raise InputError(f"--cost-matrix must come with --add, got --{wanted.kind}. Leave it out.")
     if target.startswith(("http://", "https://")):
         offered, retired = _of_service(target, wanted, cost_matrix)
     elif Path(target).is_dir():
