@@ -149,7 +149,6 @@ def test_a_router_that_has_learned_nothing_is_the_same_after_opening_its_journal
     again = RoutingDesk(untrained(), journal)
     requests = [{"text": "a sum", "length": 5}, {"text": "a proof", "length": 50}]
     np.testing.assert_array_equal(again.router.predicted_loss(requests), desk.router.predicted_loss(requests))
-    assert again.route(requests[0]).predicted_loss == desk.route(requests[0]).predicted_loss
 
 
 def test_an_unfinished_line_was_never_acknowledged_and_a_damaged_one_is_named(desk, journal):
