@@ -55,6 +55,9 @@ def test_rows_without_a_known_cost_are_counted_and_said(model, capsys):
 
 
 def test_mistakes_are_one_line(model, capsys):
+    (model / "log.jsonl").write_bytes(b'\n{"text": "\xff"}\n')
+    assert "log.jsonl, line 2: text must be UTF-8" in refused(capsys, "evaluate m.coal log.jsonl --logged")
+    assert "There is no file lost.jsonl" in refused(capsys, "evaluate m.coal lost.jsonl --logged")
     assert "--label" in refused(capsys, "evaluate m.coal test.csv --reader ignore=kind")
     assert "There is no model other.coal" in refused(capsys, "evaluate other.coal test.csv")
     assert "--html must lie in a folder that exists" in refused(

@@ -72,6 +72,25 @@ def test_the_prompt_is_shown_without_a_key_or_a_call(mail, capsys):
     assert '[user]\nJudge it {"as": "you like"}: ' in out
 
 
+def test_prompts_batches_and_rates_have_the_labels_as_they_are_now(mail, endpoint, capsys):
+    assert run(capsys, "labels mail --rename refund money")[0] == 0
+    assert run(capsys, "labels mail --add legal")[0] == 0
+    assert run(capsys, "labels mail --retire other")[0] == 0
+    out = run(capsys, "label mail --annotator openai:gpt --show-prompt")[1]
+    assert '{"costs": {"money": ..., "delivery": ..., "legal": ...}}' in out
+    code, _, err = run(capsys, f"{LABEL} --limit 2 --rate money=900/s --concurrent legal=2")
+    assert code == 0, err
+    assert "--rate has no label 'refund'" in refused(capsys, f"{LABEL} --limit 2 --rate refund=900/s")
+    assert run(capsys, "label mail --annotator openai:gpt --batch-form openai --batch-out q.jsonl --limit 1")[0] == 0
+    request = json.loads((mail / "q.jsonl").read_text())
+    message = {"content": json.dumps({"costs": {"money": 0.5, "delivery": 0.5, "legal": None}})}
+    body = {"choices": [{"message": message}], "usage": {}}
+    line = {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}}
+    (mail / "a.jsonl").write_text(json.dumps(line))
+    code, _, err = run(capsys, "label mail --annotator openai:gpt --batch-form openai --batch-in a.jsonl")
+    assert code == 0, err
+
+
 @pytest.mark.parametrize(
     ("text", "problem"), [("{labels} {exmaple}", "{exmaple}"), ("{example}", "must have the placeholder {labels}")]
 )

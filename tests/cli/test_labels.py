@@ -53,11 +53,19 @@ def test_numbers_are_labels_of_a_model_of_numbers(calls, capsys):
         ("--add a --retire billing", "Exactly one of add, rename and retire"),
         ("--add billing", "'billing' exists already"),
         ("--retire legal", "Unknown label 'legal'"),
+        ("--retire billing --cost-matrix costs.csv", "--cost-matrix must come with --add, got --retire"),
+        ("--rename billing bills --cost-matrix costs.csv", "--cost-matrix must come with --add, got --rename"),
         ("--cost-matrix costs.csv", "Exactly one of add, rename and retire must be given, got none"),
     ],
 )
 def test_mistakes_are_one_line(empty_model, capsys, options, why):
     assert why in refused(capsys, f"labels m.coal {options}")
+
+
+@pytest.mark.parametrize("address", ["http://[bad", "http://[bad/mail", "http://local\x01host/mail", "http://h:x/mail"])
+def test_an_address_that_is_none_is_one_line(capsys, monkeypatch, address):
+    monkeypatch.setenv("COALFACE_TOKEN", "coal_eve")
+    assert "Check the address" in refused(capsys, f"labels {address} --add x")
 
 
 def test_a_model_with_known_costs_takes_those_of_a_new_label_from_a_file(calls, capsys):

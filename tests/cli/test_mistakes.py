@@ -84,6 +84,8 @@ def test_the_shell_completes_verbs():
         ),
         ("simulate calls.csv --label kind --budgets doubling", "--budgets is now called --checkpoints"),
         ("simulate calls.csv --label kind --budget costs", "--budget must be NAME=NUMBER"),
+        ("simulate calls.csv --label kind --budget 3", "--budget must be NAME=NUMBER,NAME=NUMBER, got '3'"),
+        ("simulate calls.csv --label kind --budget costs=9,costs=8", "--budget must have each name once, got 'costs'"),
         ("simulate calls.csv --label kind --budget costs=9,cost=1", "--budget has no 'cost'. Use some of over, costs"),
         ("simulate calls.csv --label kind --report lost/run.html", "--report must lie in a folder that exists"),
         ("simulate calls.csv --label kind --reader ignore", "--reader must be NAME=VALUE"),

@@ -55,7 +55,10 @@ def test_report_reads_the_journal(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("train", "outcomes.csv", "--model", "a.router", "--price", "small"), "--price must be like small=0.1"),
+        (("train", "outcomes.csv", "--model", "a.router", "--price", "small"), "--price must be NAME=NUMBER"),
+        (("train", "outcomes.csv", "--model", "a.router", "--price", "small=1,small=2"), "once, got 'small' twice"),
+        (("train", "outcomes.csv", "--model", "a.router", "--ignore", "zz"), "outcomes.csv has no column 'zz'"),
+        (("train", "outcomes.csv", "--model", "a.router", "--price-column", "zz"), "has no column 'zz'"),
         (("train", "outcomes.csv", "--model", "a.router", "--price", "small=1"), "got none for 'large'"),
         (("train", "outcomes.csv", "--model", "a.router", "--loss-column", "x"), "must have a column 'x'"),
         (("train", "outcomes.csv", "--model", "a.router", "--value-of-quality", "0"), "--value-of-quality must be"),
@@ -68,6 +71,17 @@ def test_a_mistake_is_one_line(folder, capsys, monkeypatch, words, message):
     monkeypatch.delenv("COALFACE_ROUTE_TOKEN", raising=False)
     code, _, err = run(capsys, "route", *words)
     assert (code, err.count("\n")) == (2, 1)
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("figure", "message"),
+    [("f.xyz", "--figure must end in .svg, .png or .pdf, got 'f.xyz'"), ("no/f.svg", "--figure must lie in a folder")],
+)
+def test_a_figure_that_cannot_be_drawn_is_refused_before_anything_is_printed(folder, capsys, figure, message):
+    Router(["small", "middle", "large"], [0.1, 0.5, 2.0]).save("a.router")
+    code, out, err = run(capsys, "route", "report", "a.router", "test.csv", "--figure", figure)
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
 
 

@@ -138,6 +138,19 @@ def test_opening_the_journal_again_gives_the_same_router_and_report(desk, journa
     assert again.route("sum").number == 31
 
 
+def test_a_router_that_has_learned_nothing_is_the_same_after_opening_its_journal_again(journal):
+    def untrained():
+        return Router(MODELS, PRICES, model="online")
+
+    desk = RoutingDesk(untrained(), journal)
+    desk.route({"text": "a sum", "length": 5})  # the first request says how examples are read, also without outcomes
+    later = desk.route({"text": "a proof", "length": 70})
+    desk.take(later.id, [Outcome("small", 0.75)])
+    again = RoutingDesk(untrained(), journal)
+    requests = [{"text": "a sum", "length": 5}, {"text": "a proof", "length": 50}]
+    np.testing.assert_array_equal(again.router.predicted_loss(requests), desk.router.predicted_loss(requests))
+
+
 def test_an_unfinished_line_was_never_acknowledged_and_a_damaged_one_is_named(desk, journal):
     desk.route("sum")
     whole = journal.read_bytes()

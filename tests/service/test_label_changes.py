@@ -103,6 +103,24 @@ def test_answers_before_a_rename_can_be_undone_and_count_under_the_new_name(free
     assert all(line.split(",")[4] == "" for line in lines)
 
 
+def test_costs_that_two_annotators_gave_are_compared_under_the_new_name(tmp_path):
+    with open_desk(tmp_path, overlap=2) as desk:
+        for who in ("ann", "bob"):
+            question = desk.lease(who)
+            desk.answer(who, question.id, question.lease_id, dict.fromkeys(question.labels, 2.0), who)
+        before = desk.state.counters.beside_people("ann")
+        assert "Billing" in {label for _, label in before}
+        desk.change_labels(change_of(rename="Billing", to="Invoices"))
+        after = desk.state.counters.beside_people("ann")
+        names = {"Billing": "Invoices"}
+        assert list(after.items()) == [((i, names.get(label, label)), costs) for (i, label), costs in before.items()]
+        overview = desk.overview()
+        assert [row.compared for row in overview.annotators] == [len(before)] * 2
+        project = desk.project
+    with closing(Desk(Project.open(project.folder))) as again:
+        assert again.state.counters.beside_people("ann") == after
+
+
 def test_a_question_that_asked_only_about_a_retired_label_is_passed(tmp_path):
     with closing(Desk(make_project(tmp_path, budget={}, learner={"warm_up": 0}))) as desk:
         question = desk.lease("ann")

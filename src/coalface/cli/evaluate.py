@@ -85,11 +85,11 @@ def _evaluate_log(model: Path, log: Path, *, as_json: bool) -> None:
     """Print the estimates of what the model's predictions would have cost."""
     import json
 
+    from coalface.data.streams.line_source import text_lines
     from coalface.learner.named_learner import NamedLearner
     from coalface.studies.evaluation.log_lines import evaluate_lines
 
-    with log.open(encoding="utf-8") as lines:
-        report = evaluate_lines(NamedLearner.load(model), lines, str(log))
+    report = evaluate_lines(NamedLearner.load(model), text_lines(log), str(log))
     if as_json:
         typer.echo(json.dumps(report.to_values()))
         return

@@ -101,6 +101,7 @@ def label(
     from coalface.service.annotators.rates import Rates
     from coalface.service.desk.desk import Desk
     from coalface.service.desk.gates import judged
+    from coalface.service.project.label_history import project_now
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
@@ -109,7 +110,7 @@ def label(
         raise InputError("--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only.")
     template = Prompt() if prompt is None else Prompt.read(prompt)
     if show_prompt:
-        typer.echo(shown_prompt(Project.open(folder), template))
+        typer.echo(shown_prompt(project_now(folder), template))
         return
     if batches.given:
         batches.run(
@@ -121,7 +122,7 @@ def label(
         return
     if annotator is None:
         raise InputError("--annotator must say who answers, such as module:function. Or use --batch-out or --forecast.")
-    rates = Rates.parsed(rate or [], concurrent or [], Project.open(folder).labels)
+    rates = Rates.parsed(rate or [], concurrent or [], project_now(folder).labels)
     program: Any = annotator_of(annotator, timeout) if model is None else None
     who = name or ("program" if model is None else model.replace(":", "-"))
     desk = Desk(Project.open(folder))

@@ -33,7 +33,7 @@ class Trip:
     def form(self, name: str) -> Any:
         """The form of the lines."""
         from coalface.service.annotators.batches import OwnForm
-        from coalface.service.project.project import Project
+        from coalface.service.project.label_history import project_now
 
         if name == "own":
             return OwnForm()
@@ -44,7 +44,7 @@ class Trip:
         from coalface.service.annotators.judge import Prices
         from coalface.service.annotators.openai_batches import OpenAIForm
 
-        project = Project.open(self.folder)
+        project = project_now(self.folder)
         price_in = project.limits.price_in if self.price_in is None else self.price_in
         price_out = project.limits.price_out if self.price_out is None else self.price_out
         prices = Prices(price_in, price_out)

@@ -41,12 +41,14 @@ def labels(
     While a service runs, give its address, such as http://127.0.0.1:8137/tickets, and an engineer's token in
     $COALFACE_TOKEN.
     """
-    from coalface.rounds.label_change import change_of
+    from coalface.rounds.label_change import ADD, change_of
 
     old, new = rename if rename is not None else (None, None)
     wanted = None
     if any(value is not None for value in (add, rename, retire, cost_matrix)):
         wanted = change_of(add, old, new, retire)
+    if wanted is not None and wanted.kind != ADD and cost_matrix is not None:
+        raise InputError(f"--cost-matrix must come with --add, got --{wanted.kind}. Leave it out.")
     if target.startswith(("http://", "https://")):
         offered, retired = _of_service(target, wanted, cost_matrix)
     elif Path(target).is_dir():
@@ -87,15 +89,14 @@ def _of_project(folder: Path, change: "LabelChange | None", cost_matrix: Path | 
     from contextlib import closing
 
     from coalface.service.desk.desk import Desk
-    from coalface.service.project.label_history import LabelHistory, with_matrix
+    from coalface.service.project.label_history import project_now, with_matrix
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
 
-    project = Project.open(folder)
     if change is None:
-        with opening(project.address), closing(project.open_store()) as store:
-            project = LabelHistory.of(store.log).project(project)
+        project = project_now(folder)
     else:
+        project = Project.open(folder)
         with opening(project.address), closing(Desk(project)) as desk:
             project = desk.change_labels(with_matrix(desk.project, change, cost_matrix))
     return list(project.offered), list(project.retired)

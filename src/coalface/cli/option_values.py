@@ -114,13 +114,16 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
     >>> numbers_in("--levels", "right=0, near miss=1")
     {'right': 0.0, 'near miss': 1.0}
     """
+    from coalface.data.formats.text_lines import is_number
+
     numbers: dict[str, float] = {}
     for part in text.split(",") if text else []:
-        name, _, number = part.rpartition("=")
-        try:
-            numbers[name.strip()] = float(number)
-        except ValueError:
-            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}.") from None
+        name, _, number = (piece.strip() for piece in part.rpartition("="))
+        if not name or not is_number(number):
+            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}.")
+        if name in numbers:
+            raise InputError(f"{option} must have each name once, got {name!r} twice. Leave one of them out.")
+        numbers[name] = float(number)
     return numbers
 
 

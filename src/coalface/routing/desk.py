@@ -171,7 +171,10 @@ class RoutingDesk:
 
     def _replay(self, line: Mapping[str, Any]) -> None:
         if "decision" in line:
-            self._keep(Decision.from_json(line["decision"]))
+            decision = Decision.from_json(line["decision"])
+            if not hasattr(self.router.learner, "encoder_"):
+                self.router.ask(_as_examples(decision.example)[0])  # the first request says how examples are read
+            self._keep(decision)
             return
         decision = self.log.decisions[line["of"]]
         self._learn(decision, [Outcome(**one) for one in line["outcomes"]])

@@ -73,6 +73,7 @@ class Outcomes:
         given = columns or OutcomeColumns()
         listed = list(lines)
         loss_name = _loss_name(given, listed, source)
+        _check_named(given, listed, source)
         found: dict[Any, tuple[dict[str, Any], dict[str, tuple[float, float]]]] = {}
         for number, line in enumerate(listed, start=1):
             place = f"{source}, outcome {number}"
@@ -133,6 +134,15 @@ def _loss_name(columns: OutcomeColumns, lines: list[Mapping[str, Any]], source: 
         wanted = repr(columns.model) if found is not None else " or ".join(map(repr, names))
         raise FileFormatError(f"{source} must have a column {wanted}, got {shortened(list(lines[0]))}.")
     return found
+
+
+def _check_named(columns: OutcomeColumns, lines: list[Mapping[str, Any]], source: str) -> None:
+    """Refuse columns that were named but are in no line; prices and ids may be missing under their usual names."""
+    found, usual = {name for line in lines for name in line}, OutcomeColumns()
+    missing = [name for name in (*columns.ignore, columns.price, columns.id) if name not in found]
+    missing = [name for name in missing if name in columns.ignore or name not in (usual.price, usual.id)]
+    if missing:
+        raise FileFormatError(f"{source} has no column {missing[0]!r}. Its columns are {shortened(list(lines[0]))}.")
 
 
 def _features(line: Mapping[str, Any], columns: OutcomeColumns, loss_name: str) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from coalface.cli.route.serve import LedgerFile, RouterFile, existing, journal_o
 from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
+_FIGURES = (".svg", ".png", ".pdf")
+
 
 def report(
     model: RouterFile,
@@ -32,10 +34,10 @@ def report(
     from coalface.routing.outcomes import Outcomes
     from coalface.routing.router import Router
 
+    if figure is not None:
+        _check_figure(figure, table)
     router = Router.load(existing(model))
     if table is None:
-        if figure is not None:
-            raise InputError("--figure needs TABLE, the outcomes to measure the router on. Pass it.")
         journal = journal_of(model, ledger)
         if not journal.is_file():
             raise InputError(f"There is no journal {journal}. Start the service with: coalface route serve {model}")
@@ -53,6 +55,14 @@ def report(
     else:
         typer.echo(trade_off.table())
     if figure is not None:
-        check_output(figure, "--figure")
         trade_off.save_figure(figure)
         typer.echo(f"Figure: {figure.resolve()}", err=True)
+
+
+def _check_figure(figure: Path, table: Path | None) -> None:
+    """Refuse a figure that cannot be drawn, before anything is printed."""
+    if table is None:
+        raise InputError("--figure needs TABLE, the outcomes to measure the router on. Pass it.")
+    if figure.suffix.lower() not in _FIGURES:
+        raise InputError(f"--figure must end in {', '.join(_FIGURES[:-1])} or {_FIGURES[-1]}, got {str(figure)!r}.")
+    check_output(figure, "--figure")

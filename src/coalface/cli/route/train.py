@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import check_output, embedder_in, given, model_in, names_in
+from coalface.cli.option_values import check_output, embedder_in, given, model_in, names_in, numbers_in
 from coalface.cli.screen import counted
 from coalface.errors import InputError
 
@@ -89,11 +89,4 @@ def prices_in(text: str | None, outcomes: "Outcomes") -> Any:
     """The prices that an option gives, else the mean prices of the table; 0 if it has none."""
     if text is None:
         return outcomes.mean_prices() if outcomes.has_prices else 0.0
-    found: dict[str, float] = {}
-    for part in names_in("--price", text):
-        name, _, number = part.rpartition("=")
-        try:
-            found[name] = float(number)
-        except ValueError:
-            raise InputError(f"--price must be like small=0.1,large=2, got {text!r}.") from None
-    return found
+    return numbers_in("--price", text)

@@ -3,6 +3,7 @@
 import json
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +21,10 @@ def change_labels(
     url: str, token: str, change: LabelChange | None, cost_matrix: Path | None = None
 ) -> tuple[list[str], list[str]]:
     """Make a change, if there is one, of the project at an address; its labels after it, and its retired ones."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as problem:
+        raise _no_service(url, problem) from None
     name = parts.path.strip("/")
     if not name or "/" in name:
         raise InputError(f"The address must end in the name of the project, such as {url.rstrip('/')}/tickets.")
@@ -44,8 +48,12 @@ def _sent(url: str, token: str, body: dict[str, Any] | None = None) -> dict[str,
             return dict(json.load(response))
     except urllib.error.HTTPError as problem:
         raise InputError(f"The service refused the request: {_detail(problem)}") from None
-    except (OSError, ValueError) as problem:
-        raise InputError(f"There is no service of coalface at {url} ({problem}). Check the address.") from None
+    except (OSError, ValueError, HTTPException) as problem:
+        raise _no_service(url, problem) from None
+
+
+def _no_service(url: str, problem: Exception) -> InputError:
+    return InputError(f"There is no service of coalface at {url} ({problem}). Check the address.")
 
 
 def _detail(problem: urllib.error.HTTPError) -> str:

@@ -67,18 +67,19 @@ class OpenAIForm:
         return BatchAnswer(question_id, lease_id, reply)
 
     def _form(self, text: str) -> CostForm | TruthForm:
-        """The form of a reply: a true label, or costs of the labels that it has."""
+        """The form of a reply: a true label, or costs of the labels that it has; first names stay valid."""
         project = self._project
+        labels = tuple(dict.fromkeys((*project.labels, *project.first_labels)))
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
             found = None
         if project.true_label or (isinstance(found, dict) and "label" in found):
-            return TruthForm(tuple(project.labels))
+            return TruthForm(labels)
         costs = found.get("costs") if isinstance(found, dict) else None
-        given = tuple(label for label in project.labels if isinstance(costs, dict) and label in costs)
+        given = tuple(label for label in labels if isinstance(costs, dict) and label in costs)
         levels = {level.name: float(level.cost) for level in project.levels}
-        return CostForm(given or tuple(project.labels), levels, project.cost_bounds)
+        return CostForm(given or labels, levels, project.cost_bounds)
 
 
 def _said(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:

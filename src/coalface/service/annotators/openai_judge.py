@@ -66,7 +66,7 @@ def shown_prompt(project: Project, prompt: Prompt) -> str:
     place = int(project.pool.order[0])
     question: dict[str, Any] = {
         "content": project.pool.content(place),
-        "labels": project.labels,
+        "labels": project.offered,
         "question": project.question,
         "guidelines": project.guidelines,
         "levels": [vars(level) for level in project.levels],

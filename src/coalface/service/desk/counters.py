@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ _WINDOW = 2000  # examples in the estimate of the cost
 _FEWEST = 50
 _EVERY = 25  # examples between two points of its history
 _RECENT = 200  # answers in a person's pace
+_Kept = TypeVar("_Kept")
 
 
 @dataclass
@@ -139,8 +140,8 @@ class Counters:
         if change.kind == RENAME:
             self.asked[change.new_name] = self.asked.pop(change.label, 0)
             self.known[change.new_name] = self.known.pop(change.label, [0, 0.0])
-            for example, label in [key for key in self._given if key[1] == change.label]:
-                self._given[example, change.new_name] = self._given.pop((example, label))
+            self._given = _renamed(self._given, change)
+            self._shared = _renamed(self._shared, change)
 
     def _follow_trust(self, event: Event) -> None:
         """Judges, and the questions whose answers are held back."""
@@ -259,3 +260,8 @@ class Counters:
             for name, worker in sorted(self.workers.items())
             if worker.answers
         ]
+
+
+def _renamed(found: dict[tuple[int, str], _Kept], change: LabelChange) -> dict[tuple[int, str], _Kept]:
+    """What is kept by example and label, in the same order, under the label's new name."""
+    return {(i, change.new_name if label == change.label else label): value for (i, label), value in found.items()}

@@ -4,7 +4,9 @@
 ``as_now`` gives an event with the names that they have now.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.label_change import ADD, RENAME, LabelChange, LabelSet
 from coalface.rounds.round import Round
 from coalface.service.desk.events import LABELS, change_in
+from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
 from coalface.service.project.settings_file import whole_text
 
@@ -83,6 +86,13 @@ class LabelHistory:
         if not renamed or event.kind == LABELS:
             return event
         return replace(event, body=with_names(event.body, lambda label: self.name_now(label, event.id)))
+
+
+def project_now(folder: str | os.PathLike[str]) -> Project:
+    """The project in a folder with its labels as they are now; a desk may have it open."""
+    project = Project.open(folder)
+    with opening(project.address), closing(project.open_store()) as store:
+        return LabelHistory.of(store.log).project(project)
 
 
 def with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str, Any]:
