@@ -1,7 +1,7 @@
 """``Budget``: how much may be spent on questions, and over how many examples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,6 +110,17 @@ class Budget:
                     f"budget must have a price_per_cost for every label, got none for {shortened(label)}. Add it."
                 )
         return np.array([self.price_per_cost[label] for label in labels])
+
+    def renamed(self, old: Any, new: Any) -> "Budget":
+        """The budget with the price of one label under another name.
+
+        >>> Budget(price=5, price_per_cost={"small": 0.1, "large": 0.4}).renamed("small", "tiny").prices_of(["tiny"])
+        array([0.1])
+        """
+        if not self.by_label or old not in self.price_per_cost:
+            return self
+        kept = {label: price for label, price in self.price_per_cost.items() if label != new}
+        return replace(self, price_per_cost={new if label == old else label: price for label, price in kept.items()})
 
     @property
     def unit(self) -> str:

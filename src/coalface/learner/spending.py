@@ -113,7 +113,8 @@ class SpendingLearner(LearnerState):
         purse, since = Purse(budget, self.classes_.tolist(), truth), budget.since
         examples, truths = self.examples_queried_ - since.examples, self.truths_queried_ - since.truths
         if budget.by_label:
-            asked = self._asked_by_label() - (np.array(since.asked, np.int64) if since.asked else 0)
+            asked = self._asked_by_label()
+            asked[: len(since.asked)] -= np.array(since.asked, np.int64)  # labels that were added since have no count
         else:  # only the sum matters, and the counts by label have those of true labels, too
             asked = np.zeros(len(self.classes_), np.int64)
             asked[0] = max(self.costs_queried_ - since.costs, 0)
