@@ -23,8 +23,8 @@ class LabelChange:
     """One change of the labels: ``kind`` is "add", "rename" or "retire", ``round`` the first round after it.
 
     Adding a retired label brings it back. A new label of a learner with known costs of true labels comes with
-    ``cost_matrix``, the costs of all labels. In a ledger, ``budget`` is the one that began just before the change, empty
-    if one ended.
+    ``cost_matrix``, the costs of all labels. In a ledger, ``budget`` is the one that began just before the change,
+    empty if one ended.
 
     >>> change = LabelChange("rename", "walk", round=14, new_name="hike")
     >>> LabelChange.from_json(change.to_json()) == change

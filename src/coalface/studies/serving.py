@@ -74,7 +74,7 @@ def simulate_serving(
     scale = CostScale.of(learner.cost_bounds)
     given = by_label(cost, labels, "cost")
     unit = check_cost(given, len(rows), labels, scale)
-    allowed = None if candidates is None else check_mask(candidates, len(rows), labels, "candidates")
+    allowed = _allowed(learner, candidates, len(rows), labels)
     _refuse_gaps(unit, allowed)
     places = checked_order(order, len(rows))
     run = ServedRun(
@@ -92,6 +92,15 @@ def simulate_serving(
         learner.serve_rows(rows, run, _PIECE)
     served = scale.within(np.asarray(given)[places, run.labels])
     return ServedCurve(labels[run.labels], run.chances, served, learner.costs_queried_ - bought_before)
+
+
+def _allowed(learner: CostClassifier, candidates: Any, n_rows: int, labels: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """The labels (n, K) that may be served, without retired ones; None: all."""
+    allowed = None if candidates is None else check_mask(candidates, n_rows, labels, "candidates")
+    if not learner.retired_:
+        return allowed
+    active = learner.labels_.active
+    return np.tile(active, (n_rows, 1)) if allowed is None else allowed & active
 
 
 def _refuse_gaps(unit: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> None:
