@@ -196,7 +196,7 @@ class TeachingLearner(DecidingLearner):
         asked, candidates = by_row(asked, X, "asked"), by_row(candidates, X, "candidates")
         unit = check_cost(cost, n_rows, labels, scale)
         given = unit if recorder is None else scale.within(cost)
-        known_part = None if offset is None else self._offsets(rows, labels, offset)
+        known_part = None if offset is None else self._offsets(X, rows, labels, offset)
         rounds = told_arrays(unit, labels, asked, candidates, recorded, truth, known_part)
         check_width(rows, self)
         names = self._names_of(X, encoder)

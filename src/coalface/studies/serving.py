@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost, check_mask
-from coalface.data.frames import by_label, in_seen_order
+from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.numbers import flag, number
 from coalface.errors import InputError
 from coalface.kernels.state import NO_ROUNDS
@@ -70,6 +70,7 @@ def simulate_serving(
     buys = flag({"ask": ask}, "ask")
     X = in_seen_order(X, learner)
     rows, encoder = learner.encoded(X, allow_empty=False)
+    cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
     labels = learner.resolve_classes(classes, cost)
     scale = CostScale.of(learner.cost_bounds)
     given = by_label(cost, labels, "cost")
