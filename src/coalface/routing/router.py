@@ -152,6 +152,8 @@ class Router:
     def tell(self, X: Any, loss: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
         """Learn the known losses (n, K), NaN elsewhere; the arguments are those of ``CoalClassifier.tell``."""
         offset = asked.offset if isinstance(asked, Queries) else self.offset(X)
+        if isinstance(asked, Queries) and len(asked.classes) < len(self.models):
+            (loss, asked), offset = asked.with_later_labels(self.models, loss), self.offset(X)
         self.learner.tell(X, loss, asked, late, candidates=candidates, offset=offset)
         mask = asked.mask if isinstance(asked, Queries) else asked
         known = ~np.isnan(as_cost_array(by_label(loss, self.models, "loss")))
