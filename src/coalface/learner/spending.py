@@ -87,7 +87,7 @@ class SpendingLearner(LearnerState):
         """The examples, and their costs, that will be asked about."""
         with self.model_.lock:
             settings, counters = self.model_.resolved(self.settings_for()), self.model_.state.counters.copy()
-        most = min(float(settings.n_labels), settings.price_of_truth)
+        most = min(float(self.model_.active.sum()), settings.price_of_truth)
         if settings.rule == PASSIVE:
             return Interval.exactly(coming), Interval.exactly(most * coming)
         history, done, warm_up = asked_history(counters), int(counters[ROUND]) - 1, max(settings.warm_up, 0)
@@ -135,7 +135,8 @@ class SpendingLearner(LearnerState):
         extra = finite_number("price_per_example", per_example, 0.0)
         if not given.by_label:
             return Interval.exactly(given.price_per_cost), extra
-        prices, asked = given.prices_of(self.classes_.tolist()), self._asked_by_label()
+        active = self.model_.active
+        prices, asked = given.prices_of(self.classes_[active].tolist()), self._asked_by_label()[active]
         mean = float(np.dot(prices, asked + 1) / (asked + 1).sum())
         room = len(prices) / (len(prices) + asked.sum())  # how far the mix of labels may still move
         return Interval(mean, mean + room * (prices.min() - mean), mean + room * (prices.max() - mean)), extra
@@ -148,7 +149,7 @@ class SpendingLearner(LearnerState):
         left = max(budget.amount - self.spent_, 0.0)
         per_example, per_cost = budget.prices[0], 0.0
         if budget.examples is None:
-            per_cost = min(budget.price_per_cost.values()) if budget.by_label else budget.price_per_cost
+            per_cost = float(budget.prices_of(self.classes_[self.model_.active].tolist()).min())
         if per_cost:
             costs = costs.at_most(left / per_cost)
         if per_example:
