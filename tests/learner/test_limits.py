@@ -227,3 +227,26 @@ def test_a_budget_that_began_just_before_a_change_of_labels_is_in_the_ledger(kin
     again = CoalClassifier.from_ledger(ledger if kind is MemoryLedger else kind(tmp_path / "answers.jsonl"))
     assert again.plain_budget == learner.plain_budget
     assert again.ask([[1.0]]).mask.tolist() == learner.ask([[1.0]]).mask.tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "budget", "message"),
+    [
+        ({"model": "forest"}, {"costs": 5, "over": 10}, "budget needs model='auto' or 'online'"),
+        ({"price_of_truth": 2}, {"price": 5, "price_per_cost": PRICES}, "budget has a price per label, and price_of"),
+        ({}, {"price": 5, "price_per_cost": {"a": 0.1}}, "price_per_cost for every label, got none for 'b'"),
+    ],
+)
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_budget_that_the_learner_cannot_keep_is_refused_when_it_starts(settings, budget, message, begun):
+    learner = CoalClassifier(["a", "b"], **settings)
+    learner = learner.begin() if begun else learner
+    with pytest.raises(InputError, match=message) as caught:
+        learner.start_budget(Budget(**budget))
+    assert "\n" not in str(caught.value)
+    assert learner.budget is None
+
+
+def test_a_learner_without_labels_yet_starts_a_budget():
+    learner = CoalClassifier().start_budget(Budget(price=5, price_per_cost=PRICES))
+    assert learner.fit([[1.0]], ["a"]).budget is not None

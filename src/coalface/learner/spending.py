@@ -6,13 +6,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, PASSIVE, ROUND, TRUTHS_QUERIED
 from coalface.learner.budget import Budget, Counts
 from coalface.learner.forecasting import Forecast, Interval, Pace, asked_history, interval_of
 from coalface.learner.purse import Purse
-from coalface.learner.state import LearnerState
+from coalface.learner.settings import settings_for
+from coalface.learner.state import DEFAULTS, LearnerState
 
 
 class SpendingLearner(LearnerState):
@@ -55,7 +57,7 @@ class SpendingLearner(LearnerState):
         found = Budget.of(budget)
         if found.by_label and hasattr(self, "model_"):
             now = now._replace(asked=tuple(self._asked_by_label().tolist()))
-        self.budget = replace(found, since=now)
+        self.budget = self._keepable(replace(found, since=now))
         return self
 
     def forecast(self, n_examples: int, price: Any = None, *, price_per_example: float = 0.0) -> Forecast:
@@ -82,6 +84,14 @@ class SpendingLearner(LearnerState):
         return Forecast(coming, examples, costs, money)
 
     # -- internals --------------------------------------------------------------------------------
+
+    def _keepable(self, budget: Budget) -> Budget:
+        """The budget; an InputError if the learner could not keep it."""
+        labels = getattr(self, "classes_", self.classes)
+        names = [] if labels is None else label_array(labels).tolist()
+        budget.prices_of(names)
+        settings_for(len(names), {**DEFAULTS, **vars(self), "budget": budget})
+        return budget
 
     def _to_be_asked(self, coming: int) -> tuple[Interval, Interval]:
         """The examples, and their costs, that will be asked about."""
