@@ -219,3 +219,12 @@ def test_a_label_that_was_added_after_the_questions_has_no_known_part():
     wider = np.hstack([queries.offset, np.zeros((5, 1))])
     other.tell(X, np.hstack([cost, np.full((5, 1), np.nan)]), offset=wider)
     assert state_of(learner) | {"saving": None} == state_of(other) | {"saving": None}  # only the first was asked
+
+
+@pytest.mark.parametrize("offset", [[1e308, 0, 0, 0], [1e308, -1e308, 0, 0], [0, 1e31, 0, 0]])
+def test_a_known_part_that_32_bits_cannot_hold_is_refused(offset):
+    learner, X = CoalClassifier(LABELS, model="online"), problem(2)[0]
+    for refused in (learner.ask, learner.predict):
+        with pytest.raises(InputError, match=r"offset must not differ by more than 1e\+30 .* label '[ab]'"):
+            refused(X, offset=offset)
+    assert np.isfinite(learner.ask(X, offset=[1e30, 0, 0, 0]).offset).all()

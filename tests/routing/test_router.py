@@ -184,6 +184,10 @@ def test_a_bad_weight_or_a_missing_loss_is_refused():
     router, X, loss = trained()
     with pytest.raises(InputError, match="quality_weight must be a number of at least 0, got -1"):
         router.predict(X, quality_weight=-1)
+    with pytest.raises(InputError, match="quality_weights must be a number of at least 0, got 'x'"):
+        router.trade_off(X, loss, quality_weights=["x"])
+    with pytest.raises(InputError, match="answer must be a function"):
+        router.interview(X, None)
     with pytest.raises(InputError, match="loss must have a known number for every example and model"):
         router.trade_off(X, np.where(loss < 0.1, np.nan, loss))
 

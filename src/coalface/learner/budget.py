@@ -178,7 +178,12 @@ def _amount(name: str, value: Any) -> float:
 def _cost_prices(value: Any) -> Any:
     """The price of a cost, or of each label's, given as a mapping or as pairs."""
     if isinstance(value, list | tuple) and value and all(isinstance(pair, list | tuple) for pair in value):
-        value = dict(value)
+        try:
+            value = dict(value)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"budget price_per_cost must be a number, or pairs of a label and its price, got {shortened(value)}."
+            ) from None
     if not isinstance(value, Mapping):
         return _amount("price_per_cost", value)
     if not value:

@@ -12,7 +12,7 @@ from coalface.data.encoding.table import is_raw, table_of
 from coalface.data.frames import by_label
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number
-from coalface.errors import FileFormatError, InputError, in_one_line
+from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.classifiers import CoalClassifier
 from coalface.models.contract import CostModel
@@ -130,7 +130,7 @@ class Router:
             true,
             price if paid is None else as_cost_array(by_label(paid, self.models, "paid")),
             models=self.models.tolist(),
-            weights=usual_weights(price) if quality_weights is None else quality_weights,
+            weights=usual_weights(price) if quality_weights is None else _weights(quality_weights),
             chosen=self.value_of_quality,
         )
 
@@ -163,6 +163,10 @@ class Router:
 
     def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
         """Ask about each example, one outcome after another, then learn them; ``answer(i, model)`` gives the loss."""
+        if not callable(answer):
+            raise InputError(
+                f"answer must be a function that returns the loss of a model on example i, got {shortened(answer)}."
+            )
         prices, column = self.asking_price(X), {model: k for k, model in enumerate(self.models.tolist())}
 
         def paid(i: int, model: Any) -> float:
@@ -263,6 +267,10 @@ class Router:
 
     def __repr__(self) -> str:
         return f"Router({self.models.tolist()}, value_of_quality={self.value_of_quality:g})"
+
+
+def _weights(given: Any) -> list[float]:
+    return [checked_weight("quality_weights", one) for one in np.ravel(np.asarray(given, object)).tolist()]
 
 
 def _n_rows(X: Any) -> int:
