@@ -320,6 +320,8 @@ BAD = {
         {"costs": 5, "over": 5, "since": [1]},
         "the counts rounds, examples, costs, truths, asked, got",
     ),
+    "prices that are not pairs": ({"price": 1, "price_per_cost": [[1, 2, 3]]}, "pairs of a label and its price, got"),
+    "a list as a label": ({"price": 1, "price_per_cost": [[[1], 2]]}, "pairs of a label and its price, got"),
     "a number": (5, "must be a Budget, or a mapping"),
 }
 

@@ -129,3 +129,12 @@ def test_a_wrong_question_is_one_line(arguments, message):
     with pytest.raises(InputError, match=message) as caught:
         CoalClassifier(range(2)).forecast(**arguments)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rule", ["coal", "passive"])
+def test_retired_labels_are_not_in_the_forecast(rule):
+    learner = CoalClassifier(range(4), model="online", rule=rule).begin().retire_label(0).retire_label(2)
+    alone = CoalClassifier([1, 3], model="online", rule=rule)
+    assert learner.forecast(100, price=1).money == alone.forecast(100, price=1).money
+    dear = {0: 1000.0, 1: 1.0, 2: 0.0, 3: 1.0}
+    assert learner.forecast(100, price=dear).money == alone.forecast(100, price=1).money

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
 
 from ..problems import dense_problem, state_of
@@ -187,3 +187,66 @@ def test_prices_by_label_and_prices_of_truths_exclude_each_other():
     budget = Budget(price=5, price_per_cost={0: 1, 1: 2})
     with pytest.raises(InputError, match="price_of_truth=2 counts in costs of equal price"):
         CoalClassifier(range(2), budget=budget, price_of_truth=2).ask([[1.0]])
+
+
+PRICES = {"a": 0.1, "b": 0.2, "c": 0.3}
+
+
+def priced_learner(ledger=None):
+    """A learner with two labels that is asked about under a price per label."""
+    learner = CoalClassifier(["a", "b"], model="online")
+    learner = learner if ledger is None else learner.record_to(ledger)
+    return learner.tell([[1.0]], [[0.1, 0.9]]).start_budget(Budget(price=5, price_per_cost=PRICES))
+
+
+def test_a_label_that_is_added_under_a_price_per_label_is_counted_from_0():
+    learner = priced_learner().add_label("c").tell([[1.0]], [[0.1, 0.9, 0.5]])
+    assert learner.ask([[1.0]]).mask.shape == (1, 3)
+    assert learner.spent_ == pytest.approx(sum(PRICES.values()))
+
+
+def test_a_label_without_a_price_is_not_added_under_a_price_per_label():
+    learner = priced_learner()
+    with pytest.raises(InputError, match="price_per_cost for every label, got none for 'z'"):
+        learner.add_label("z")
+    assert learner.classes_.tolist() == ["a", "b"]
+    assert learner.ask([[1.0]]).mask.shape == (1, 2)
+
+
+def test_a_renamed_label_keeps_its_price():
+    learner = priced_learner().tell([[1.0]], [[0.1, 0.9]])
+    spent = learner.spent_
+    assert learner.rename_label("a", "c").spent_ == spent == pytest.approx(0.3)
+    assert Budget.of(learner.budget).prices_of(["c", "b"]).tolist() == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("kind", [MemoryLedger, JsonLinesLedger])
+def test_a_budget_that_began_just_before_a_change_of_labels_is_in_the_ledger(kind, tmp_path):
+    ledger = kind() if kind is MemoryLedger else kind(tmp_path / "answers.jsonl")
+    learner = priced_learner(ledger).rename_label("a", "z").add_label("c")
+    again = CoalClassifier.from_ledger(ledger if kind is MemoryLedger else kind(tmp_path / "answers.jsonl"))
+    assert again.plain_budget == learner.plain_budget
+    assert again.ask([[1.0]]).mask.tolist() == learner.ask([[1.0]]).mask.tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "budget", "message"),
+    [
+        ({"model": "forest"}, {"costs": 5, "over": 10}, "budget needs model='auto' or 'online'"),
+        ({"price_of_truth": 2}, {"price": 5, "price_per_cost": PRICES}, "budget has a price per label, and price_of"),
+        ({}, {"price": 5, "price_per_cost": {"a": 0.1}}, "price_per_cost for every label, got none for 'b'"),
+    ],
+)
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_budget_that_the_learner_cannot_keep_is_refused_when_it_starts(settings, budget, message, begun):
+    learner = CoalClassifier(["a", "b"], **settings)
+    learner = learner.begin() if begun else learner
+    with pytest.raises(InputError, match=message) as caught:
+        learner.start_budget(Budget(**budget))
+    assert "\n" not in str(caught.value)
+    assert learner.budget is None
+
+
+def test_a_learner_without_labels_yet_starts_a_budget():
+    learner = CoalClassifier().start_budget(Budget(price=5, price_per_cost=PRICES))
+    assert learner.fit([[1.0]], ["a"]).budget is not None

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
+from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, RidgeCoalClassifier, simulate
 from coalface.errors import InputError
 from coalface.rounds.round import Round
+
+from ..problems import state_of
 
 K = 4
 LABELS = ["a", "b", "c", "d"]
@@ -195,3 +197,34 @@ def test_a_bad_offset_or_price_is_refused(given, words):
 def test_a_run_with_an_offset_measures_no_test_cost():
     with pytest.raises(InputError, match="X_test is not measured with an offset"):
         simulate(CoalClassifier(LABELS), *problem()[:2], X_test=[[1.0] * 5], cost_test=[[0.0] * K], offset=[0.0] * K)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_replay_repeats_late_answers_with_their_known_part(model, tmp_path):
+    X, cost, _ = problem()
+    ledger = JsonLinesLedger(tmp_path / "answers.jsonl")
+    learner = CoalClassifier(LABELS, model=model).record_to(ledger)
+    queries = learner.ask(X[:5], offset=[0.9, 0.4, 0.2, 0.0])
+    learner.tell(X[5:], cost[5:]).tell(X[:5], cost[:5], asked=queries, late=True)
+    again = CoalClassifier.from_ledger(JsonLinesLedger(ledger.path))
+    assert state_of(again) == state_of(learner)
+
+
+def test_a_label_that_was_added_after_the_questions_has_no_known_part():
+    X, cost, offset = problem(5)
+    learner = CoalClassifier(LABELS, model="online")
+    queries = learner.ask(X, offset=offset)
+    learner.add_label("e").tell(X, cost, asked=queries)
+    other = CoalClassifier(LABELS, model="online").begin().add_label("e")
+    wider = np.hstack([queries.offset, np.zeros((5, 1))])
+    other.tell(X, np.hstack([cost, np.full((5, 1), np.nan)]), offset=wider)
+    assert state_of(learner) | {"saving": None} == state_of(other) | {"saving": None}  # only the first was asked
+
+
+@pytest.mark.parametrize("offset", [[1e308, 0, 0, 0], [1e308, -1e308, 0, 0], [0, 1e31, 0, 0]])
+def test_a_known_part_that_32_bits_cannot_hold_is_refused(offset):
+    learner, X = CoalClassifier(LABELS, model="online"), problem(2)[0]
+    for refused in (learner.ask, learner.predict):
+        with pytest.raises(InputError, match=r"offset must not differ by more than 1e\+30 .* label '[ab]'"):
+            refused(X, offset=offset)
+    assert np.isfinite(learner.ask(X, offset=[1e30, 0, 0, 0]).offset).all()

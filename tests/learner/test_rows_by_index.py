@@ -5,6 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, CostDataset, evaluation_report, simulate
 from coalface.errors import InputError
+from coalface.studies.serving import simulate_serving
 
 from ..problems import state_of
 
@@ -88,3 +89,38 @@ def test_other_indexes_are_refused(cost, message):
 def test_a_repeated_index_is_taken_in_order_if_both_have_the_same():
     twice = X.index.repeat(2)
     assert learner().fit(X.loc[twice], cost=COST.loc[twice]).round_ == 81
+
+
+def test_candidates_of_served_labels_are_matched_by_index():
+    one, other, only = learner(), learner(), MASK.copy()
+    only["walk"] = ~only["fly"]
+    chosen = one.act(X, candidates=only)
+    assert only.to_numpy()[np.arange(40), [LABELS.index(label) for label in chosen.labels]].all()
+    np.testing.assert_array_equal(one.act(X, candidates=only[::-1]).labels, chosen.labels)
+    one.observe(X, chosen.labels, 0.5, chosen.probability, candidates=only)
+    other.observe(X, chosen.labels, 0.5, chosen.probability, candidates=only[::-1])
+    assert state_of(one) == state_of(other)
+    served = [
+        simulate_serving(learner(), X, given, candidates=mask) for given, mask in ((COST, only), (TURNED, only[::-1]))
+    ]
+    np.testing.assert_array_equal(served[0].labels, served[1].labels)
+    np.testing.assert_array_equal(served[0].cost, served[1].cost)
+
+
+def test_known_parts_and_asking_prices_are_matched_by_index():
+    one, other = learner().fit(X, cost=COST), learner().fit(X, cost=COST)
+
+    def answer(i, label):
+        return COST[label].iloc[i]
+
+    np.testing.assert_array_equal(one.predict(X, offset=COST), one.predict(X, offset=TURNED))
+    as_given, turned = (one.ask(X, offset=part, asking_price=part) for part in (COST, TURNED))
+    np.testing.assert_array_equal(as_given.offset, turned.offset)
+    np.testing.assert_array_equal(as_given.next, turned.next)
+    one.tell(X, COST, offset=COST).interview(X, answer, offset=COST)
+    other.tell(X, COST, offset=TURNED).interview(X, answer, offset=TURNED)
+    assert state_of(one) == state_of(other)
+    one, other = learner(), learner()
+    for simulated, part in ((one, COST), (other, TURNED)):
+        simulate(simulated, X, COST, offset=part, asking_price=part)
+    assert state_of(one) == state_of(other)

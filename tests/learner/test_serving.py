@@ -210,3 +210,23 @@ def test_bad_feedback_is_refused_and_changes_nothing(parts: dict[str, Any], mess
     with pytest.raises(InputError, match=message):
         learner.observe([[1.0, 2.0]], **given)
     assert learner.round_ == 1
+
+
+@pytest.mark.parametrize("ask", [False, True])
+@pytest.mark.parametrize("restricted", [False, True])
+def test_a_simulation_never_serves_a_retired_label(ask: bool, restricted: bool) -> None:
+    X, cost = problem()
+    cost[:, 0] = np.nan  # not needed, because the label is not served
+    learner = CoalClassifier(LABELS, model="online").begin().retire_label("a")
+    candidates = np.ones(cost.shape, np.bool_) if restricted else None
+    served = simulate_serving(learner, X, cost, candidates=candidates, ask=ask)
+    assert set(served.labels.tolist()) == {"b", "c"}
+
+
+def test_a_simulation_refuses_rows_with_retired_candidates_only() -> None:
+    X, cost = problem(4)
+    learner = CoalClassifier(LABELS, model="online").begin().retire_label("a")
+    candidates = np.ones(cost.shape, np.bool_)
+    candidates[2, 1:] = False
+    with pytest.raises(InputError, match="at least one label, row 2 has none"):
+        simulate_serving(learner, X, cost, candidates=candidates)

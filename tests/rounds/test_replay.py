@@ -307,3 +307,13 @@ def test_rounds_of_ledgers_without_changes_of_the_budget_are_as_before():
     learner = CoalClassifier(["a", "b"], budget=Budget(costs=4, over=9)).record_to(ledger := MemoryLedger())
     learner.tell([[1.0]], [[0.2, 0.9]])
     assert "budget" not in next(iter(ledger)).to_json()
+
+
+def test_a_replay_of_a_run_that_a_limit_ended_has_the_names_of_the_features(new_ledger):
+    pandas = pytest.importorskip("pandas")
+    X, cost = dense_problem(3, 3, 20)
+    names = [f"f{i}" for i in range(X.shape[1])]
+    ledger = new_ledger()
+    learner = CoalClassifier(range(3), model="online", budget=Budget(costs=2)).record_to(ledger)
+    simulate(learner, pandas.DataFrame(X, columns=names), cost)
+    assert assert_replays(ledger, learner).feature_names_in_.tolist() == names

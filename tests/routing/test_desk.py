@@ -174,6 +174,8 @@ def test_wrong_ids_models_and_numbers_change_nothing(desk, journal):
         (UnknownIdError, lambda: desk.take("7-x", [Outcome("small", 0.0)])),
         (UnknownLabelError, lambda: desk.take(decision.id, [Outcome("huge", 0.0)])),
         (InputError, lambda: desk.take(decision.id, [Outcome("small", 1.5)])),
+        (InputError, lambda: desk.take(decision.id, [Outcome("small", "x")])),
+        (InputError, lambda: desk.take(decision.id, [Outcome("small", 0.5, [1.0])])),
         (InputError, lambda: desk.take(decision.id, [Outcome("small", 0.5, -1.0)])),
         (ConflictError, lambda: desk.take(decision.id, [Outcome("small", 0.5), Outcome("small", 0.6)])),
     ]:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, JsonLinesLedger, Router, TradeOff
+from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
 from coalface.errors import FileFormatError, InputError
+from coalface.rounds.round import Round
 
 MODELS = ["small", "middle", "large"]
 PRICES = {"small": 0.25, "middle": 0.5, "large": 2.0}
@@ -183,5 +184,20 @@ def test_a_bad_weight_or_a_missing_loss_is_refused():
     router, X, loss = trained()
     with pytest.raises(InputError, match="quality_weight must be a number of at least 0, got -1"):
         router.predict(X, quality_weight=-1)
+    with pytest.raises(InputError, match="quality_weights must be a number of at least 0, got 'x'"):
+        router.trade_off(X, loss, quality_weights=["x"])
+    with pytest.raises(InputError, match="answer must be a function"):
+        router.interview(X, None)
     with pytest.raises(InputError, match="loss must have a known number for every example and model"):
         router.trade_off(X, np.where(loss < 0.1, np.nan, loss))
+
+
+def test_questions_from_before_a_model_was_added_take_its_price_and_are_paid_for():
+    X, loss = problem(6)
+    ledger = MemoryLedger()
+    router = Router(MODELS[:2], {name: PRICES[name] for name in MODELS[:2]}, 2.0, model="online").record_to(ledger)
+    queries = router.ask(X)
+    router.learner.add_label("large")
+    later = Router.from_ledger(ledger, PRICES, 2.0).tell(X, loss[:, :2], asked=queries)
+    assert later.spent_ == pytest.approx((queries.mask * [0.25, 0.5]).sum())
+    assert [one.offset["large"] for one in ledger if isinstance(one, Round)] == [(2.0 - 0.25) / 2.0] * 6

@@ -12,6 +12,7 @@ from coalface.data.labels import label_codes
 from coalface.errors import InputError, in_one_line, shortened
 
 Costs = NDArray[np.float32]
+_LARGEST_OFFSET = np.float32(1e30)  # of the range of costs, so that sums fit into 32 bits
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,16 @@ def check_offset(offset: Any, n_rows: int, classes: NDArray[Any], scale: CostSca
            [0. , 0.2]], dtype=float32)
     """
     array = per_label(offset, n_rows, classes, "offset")
-    if shifted:
-        array = array - array.min(axis=1, keepdims=True)
-    return np.ascontiguousarray(array / scale.span, np.float32)
+    with np.errstate(over="ignore"):  # too large a number is refused below
+        least = array.min(axis=1, keepdims=True) if shifted else 0.0
+        shares = np.ascontiguousarray((array - least) / scale.span, np.float32)
+    if (np.abs(shares) > _LARGEST_OFFSET).any():
+        row, column = np.argwhere(np.abs(shares) > _LARGEST_OFFSET)[0]
+        raise InputError(
+            f"offset must not differ by more than {_LARGEST_OFFSET:g} times the range of costs within a row, got "
+            f"{array[row, column]:g} for label {classes[column].item()!r} (row {row})."
+        )
+    return shares
 
 
 def check_asking_price(price: Any, n_rows: int, classes: NDArray[Any]) -> Costs:

@@ -69,7 +69,7 @@ class AskingLearner(TeachingLearner):
         rows = self._rows(X)
         known, asked = by_row(known, X, "known"), by_row(asked, X, "asked")
         allowed, (costs, before) = self._candidates(candidates, rows, X), self._checked_answers(rows, known, asked)
-        parts = self.known_parts(rows, self.classes_, offset, asking_price)
+        parts = self.known_parts(X, rows, self.classes_, offset, asking_price)
         queries = replace(self._decide(rows, allowed, costs, before, start, parts=parts), checksum=rows.checksum())
         queries = queries if limit is None else queries.limited_to(limit)
         purse = self._purse()
@@ -114,7 +114,7 @@ class AskingLearner(TeachingLearner):
             )
         if answer is None and (self.price_of_truth is None or self.price_of_truth > 1):
             raise InputError("interview needs answer, a function that returns the cost of a label on example i.")
-        parts, purse = self.known_parts(rows, self.classes_, offset, asking_price), self._purse()
+        parts, purse = self.known_parts(X, rows, self.classes_, offset, asking_price), self._purse()
 
         def one_cost(i: int, _: int, k: int) -> float:
             assert answer is not None  # at a price of at most 1, every question is for a true label

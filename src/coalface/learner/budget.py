@@ -1,7 +1,7 @@
 """``Budget``: how much may be spent on questions, and over how many examples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,6 +111,17 @@ class Budget:
                 )
         return np.array([self.price_per_cost[label] for label in labels])
 
+    def renamed(self, old: Any, new: Any) -> "Budget":
+        """The budget with the price of one label under another name.
+
+        >>> Budget(price=5, price_per_cost={"small": 0.1, "large": 0.4}).renamed("small", "tiny").prices_of(["tiny"])
+        array([0.1])
+        """
+        if not self.by_label or old not in self.price_per_cost:
+            return self
+        kept = {label: price for label, price in self.price_per_cost.items() if label != new}
+        return replace(self, price_per_cost={new if label == old else label: price for label, price in kept.items()})
+
     @property
     def unit(self) -> str:
         """The unit of the amount: "costs", "examples" or "price"."""
@@ -167,7 +178,12 @@ def _amount(name: str, value: Any) -> float:
 def _cost_prices(value: Any) -> Any:
     """The price of a cost, or of each label's, given as a mapping or as pairs."""
     if isinstance(value, list | tuple) and value and all(isinstance(pair, list | tuple) for pair in value):
-        value = dict(value)
+        try:
+            value = dict(value)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"budget price_per_cost must be a number, or pairs of a label and its price, got {shortened(value)}."
+            ) from None
     if not isinstance(value, Mapping):
         return _amount("price_per_cost", value)
     if not value:

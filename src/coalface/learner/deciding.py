@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask, check_offset
+from coalface.data.frames import by_row
 from coalface.data.rows import Rows
 from coalface.errors import UnknownLabelError
 from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
@@ -55,16 +56,19 @@ class DecidingLearner(TruthLearner):
             offset=parts.offsets.astype(np.float64) * scale.span if len(parts.offsets) else None,
         )
 
-    def known_parts(self, rows: Rows, labels: NDArray[Any], offset: Any = None, asking_price: Any = None) -> KnownParts:
-        """The known parts of costs and the prices of questions, checked."""
-        parts = NO_PARTS if offset is None else KnownParts(self._offsets(rows, labels, offset))
+    def known_parts(
+        self, X: Any, rows: Rows, labels: NDArray[Any], offset: Any = None, asking_price: Any = None
+    ) -> KnownParts:
+        """The known parts of costs and the prices of questions, checked; ``X`` are the examples of the rows."""
+        parts = NO_PARTS if offset is None else KnownParts(self._offsets(X, rows, labels, offset))
         if asking_price is None:
             return parts
-        return parts._replace(prices=check_asking_price(asking_price, len(rows), labels))
+        prices = by_row(asking_price, X, "asking_price")
+        return parts._replace(prices=check_asking_price(prices, len(rows), labels))
 
-    def _offsets(self, rows: Rows, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
+    def _offsets(self, X: Any, rows: Rows, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
         """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""
-        scale = CostScale.of(self.cost_bounds)
+        scale, offset = CostScale.of(self.cost_bounds), by_row(offset, X, "offset")
         return check_offset(offset, len(rows), labels, scale, shifted=self.abstain_cost is None)
 
     def _checked_answers(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:

@@ -142,7 +142,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     ) -> NDArray[Any]:
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows, X)
-        offsets = NO_ROUNDS.offsets if offset is None else self._offsets(rows, self.classes_, offset)
+        offsets = NO_ROUNDS.offsets if offset is None else self._offsets(X, rows, self.classes_, offset)
         best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed, offsets)
         if (best < 0).any():
             raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")

@@ -9,6 +9,7 @@ from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import ROUND
 from coalface.learner.asking import AskingLearner
+from coalface.learner.budget import Budget
 from coalface.models.contract import CostModel
 from coalface.rounds.label_change import ADD, RENAME, RETIRE, LabelChange, LabelSet, Matrix
 
@@ -40,10 +41,12 @@ class LabelLearner(AskingLearner):
         label = _plain(label)
         after = self.begin().labels_.after(LabelChange(ADD, label, self.round_))
         matrix = self._matrix_after(after, cost_matrix)
+        if self.budget is not None:
+            Budget.of(self.budget).prices_of(after.classes.tolist())  # refuses a label without a price
         return self.change_labels(LabelChange(ADD, label, self.round_, cost_matrix=matrix))
 
     def rename_label(self, old: Any, new: Any) -> Self:
-        """Rename a label; nothing else changes.
+        """Rename a label; nothing else changes, and a budget with a price per label keeps its price.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
@@ -89,15 +92,15 @@ class LabelLearner(AskingLearner):
                     recorder.incomplete = True
                 raise
             if recorder is not None:
-                self._recorder = self._new_recorder(
-                    recorder.ledger, has_encoder=recorder.has_encoder, budget=recorder.budget
-                )
+                self._recorder = self._new_recorder(recorder.ledger, has_encoder=recorder.has_encoder)
         return self
 
     def _apply(self, change: LabelChange, after: LabelSet) -> None:
         if self.cost_matrix is not None:
             before = check_cost_matrix(self.cost_matrix, self.classes_)  # a data frame would keep the old names
             self.cost_matrix = before if change.cost_matrix is None else np.array(change.cost_matrix)
+        if change.kind == RENAME and self.budget is not None:
+            self.budget = Budget.of(self.budget).renamed(change.label, change.new_name)
         if len(after.classes) > len(self.classes_):
             begun = change.round > 1 or int(self.model_.state.counters[ROUND]) > 1
             self.model_.add_label(change.round if begun else 0)  # before the first round, it is one of the first

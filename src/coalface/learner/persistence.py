@@ -1,7 +1,7 @@
 """Saves a learner to a file, records it in a ledger, and rebuilds it from either, bit for bit."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -149,10 +149,10 @@ class PersistentLearner(ServingLearner):
             ) from None
         for rounds in _batches(ledger):
             if isinstance(rounds, LabelChange):
+                learner._begin_recorded(rounds.budget)
                 learner.change_labels(rounds)
                 continue
-            if rounds[0].budget is not None:
-                learner.budget = Budget.of(rounds[0].budget) if rounds[0].budget else None
+            learner._begin_recorded(rounds[0].budget)
             learner.replay_rounds(rounds)
             if rounds[0].columns is not None:
                 learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
@@ -180,12 +180,17 @@ class PersistentLearner(ServingLearner):
             described["features"] = plain_features(params["features"])
         return _plain(params | dict.fromkeys(described)) | described
 
-    def _new_recorder(self, ledger: Ledger, *, has_encoder: bool | None = None, budget: Any = None) -> Recorder:
-        """A recorder for the labels as they are; ``has_encoder`` and ``budget`` are what the ledger has already."""
-        known = self.plain_budget if budget is None else budget
-        recorder = Recorder(ledger, label_texts(self.classes_), self.learned_with, vars(self), known)
+    def _new_recorder(self, ledger: Ledger, *, has_encoder: bool | None = None) -> Recorder:
+        """A recorder for the labels and the budget as they are; ``has_encoder`` is whether the ledger has it."""
+        texts = label_texts(self.classes_)
+        recorder = Recorder(ledger, texts, self.learned_with, vars(self), self.plain_budget)
         recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
         return recorder
+
+    def _begin_recorded(self, budget: Mapping[str, Any] | None) -> None:
+        """Begin the budget of a ledger's entry: None if it stays as it was, empty if there is none."""
+        if budget is not None:
+            self.budget = Budget.of(budget) if budget else None
 
     def _restore_encoder(self, plain: Any) -> None:
         """Keep the encoder of a file or a ledger, if it has one."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, as_cost_array, check_mask
-from coalface.data.frames import in_seen_order
+from coalface.data.frames import by_row, in_seen_order
 from coalface.data.numbers import number, whole_number
 from coalface.data.rows import Rows
 from coalface.errors import InputError, shortened
@@ -56,7 +56,7 @@ class ServingLearner(LabelLearner):
         explored = number({"exploration": exploration}, "exploration", 0.0, np.inf)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         rows = self._rows(X)
-        allowed = self._candidates(candidates, rows)
+        allowed = self._candidates(candidates, rows, X)
         with self.model_.lock:
             start = int(self.model_.state.counters[ROUND]) if start is None else start
             chosen, found = self.model_.choose(rows, self.settings_to_serve(), allowed, explored, start)
@@ -94,6 +94,7 @@ class ServingLearner(LabelLearner):
             self.begin()
         X = in_seen_order(X, self)
         rows, encoder = self.encoded(X)
+        candidates = by_row(candidates, X, "candidates")
         served = self._checked_served(len(rows), label, probability, candidates)
         costs = np.full((len(rows), len(self.classes_)), np.nan)
         costs[np.arange(len(rows)), served.labels] = _seen_costs(cost, len(rows))

@@ -147,10 +147,17 @@ class SimulatingLearner(PersistentLearner):
             purse,
             parts,
         )
-        offset = found.offset
-        self._tell(None, rows, self.classes_, found.cost, found.asked, candidates, truth=found.truth, offset=offset)
-        if run.names is not None:
-            self.feature_names_in_ = run.names
+        self._tell(
+            None,
+            rows,
+            self.classes_,
+            found.cost,
+            found.asked,
+            candidates,
+            truth=found.truth,
+            offset=found.offset,
+            names=run.names if run.done == 0 else None,  # ledgers need them once
+        )
         run.done, run.at_limit = span.stop, not found.complete
         if len(record.mask):
             record.mask[span] = found.asked_costs

@@ -6,13 +6,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, PASSIVE, ROUND, TRUTHS_QUERIED
 from coalface.learner.budget import Budget, Counts
 from coalface.learner.forecasting import Forecast, Interval, Pace, asked_history, interval_of
 from coalface.learner.purse import Purse
-from coalface.learner.state import LearnerState
+from coalface.learner.settings import settings_for
+from coalface.learner.state import DEFAULTS, LearnerState
 
 
 class SpendingLearner(LearnerState):
@@ -55,7 +57,7 @@ class SpendingLearner(LearnerState):
         found = Budget.of(budget)
         if found.by_label and hasattr(self, "model_"):
             now = now._replace(asked=tuple(self._asked_by_label().tolist()))
-        self.budget = replace(found, since=now)
+        self.budget = self._keepable(replace(found, since=now))
         return self
 
     def forecast(self, n_examples: int, price: Any = None, *, price_per_example: float = 0.0) -> Forecast:
@@ -83,11 +85,19 @@ class SpendingLearner(LearnerState):
 
     # -- internals --------------------------------------------------------------------------------
 
+    def _keepable(self, budget: Budget) -> Budget:
+        """The budget; an InputError if the learner could not keep it."""
+        labels = getattr(self, "classes_", self.classes)
+        names = [] if labels is None else label_array(labels).tolist()
+        budget.prices_of(names)
+        settings_for(len(names), {**DEFAULTS, **vars(self), "budget": budget})
+        return budget
+
     def _to_be_asked(self, coming: int) -> tuple[Interval, Interval]:
         """The examples, and their costs, that will be asked about."""
         with self.model_.lock:
             settings, counters = self.model_.resolved(self.settings_for()), self.model_.state.counters.copy()
-        most = min(float(settings.n_labels), settings.price_of_truth)
+        most = min(float(self.model_.active.sum()), settings.price_of_truth)
         if settings.rule == PASSIVE:
             return Interval.exactly(coming), Interval.exactly(most * coming)
         history, done, warm_up = asked_history(counters), int(counters[ROUND]) - 1, max(settings.warm_up, 0)
@@ -113,7 +123,8 @@ class SpendingLearner(LearnerState):
         purse, since = Purse(budget, self.classes_.tolist(), truth), budget.since
         examples, truths = self.examples_queried_ - since.examples, self.truths_queried_ - since.truths
         if budget.by_label:
-            asked = self._asked_by_label() - (np.array(since.asked, np.int64) if since.asked else 0)
+            asked = self._asked_by_label()
+            asked[: len(since.asked)] -= np.array(since.asked, np.int64)  # labels that were added since have no count
         else:  # only the sum matters, and the counts by label have those of true labels, too
             asked = np.zeros(len(self.classes_), np.int64)
             asked[0] = max(self.costs_queried_ - since.costs, 0)
@@ -134,7 +145,8 @@ class SpendingLearner(LearnerState):
         extra = finite_number("price_per_example", per_example, 0.0)
         if not given.by_label:
             return Interval.exactly(given.price_per_cost), extra
-        prices, asked = given.prices_of(self.classes_.tolist()), self._asked_by_label()
+        active = self.model_.active
+        prices, asked = given.prices_of(self.classes_[active].tolist()), self._asked_by_label()[active]
         mean = float(np.dot(prices, asked + 1) / (asked + 1).sum())
         room = len(prices) / (len(prices) + asked.sum())  # how far the mix of labels may still move
         return Interval(mean, mean + room * (prices.min() - mean), mean + room * (prices.max() - mean)), extra
@@ -147,7 +159,7 @@ class SpendingLearner(LearnerState):
         left = max(budget.amount - self.spent_, 0.0)
         per_example, per_cost = budget.prices[0], 0.0
         if budget.examples is None:
-            per_cost = min(budget.price_per_cost.values()) if budget.by_label else budget.price_per_cost
+            per_cost = float(budget.prices_of(self.classes_[self.model_.active].tolist()).min())
         if per_cost:
             costs = costs.at_most(left / per_cost)
         if per_example:

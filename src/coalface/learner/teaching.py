@@ -185,8 +185,12 @@ class TeachingLearner(DecidingLearner):
         encoder: Encoder | None = None,
         offset: Any = None,
         served: ServedLabels | None = None,
+        names: NDArray[np.object_] | None = None,
     ) -> None:
-        """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
+        """Check the answers, write them to the ledger, then learn them; a failed check changes nothing.
+
+        ``names`` are those of the features, by default the columns of ``X``.
+        """
         X = in_seen_order(X, self)
         rows, encoder = (rows, encoder) if rows is not None else self.encoded(X)
         n_rows, recorder = len(rows), self._recorder
@@ -196,10 +200,10 @@ class TeachingLearner(DecidingLearner):
         asked, candidates = by_row(asked, X, "asked"), by_row(candidates, X, "candidates")
         unit = check_cost(cost, n_rows, labels, scale)
         given = unit if recorder is None else scale.within(cost)
-        known_part = None if offset is None else self._offsets(rows, labels, offset)
+        known_part = None if offset is None else self._offsets(X, rows, labels, offset)
         rounds = told_arrays(unit, labels, asked, candidates, recorded, truth, known_part)
         check_width(rows, self)
-        names = self._names_of(X, encoder)
+        names = self._names_of(X, encoder) if names is None else names
         begun = hasattr(self, "model_")
         self._refuse_changed()
         model = self.model_ if begun else self._new_model(labels)

@@ -143,7 +143,7 @@ def rounds_from_arrays(
                 outlook=None if late or not len(arrays.outlook) else outlook_of(texts, arrays.outlook[i]),
                 ask_truth=len(arrays.truth) > 0 and bool(arrays.truth[i]),
                 truth=None if truth is None or truth[i] == UNKNOWN else texts[truth[i]],
-                offset={} if late or not len(arrays.offsets) else _known_part(texts, arrays.offsets[i], span),
+                offset={} if not len(arrays.offsets) else _known_part(texts, arrays.offsets[i], span),
                 costs={texts[k]: float(cost[i, k]) if known[i, k] else None for k in answered},
                 unasked=tuple([texts[k] for k in answered if not asked[i, k]]),
                 served=None if served is None else texts[served.labels[i]],

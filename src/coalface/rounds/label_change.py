@@ -23,7 +23,8 @@ class LabelChange:
     """One change of the labels: ``kind`` is "add", "rename" or "retire", ``round`` the first round after it.
 
     Adding a retired label brings it back. A new label of a learner with known costs of true labels comes with
-    ``cost_matrix``, the costs of all labels.
+    ``cost_matrix``, the costs of all labels. In a ledger, ``budget`` is the one that began just before the change,
+    empty if one ended.
 
     >>> change = LabelChange("rename", "walk", round=14, new_name="hike")
     >>> LabelChange.from_json(change.to_json()) == change
@@ -37,11 +38,13 @@ class LabelChange:
     round: int
     new_name: Any = None
     cost_matrix: Matrix | None = None
+    budget: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The change as plain JSON values."""
         line = {"labels": self.kind, "label": self.label, "round": self.round}
         line |= {} if self.new_name is None else {"new_name": self.new_name}
+        line |= {} if self.budget is None else {"budget": dict(self.budget)}
         return line | ({} if self.cost_matrix is None else {"cost_matrix": [list(row) for row in self.cost_matrix]})
 
     @classmethod
@@ -55,11 +58,14 @@ class LabelChange:
                 int(line["round"]),
                 line.get("new_name"),
                 None if matrix is None else tuple(tuple(float(cost) for cost in row) for row in matrix),
+                line.get("budget"),
             )
         except (KeyError, TypeError) as problem:
             raise ValueError(f"a change of labels has no usable {problem}") from None
         if parsed.kind not in _KINDS:
             raise ValueError(f'"labels" must be one of {", ".join(map(repr, _KINDS))}, got {shortened(parsed.kind)}')
+        if not isinstance(parsed.budget, Mapping | None):
+            raise ValueError(f'"budget" must be an object, got {shortened(parsed.budget)}')
         return parsed
 
 
@@ -69,7 +75,7 @@ def change_of(
     """The one change that is asked for, at no round yet; an InputError if there is not exactly one.
 
     >>> change_of(rename="walk", to="hike")
-    LabelChange(kind='rename', label='walk', round=0, new_name='hike', cost_matrix=None)
+    LabelChange(kind='rename', label='walk', round=0, new_name='hike', cost_matrix=None, budget=None)
     """
     given = [name for name, value in (("add", add), ("rename", rename), ("retire", retire)) if value is not None]
     if len(given) != 1:

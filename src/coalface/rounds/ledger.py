@@ -144,9 +144,9 @@ class Recorder:
         self.incomplete = learned
         written = list(entries)
         first = written[0] if written else None
-        if isinstance(first, Round) and budget != self.budget:
+        if first is not None and budget != self.budget:
             written[0] = replace(first, budget=budget)
         self.ledger.append(written)
-        self.budget = budget if isinstance(first, Round) else self.budget
+        self.budget = self.budget if first is None else budget
         self.has_encoder |= any(isinstance(one, Round) and one.encoder is not None for one in written)
         self.incomplete = False

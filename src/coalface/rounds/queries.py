@@ -258,6 +258,8 @@ class Queries:
     def with_later_labels(self, classes: NDArray[Any], cost: Any = None) -> tuple[Any, "Queries"]:
         """The answers (n, K), if there are any, and these questions, with columns for labels that were added since.
 
+        A later label has no known part of its cost.
+
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"])
         >>> queries = learner.ask([[1.0]])
@@ -288,6 +290,7 @@ class Queries:
             propensity=_with_columns(self.propensity, more, 0.0),
             classes=classes,
             outlook=outlook,
+            offset=None if self.offset is None else _with_columns(self.offset, more, 0.0),
         )
 
     def __len__(self) -> int:

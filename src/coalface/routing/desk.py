@@ -203,7 +203,7 @@ def _as_examples(example: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _check_outcome(one: Outcome) -> None:
-    if one.loss is not None and not 0.0 <= one.loss <= 1.0:
-        raise InputError(f"loss must lie between 0 and 1, or be null, got {one.loss} for {one.model!r}.")
-    if one.price is not None and not 0.0 <= one.price < np.inf:
-        raise InputError(f"price must be at least 0, or be null, got {one.price} for {one.model!r}.")
+    if one.loss is not None and not (isinstance(one.loss, int | float) and 0.0 <= one.loss <= 1.0):
+        raise InputError(f"loss must lie between 0 and 1, or be null, got {shortened(one.loss)} for {one.model!r}.")
+    if one.price is not None and not (isinstance(one.price, int | float) and 0.0 <= one.price < np.inf):
+        raise InputError(f"price must be at least 0, or be null, got {shortened(one.price)} for {one.model!r}.")

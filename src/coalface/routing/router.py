@@ -12,7 +12,7 @@ from coalface.data.encoding.table import is_raw, table_of
 from coalface.data.frames import by_label
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number
-from coalface.errors import FileFormatError, InputError, in_one_line
+from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.classifiers import CoalClassifier
 from coalface.models.contract import CostModel
@@ -130,7 +130,7 @@ class Router:
             true,
             price if paid is None else as_cost_array(by_label(paid, self.models, "paid")),
             models=self.models.tolist(),
-            weights=usual_weights(price) if quality_weights is None else quality_weights,
+            weights=usual_weights(price) if quality_weights is None else _weights(quality_weights),
             chosen=self.value_of_quality,
         )
 
@@ -152,6 +152,8 @@ class Router:
     def tell(self, X: Any, loss: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
         """Learn the known losses (n, K), NaN elsewhere; the arguments are those of ``CoalClassifier.tell``."""
         offset = asked.offset if isinstance(asked, Queries) else self.offset(X)
+        if isinstance(asked, Queries) and len(asked.classes) < len(self.models):
+            (loss, asked), offset = asked.with_later_labels(self.models, loss), self.offset(X)
         self.learner.tell(X, loss, asked, late, candidates=candidates, offset=offset)
         mask = asked.mask if isinstance(asked, Queries) else asked
         known = ~np.isnan(as_cost_array(by_label(loss, self.models, "loss")))
@@ -161,6 +163,10 @@ class Router:
 
     def interview(self, X: Any, answer: Callable[[int, Any], float], *, candidates: Any = None) -> Self:
         """Ask about each example, one outcome after another, then learn them; ``answer(i, model)`` gives the loss."""
+        if not callable(answer):
+            raise InputError(
+                f"answer must be a function that returns the loss of a model on example i, got {shortened(answer)}."
+            )
         prices, column = self.asking_price(X), {model: k for k, model in enumerate(self.models.tolist())}
 
         def paid(i: int, model: Any) -> float:
@@ -261,6 +267,10 @@ class Router:
 
     def __repr__(self) -> str:
         return f"Router({self.models.tolist()}, value_of_quality={self.value_of_quality:g})"
+
+
+def _weights(given: Any) -> list[float]:
+    return [checked_weight("quality_weights", one) for one in np.ravel(np.asarray(given, object)).tolist()]
 
 
 def _n_rows(X: Any) -> int:

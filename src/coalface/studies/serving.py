@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost, check_mask
-from coalface.data.frames import by_label, in_seen_order
+from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.numbers import flag, number
 from coalface.errors import InputError
 from coalface.kernels.state import NO_ROUNDS
@@ -70,11 +70,12 @@ def simulate_serving(
     buys = flag({"ask": ask}, "ask")
     X = in_seen_order(X, learner)
     rows, encoder = learner.encoded(X, allow_empty=False)
+    cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
     labels = learner.resolve_classes(classes, cost)
     scale = CostScale.of(learner.cost_bounds)
     given = by_label(cost, labels, "cost")
     unit = check_cost(given, len(rows), labels, scale)
-    allowed = None if candidates is None else check_mask(candidates, len(rows), labels, "candidates")
+    allowed = _allowed(learner, candidates, len(rows), labels)
     _refuse_gaps(unit, allowed)
     places = checked_order(order, len(rows))
     run = ServedRun(
@@ -92,6 +93,15 @@ def simulate_serving(
         learner.serve_rows(rows, run, _PIECE)
     served = scale.within(np.asarray(given)[places, run.labels])
     return ServedCurve(labels[run.labels], run.chances, served, learner.costs_queried_ - bought_before)
+
+
+def _allowed(learner: CostClassifier, candidates: Any, n_rows: int, labels: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """The labels (n, K) that may be served, without retired ones; None: all."""
+    allowed = None if candidates is None else check_mask(candidates, n_rows, labels, "candidates")
+    if not learner.retired_:
+        return allowed
+    active = learner.labels_.active
+    return np.tile(active, (n_rows, 1)) if allowed is None else allowed & active
 
 
 def _refuse_gaps(unit: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> None:

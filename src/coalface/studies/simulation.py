@@ -179,7 +179,7 @@ class _Simulation:
         if candidates is not None:
             allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), known, "candidates")
             given = given._replace(candidates=allowed)
-        given = given._replace(**learner.known_parts(rows, known, **known_parts)._asdict())
+        given = given._replace(**learner.known_parts(X, rows, known, **known_parts)._asdict())
         self.order = checked_order(order, len(rows))
         self.price = None
         if price is not None:
