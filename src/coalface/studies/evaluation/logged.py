@@ -11,7 +11,7 @@ w = (probability that the new policy serves this label) / p, the estimates of th
 The 95 % intervals are Student's, of the self-normalised estimate by the delta method. Equal costs in m rows do not show
 that all costs are equal: by the rule of three, up to a share 3 / m may differ. So no interval reaches less far from its
 estimate than that share of the scale, with m the effective rows. They need enough rows where the policy may serve what
-was served: with fewer than ``LEAST_ROWS``, nothing is known. Estimates and intervals are cut off at the bounds of costs.
+was served: with fewer than ``LEAST_ROWS``, nothing is known. Estimates and intervals end at the bounds of costs.
 """
 
 from dataclasses import asdict, dataclass
