@@ -157,7 +157,8 @@ def _half_width(values: F64) -> float:
 
     if len(values) < 2:
         return 0.0
-    return float(stdtrit(len(values) - 1, _UPPER_TAIL)) * float(values.std(ddof=1)) / len(values) ** 0.5
+    quantile, deviation = float(stdtrit(len(values) - 1, _UPPER_TAIL)), float(values.std(ddof=1))
+    return quantile * deviation / float(np.sqrt(len(values)))
 
 
 def _within(scale: CostScale, mean: float, half: float) -> tuple[float, float, float]:
