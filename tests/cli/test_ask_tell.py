@@ -51,6 +51,14 @@ def test_a_line_without_a_question_is_short_and_closes_its_round(empty_model, ca
     assert (model.round_, model.costs_queried_) == (51, 0)
 
 
+def test_costs_of_served_labels_are_reported_apart_from_those_asked_for(empty_model, capsys):
+    line = {"indices": [0], "values": [1.0], "served": "refund", "probability": 0.5, "costs": {"refund": 0.2}}
+    log = "".join(json.dumps({"round": i + 1, **line}) + "\n" for i in range(7))
+    (empty_model.parent / "served.jsonl").write_text(log)
+    _, out, _ = run(capsys, "tell m.coal served.jsonl")
+    assert "m.coal: 7 costs of served labels seen, 7 in all\nm.coal: 0 costs counted" in out
+
+
 def test_explain_gives_a_range_and_a_reason_for_every_label(empty_model, capsys):
     for line in json_lines(run(capsys, "ask m.coal new.csv --max-costs 4 --explain")[1]):
         assert set(line["ranges"]) == set(line["reasons"]) == set(line["predicted"]) == set(LABELS)

@@ -62,6 +62,15 @@ def test_a_judge_labels_reports_its_spending_and_is_held_back_until_people_agree
     assert "held back" in out
 
 
+def test_a_run_may_limit_the_price_by_prices_of_tokens_alone(mail, endpoint, capsys):
+    assert "price_in and price_out" in refused(capsys, "label mail --annotator openai:gpt --budget price=0.12")
+    code, out, err = run(capsys, f"{LABEL} --budget price=0.02 --max-tokens 1000 --json")
+    done = json.loads(out)
+    assert (code, done["stopped"]) == (0, "budget-too-small"), err
+    assert 0 < done["calls"]["price"] == pytest.approx(endpoint.price(2.5, 10.0))
+    assert done["calls"]["price"] <= 0.02
+
+
 def test_the_prompt_is_shown_without_a_key_or_a_call(mail, capsys):
     code, out, _ = run(capsys, "label mail --annotator openai:gpt --show-prompt")
     assert code == 0

@@ -65,10 +65,13 @@ def test_report_reads_the_journal(folder, capsys):
         (("serve", "none.router"), "There is no router none.router. Train one with"),
         (("serve", "none.router", "--host", "0.0.0.0"), "so a token is needed. Set $COALFACE_ROUTE_TOKEN"),
         (("report", "none.router"), "There is no router"),
+        (("report", "saved.router", "nosuch"), "There is no file nosuch"),
+        (("train", "nosuch", "--model", "a.router"), "There is no file nosuch"),
     ],
 )
 def test_a_mistake_is_one_line(folder, capsys, monkeypatch, words, message):
     monkeypatch.delenv("COALFACE_ROUTE_TOKEN", raising=False)
+    Router(["small", "large"]).save("saved.router")
     code, _, err = run(capsys, "route", *words)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from coalface import Router
+from coalface import Encoder, Router
 from coalface.errors import ConflictError, FileFormatError, InputError, UnknownIdError, UnknownLabelError
 from coalface.routing.desk import Outcome, RoutingDesk
 from coalface.routing.web import routing_service
@@ -217,6 +217,25 @@ def _served(model):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     line = process.stdout.readline()
     return process, line.split(" is at ")[1].split()[0]
+
+
+def test_a_plain_text_means_the_only_column_whatever_it_is_called(journal):
+    router = Router(MODELS, PRICES, value_of_quality=4.0, model="online", features=Encoder(text=["prompt"]))
+    router.tell([{"prompt": "a sum"}, {"prompt": "a proof"}] * 20, [[0.0, 0.0], [1.0, 0.0]] * 20)
+    decision = RoutingDesk(router, journal).route("a proof")
+    assert (decision.model, decision.example) == ("large", {"prompt": "a proof"})
+    assert router.predict(["a sum", "a proof"]).tolist() == ["small", "large"]
+
+
+def test_a_plain_text_is_refused_with_the_columns_that_are_needed(journal):
+    router = Router(MODELS, PRICES, model="online", features=Encoder(text=["prompt"]))
+    router.tell([{"prompt": "a sum", "tokens": 3}, {"prompt": "a proof", "tokens": 9}], [[0.0, 0.0], [1.0, 0.0]])
+    client = TestClient(routing_service(RoutingDesk(router, journal)), raise_server_exceptions=False)
+    reply = client.post("/route", json={"example": "a proof"})
+    assert reply.status_code == 422
+    assert "the columns 'prompt', 'tokens'" in reply.json()["detail"]
+    with pytest.raises(InputError, match="the columns 'prompt', 'tokens'"):
+        router.predict(["a proof"])
 
 
 def test_lines_of_the_journal_are_json_that_people_can_read(desk, journal):

@@ -65,5 +65,6 @@ def test_missing_columns_models_and_prices_are_named(tmp_path):
         Outcomes.of_lines([])
     with pytest.raises(InputError, match="price is not known for 'middle'"):
         Outcomes.of_lines(LINES, models=["small", "large", "middle"]).mean_prices()
+    (tmp_path / "o.vw").touch()
     with pytest.raises(InputError, match="must be a table"):
         Outcomes.read(tmp_path / "o.vw")

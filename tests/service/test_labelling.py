@@ -122,10 +122,10 @@ def test_failures_are_retried_with_growing_pauses(tmp_path):
 @pytest.mark.parametrize(("retries", "count"), [(0, "1 time"), (1, "2 times")])
 def test_an_annotator_that_always_fails_stops_the_work_and_loses_no_question(tmp_path, retries, count):
     def clueless(_):
-        raise ValueError("no idea")
+        raise KeyError("delivery")
 
     desk = Desk(small_project(tmp_path / "p", n=10))
-    with pytest.raises(AnnotatorError, match=f"failed {count}: no idea"):
+    with pytest.raises(AnnotatorError, match=f"failed {count} on example '[^']+': KeyError: 'delivery'$"):
         Labelling(desk, clueless, retries=retries, pause=id).run()
     assert desk.progress().examples == 0
     assert desk.lease("ada").labels

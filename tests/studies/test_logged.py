@@ -21,7 +21,7 @@ def test_the_expectation_over_every_possible_log_is_the_cost_of_the_policy(metho
     for served in product(range(3), repeat=3):
         labels = np.array(served)
         chances = LOGGING[rows, labels]
-        report = policy_estimates(labels, COST[rows, labels], chances, POLICY, predicted)
+        report = policy_estimates(labels, COST[rows, labels], chances, POLICY, predicted, (-99.0, 99.0))  # no cut
         expected += chances.prod() * report[method].mean
     assert expected == pytest.approx((POLICY * COST).sum(axis=1).mean(), abs=1e-12)
 
@@ -56,6 +56,26 @@ def test_intervals_cover_the_true_cost_about_as_often_as_they_say() -> None:
         covered += [one.low <= truth <= one.high for one in report.estimates]
     assert (covered / 300 > 0.91).all()  # 3.2 standard deviations below 0.95
     assert (covered / 300 < 0.99).all()
+
+
+@pytest.mark.parametrize("cost", [0.0, 1.0])
+def test_a_mean_and_its_interval_are_cut_off_at_the_same_bounds(cost: float) -> None:
+    labels, policy = np.array([0, 1] * 10), np.tile([1.0, 0.0], (20, 1))  # predictions that are wrong by 1
+    chances = np.array([0.2, 0.8] * 10)
+    report = policy_estimates(labels, np.full(20, cost), chances, policy, np.full((20, 2), 1.0 - cost))
+    assert all(0.0 <= one.low <= one.mean <= one.high <= 1.0 for one in report.estimates)
+    assert report["doubly robust"].mean == cost
+
+
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_equal_costs_leave_room_for_the_share_of_other_costs_that_may_be_unseen(scale: float) -> None:
+    labels, policy = np.zeros(60, np.int64), np.tile([1.0, 0.0], (60, 1))
+    cost, predicted = np.full(60, 0.4 * scale), np.full((60, 2), 0.4 * scale)
+    report = policy_estimates(labels, cost, np.ones(60), policy, predicted, (0.0, scale))
+    unseen = 3 / 60  # with this share of other costs, 60 rows without any have a chance of 5 %
+    assert (1 - unseen) ** 60 == pytest.approx(0.05, abs=0.005)
+    for one in report.estimates:
+        assert (one.low, one.high) == pytest.approx(((0.4 - unseen) * scale, (0.4 + unseen) * scale))
 
 
 def test_nothing_is_known_about_a_policy_that_hardly_ever_serves_what_was_served() -> None:

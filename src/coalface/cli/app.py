@@ -101,6 +101,7 @@ _add(
     predict,
     "predict calls.coal new-calls.csv --costs > predictions.jsonl",
     "predict calls.coal 'pool/*.parquet' --executor processes --out predictions",
+    "predict tickets.coalface new-tickets.jsonl",
 )
 _add(
     app,

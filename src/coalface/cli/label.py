@@ -127,7 +127,7 @@ def label(
     who = name or ("program" if model is None else model.replace(":", "-"))
     desk = Desk(Project.open(folder))
     try:
-        desk.limit_run(numbers_in("--budget", budget))
+        desk.limit_run(numbers_in("--budget", budget), priced=bool(price_in or price_out))
         if model is not None or agreement is not None:
             desk.judge(who, agreement)
         if model is not None:

@@ -41,7 +41,10 @@ PoolExecutor = Annotated[
     typer.Option("--executor", help="For pools: threads (default), processes or dask://HOST:PORT."),
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="For pools: the number of workers; by default one per core.")]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that train or simulate --save wrote.")]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="A model that train, simulate --save or export (a .coalface file) wrote."),
+]
 ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="A project folder that init made.")]
 Format = Annotated[str, typer.Option("--format", help="auto, vw, svmlight, csv, jsonl, parquet, conll, npz or folder.")]
 Label = Annotated[str | None, typer.Option(help="CSV, JSON lines, Parquet: the column of the true label.")]

@@ -38,12 +38,14 @@ def tell(
     with exclusive(model):  # or another process would overwrite what this one learns
         current = NamedLearner.load(model)
         learner = current.learner
-        before, truths_before = learner.costs_queried_, learner.truths_queried_
+        before, truths_before, seen_before = learner.costs_queried_, learner.truths_queried_, learner.costs_seen_
         tell_lines(current, lines, str(answers), rows=block, late=late, fill_gaps=fill_gaps)
         current.save(model)
-    truths = learner.truths_queried_
+    truths, seen = learner.truths_queried_, learner.costs_seen_
     if truths:
         typer.echo(f"{model}: {counted(truths - truths_before, 'true label')} counted, {truths:,} in all")
+    if seen:
+        typer.echo(f"{model}: {counted(seen - seen_before, 'cost')} of served labels seen, {seen:,} in all")
     typer.echo(
         f"{model}: {counted(learner.costs_queried_ - before, 'cost')} counted, {learner.costs_queried_:,} in all on "
         f"{counted(learner.examples_queried_, 'example')}; next round {learner.round_:,}"

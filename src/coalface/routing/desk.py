@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.encoding.table import TEXT
 from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
 from coalface.files.journal import Journal
 from coalface.routing.report import RouteLog, RoutingReport, report_of
@@ -95,7 +97,7 @@ class RoutingDesk:
         self, example: Any, *, quality_weight: float | None = None, models: Sequence[str] | None = None
     ) -> Decision:
         """Choose a model for a request, given as its text or as a record of features."""
-        X, record = _as_examples(example)
+        X, record = self._as_examples(example)
         with self._lock:
             number = len(self.log.decisions) + self.log.forgotten + 1
             mask = self._mask(models)
@@ -165,7 +167,7 @@ class RoutingDesk:
             column = self._column[one.model]
             loss[0, column], asked[0, column] = np.nan if one.loss is None else one.loss, True
         late = decision.id in self.log.outcomes
-        X, _ = _as_examples(decision.example)
+        X, _ = self._as_examples(decision.example)
         self.router.tell(X, loss, asked, late)
         self.log.add_outcomes(decision.id, {one.model: one for one in outcomes})
 
@@ -184,6 +186,15 @@ class RoutingDesk:
         if len(self.log.decisions) > _MOST_DECISIONS:
             self.log.forget_oldest()
 
+    def _as_examples(self, example: Any) -> tuple[Any, dict[str, Any]]:
+        """A request as the learner takes it, and as the journal keeps it."""
+        if isinstance(example, str):
+            encoder: Encoder | None = getattr(self.router.learner, "encoder_", None)
+            example = {TEXT if encoder is None else encoder.text_column: example}
+        if not isinstance(example, Mapping) or not example:
+            raise InputError(f"example must be a text or an object of features, got {shortened(example)}.")
+        return [dict(example)], dict(example)
+
     def _mask(self, models: Sequence[str] | None) -> Any:
         if models is None:
             return None
@@ -191,15 +202,6 @@ class RoutingDesk:
         if unknown or not models:
             raise UnknownLabelError(unknown[0] if unknown else "", self._column)
         return np.array([[name in models for name in self._column]])
-
-
-def _as_examples(example: Any) -> tuple[Any, dict[str, Any]]:
-    """A request as the learner takes it, and as the journal keeps it."""
-    if isinstance(example, str):
-        example = {"text": example}
-    if not isinstance(example, Mapping) or not example:
-        raise InputError(f"example must be a text or an object of features, got {shortened(example)}.")
-    return [dict(example)], dict(example)
 
 
 def _check_outcome(one: Outcome) -> None:

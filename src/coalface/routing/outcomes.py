@@ -56,6 +56,8 @@ class Outcomes:
         format: str = "auto",
     ) -> "Outcomes":
         """The outcomes of a CSV, JSON lines or Parquet file; ``models`` are by default those of the file."""
+        if not path.exists():
+            raise FileFormatError(f"There is no file {path}. Check the path.")
         found = format_of(path, format)
         if found not in TABLES:
             raise InputError(f"{path} must be a table ({', '.join(TABLES)}), got {found}. Convert it.")

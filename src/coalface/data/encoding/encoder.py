@@ -112,8 +112,7 @@ class Encoder:
         >>> Encoder().fit([[1.0, "a"], [3.0, "b"]]).transform([[1.0, "b"]]).toarray()
         array([[-1.,  0.,  1.,  0.]], dtype=float32)
         """
-        table = table_of(X)
-        used = [column for column in self._columns() if not isinstance(column, LeftOutColumn)]
+        table, used = self._table(X), self._used()
         cells = [self._cells(table, column) for column in used]
         self._warn_of_new(table)
         narrow = csr_array(np.hstack([column.encode(found) for column, found in zip(used, cells, strict=True)]))
@@ -157,6 +156,24 @@ class Encoder:
                     ends[name] = (place, place + width)
                     place += width
         return ends
+
+    @property
+    def text_column(self) -> str:
+        """The column that a plain text means: the only one that examples need; an InputError if they need others.
+
+        >>> Encoder(text=["prompt"]).fit([{"prompt": "2 + 2?"}]).text_column
+        'prompt'
+        """
+        used = self._used()
+        names = dict.fromkeys(column.name for column in used)
+        texts = {column.name for column in used if isinstance(column, TextColumn | EmbeddedColumn)}
+        needed = {column.name for column in used if not column.optional} or texts or set(names)
+        if len(needed) > 1 or needed - (texts or needed):
+            raise InputError(
+                f"A plain text is not a whole example, because the first rows had the columns {_listed(names)}. Pass "
+                "records with these columns."
+            )
+        return needed.pop()
 
     def describe(self) -> str:
         """What is done to each column, one line per column."""
@@ -216,6 +233,17 @@ class Encoder:
         if self.columns is None:
             raise InputError("This encoder has not seen any rows yet. Call fit first.")
         return self.columns
+
+    def _used(self) -> list[EncodedColumn]:
+        return [column for column in self._columns() if not isinstance(column, LeftOutColumn)]
+
+    def _table(self, X: Any) -> Table:
+        """The columns of X; plain texts are those of the column that they mean."""
+        table = table_of(X)
+        if not table.texts:
+            return table
+        (cells,) = table.columns.values()
+        return table._replace(columns={self.text_column: cells}, records=True)
 
     def _kind(self, name: str, cells: Cells, table: Table) -> str:
         named = next((option for option, names in self.named.items() if name in names), None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from coalface.errors import ConflictError, InputError
+from coalface.errors import CoalfaceError, ConflictError, InputError
 from coalface.service.annotators.programs import Annotator, AnnotatorError, NoAnswerError, RunEndedError, reply_of
 from coalface.service.annotators.rates import Rates
 from coalface.service.desk.checks import parsed_question
@@ -193,7 +193,9 @@ class Labelling:
             except Exception as problem:
                 if attempt >= self.retries or self._stopped == "interrupted":
                     times = "1 time" if attempt == 0 else f"{attempt + 1} times"
-                    raise AnnotatorError(f"The annotator failed {times}: {problem}") from None
+                    raise AnnotatorError(
+                        f"The annotator failed {times} on example {question.example_id!r}: {_said(problem)}"
+                    ) from None
                 self._pause(self.backoff * 2.0**attempt)
                 attempt += 1
                 self._rates.end(question.labels)
@@ -241,3 +243,8 @@ def plain_question(project: Project, question: Question) -> dict[str, Any]:
         "cost_bounds": list(project.cost_bounds),
         "true_label": question.true_label,
     }
+
+
+def _said(problem: Exception) -> str:
+    """What went wrong; with the kind of error, unless its message was written to stand alone."""
+    return str(problem) if isinstance(problem, CoalfaceError) else f"{type(problem).__name__}: {problem}"

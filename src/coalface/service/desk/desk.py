@@ -108,10 +108,11 @@ class Desk:
             found = self._queue.lease(annotator, lasting, without, most_held)
             return found if isinstance(found, NoQuestion) else self._question(found)
 
-    def limit_run(self, budget: Mapping[str, float]) -> None:
+    def limit_run(self, budget: Mapping[str, float], *, priced: bool = False) -> None:
         """Spend at most so many "examples" and "costs", and so much "price", from now until the desk is closed.
 
-        What annotators hold now counts as spent. The budget of the project holds, too.
+        What annotators hold now counts as spent. The budget of the project holds, too. ``priced`` says that the
+        annotator gives prices of its own, as an LLM judge with prices of tokens does.
         """
         for name, value in budget.items():
             if name not in ("examples", "costs", "price") or not 0 <= value < math.inf:
@@ -120,10 +121,10 @@ class Desk:
                     "in the [budget] of project.toml."
                 )
         limits, state = self.project.limits, self._live
-        if "price" in budget and not (limits.has_prices or limits.price_in or limits.price_out):
+        if "price" in budget and not (priced or limits.has_prices or limits.price_in or limits.price_out):
             raise InputError(
                 "The project must say what questions cost if a run has a budget in price. Set price_per_cost in the "
-                "[budget] of project.toml."
+                "[budget] of project.toml, or for an LLM judge price_in and price_out."
             )
         with state.lock:
             spent = state.counters.spent + limits.spent_on(*self.store.outstanding(state.clock()))

@@ -8,8 +8,10 @@ w = (probability that the new policy serves this label) / p, the estimates of th
 - doubly robust: the mean predicted cost of the policy, plus the mean of w (c - predicted cost of the served label);
   unbiased like the first, and the steadier the better the predictions are.
 
-The 95 % intervals are Student's, of the self-normalised estimate by the delta method, cut off at the bounds of costs.
-They need enough rows where the policy may serve what was served: with fewer than ``LEAST_ROWS``, nothing is known.
+The 95 % intervals are Student's, of the self-normalised estimate by the delta method. Equal costs in m rows do not show
+that all costs are equal: by the rule of three, up to a share 3 / m may differ. So no interval reaches less far from its
+estimate than that share of the scale, with m the effective rows. They need enough rows where the policy may serve what
+was served: with fewer than ``LEAST_ROWS``, nothing is known. Estimates and intervals end at the bounds of costs.
 """
 
 from dataclasses import asdict, dataclass
@@ -25,6 +27,7 @@ from coalface.learner.estimator import CostClassifier
 
 LEAST_ROWS = 10
 _UPPER_TAIL = 0.975
+_RULE_OF_THREE = 3.0
 F64 = NDArray[np.float64]
 
 
@@ -87,13 +90,15 @@ def policy_estimates(
     normalised = float(weights @ cost) / total if total else float("nan")
     around = normalised + weights * (cost - normalised) / max(total / len(rows), 1e-300) if total else weights
     robust = (policy * predicted).sum(axis=1) + weights * (cost - predicted[rows, served])
+    effective = total * total / float(weights @ weights) if total else 0.0
+    least = _RULE_OF_THREE / effective * (scale.ceiling - scale.floor) if enough else float("inf")
     return LoggedReport(
         rows=len(rows),
         matched=matched,
-        effective_rows=total * total / float(weights @ weights) if total else 0.0,
+        effective_rows=effective,
         logged_cost=float(cost.mean()),
         estimates=tuple(
-            PolicyEstimate(method, mean, *_interval(values, mean, scale, enough=enough))
+            PolicyEstimate(method, *_within(scale, mean, max(_half_width(values), least)))
             for method, mean, values in (
                 ("inverse propensity", float((weights * cost).mean()), weights * cost),
                 ("self-normalised", normalised, around),
@@ -146,12 +151,19 @@ def evaluate_logged(
     )
 
 
-def _interval(values: F64, mean: float, scale: CostScale, *, enough: bool) -> tuple[float, float]:
-    """The ends of the interval of a mean of these values, within the bounds of costs."""
+def _half_width(values: F64) -> float:
+    """Half the width of Student's interval of a mean of these values; 0 if there is only one."""
     from scipy.special import stdtrit
 
-    if not enough:
-        return scale.floor, scale.ceiling
-    half = float(stdtrit(len(values) - 1, _UPPER_TAIL)) * float(values.std(ddof=1)) / len(values) ** 0.5
-    low, high = np.clip([mean - half, mean + half], scale.floor, scale.ceiling).tolist()
-    return low, high
+    if len(values) < 2:
+        return 0.0
+    quantile, deviation = float(stdtrit(len(values) - 1, _UPPER_TAIL)), float(values.std(ddof=1))
+    return quantile * deviation / float(np.sqrt(len(values)))
+
+
+def _within(scale: CostScale, mean: float, half: float) -> tuple[float, float, float]:
+    """An estimate and the ends of its interval, within the bounds of costs; all costs if the width is infinite."""
+    if half == float("inf"):
+        return float(np.clip(mean, scale.floor, scale.ceiling)), scale.floor, scale.ceiling
+    mean_, low, high = np.clip([mean, mean - half, mean + half], scale.floor, scale.ceiling).tolist()
+    return mean_, low, high
