@@ -175,7 +175,7 @@ class RoutingDesk:
         if "decision" in line:
             decision = Decision.from_json(line["decision"])
             if not hasattr(self.router.learner, "encoder_"):
-                self.router.ask(_as_examples(decision.example)[0])  # the first request says how examples are read
+                self.router.ask(self._as_examples(decision.example)[0])  # the first request says how examples are read
             self._keep(decision)
             return
         decision = self.log.decisions[line["of"]]
