@@ -51,7 +51,7 @@ def versions_after(tmp_path, monkeypatch):
     """A function that gives the code versions of all learners after a line was added to one source file."""
     copy = tmp_path / "coalface"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(coalface, "__file__", str(copy / "__init__.py"))
+    monkeypatch.setattr(cells, "__file__", str(copy / "studies" / "cells.py"))
     study = small_study(lines='[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.vw]\nlearner = "vw"')
 
     def versions(file, line):

@@ -78,7 +78,7 @@ def _code_version(learner: str) -> str:
     digest = hashlib.sha256()
     more = _DECISIVE_FOR_TAGGERS if learner == learners.TAGGER else ()
     for source in _sources(root, (*_DECISIVE, *more)):
-        digest.update(f"{source.relative_to(root).as_posix()}\0{_meaning(source.read_text('utf-8'))}".encode())
+        digest.update(f"{source.relative_to(root).as_posix()}\0{_hash_of_meaning(source.read_text('utf-8'))}".encode())
     package = "" if learner in learners.OURS else BASELINES[learner].package
     if package:
         digest.update(f"{_version_of(package)} {_version_of('scikit-learn')}".encode())
@@ -90,6 +90,11 @@ def _sources(root: Path, packages: Iterable[str]) -> list[Path]:
     found = [source for name in packages for source in sorted([root / name, *(root / name).rglob("*.py")])]
     excluded = [root / name for name in _NOT_DECISIVE]
     return [path for path in found if path.is_file() and not any(folder in path.parents for folder in excluded)]
+
+
+@cache  # most learners share their files
+def _hash_of_meaning(source: str) -> str:
+    return hashlib.sha256(_meaning(source).encode()).hexdigest()
 
 
 def _meaning(source: str) -> str:
