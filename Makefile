@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check format bench studies figure wheel-demo clean
+.PHONY: help install demo test test-all test-oldest check format docs dist bench studies figure wheel-demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,10 +22,21 @@ demo: $(READY)  ## run the main job on bundled data: a table and an HTML report
 	$(BIN)/coalface demo
 
 test: $(READY)  ## run the test suite, including doctests
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m tests.precompile
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
-test-all: $(READY)  ## run the slow tests: kills, browsers, clusters and fuzzing
-	$(BIN)/python -m pytest -n auto -m slow
+test-all: $(READY)  ## run the slow tests: kills, browsers, clusters, fuzzing, baselines
+	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
+
+test-oldest:  ## run the tests of the library with the oldest dependencies that it allows
+	$(PYTHON) -m venv build/oldest
+	$(PYTHON) packaging/oldest.py > build/oldest/constraints.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/oldest/constraints.txt \
+	  --editable '.[app,embeddings,parquet,postgres,zstd]' hypothesis pandas pytest pytest-xdist \
+	  vowpalwabbit==9.11.9
+	build/oldest/bin/python -m pytest -n auto --dist loadfile -m "not slow" -W ignore::pytest.PytestRemovedIn10Warning \
+	  -W ignore::pyparsing.warnings.PyparsingDeprecationWarning \
+	  tests/compatibility tests/data tests/files tests/learner tests/models tests/rounds
 
 check: $(READY)  ## run ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check .
@@ -36,6 +47,15 @@ check: $(READY)  ## run ruff, mypy --strict and the import contracts
 format: $(READY)  ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY)  ## build the documentation site into build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+dist: $(READY)  ## build and check the wheel and the source distribution in build/dist
+	rm -rf build/dist
+	$(BIN)/python -m build --outdir build/dist .
+	$(BIN)/twine check --strict build/dist/*
+	$(BIN)/check-wheel-contents build/dist/*.whl
 
 bench: $(READY)  ## measure speed and memory against Vowpal Wabbit (COALFACE_DATA=... for real data)
 	$(BIN)/python -m benchmarks
@@ -53,6 +73,7 @@ figure: $(READY)  ## redraw the figures of the README and the documentation
 	$(BIN)/python docs/figures/theory.py
 	$(BIN)/python docs/figures/search.py
 	$(BIN)/python docs/figures/which_model.py
+	$(BIN)/python docs/figures/ranges.py
 
 wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
 	rm -rf build/wheel-demo

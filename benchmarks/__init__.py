@@ -22,6 +22,8 @@ run alone, as in ``python -m benchmarks.embeddings``.
 ``oracle_calls``        OracleCoalClassifier: oracle calls per end of a range
 ``labelling_load``      the labelling service under many annotators; ``labelling_kills``: under kills
 ``fork_server``         a process that starts coalface commands at once, for ``labelling_kills``
+``kill_crew``           the people of ``labelling_kills``; ``kill_inspection``: what is left
+``half_open``           the slow clients of ``labelling_load``
 ``desk_load``           a desk without HTTP under load; ``desk_against_simulation``: compared with simulate
 ``walks``               how many source files one action passes through
 ``figures, report``     measured values and their targets; the table and the JSON

@@ -1,12 +1,17 @@
 """How long annotators wait: many simulated people with pauses, and the service on the same machine.
 
-``python -m benchmarks.labelling_load [ANNOTATORS [EXAMPLES [SECONDS [PAUSE]]]]``
+``python -m benchmarks.labelling_load [ANNOTATORS [EXAMPLES [SECONDS [PAUSE [PROJECTS [DISTURBED]]]]]]``
+
+The examples are shared out over the projects of one service. If DISTURBED is 1, slow clients hold 920 half-open
+connections, and a webhook receiver takes messages and never answers.
 """
 
 import asyncio
 import os
 import random
 import secrets
+import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,10 +23,11 @@ import numpy as np
 
 from benchmarks.labelling_kills import Server
 from coalface.service.project.project import Project
+from coalface.service.web.webhooks import new_secret
 
 N_LABELS, N_WORDS, LENGTH = 50, 20_000, 12
 RAMP = 30.0  # seconds until all annotators have started
-PATH = "/api/v1/projects/tickets"
+PATH = "/api/v1/projects/tickets"  # and the number of the project
 
 
 def texts(n: int) -> Iterator[dict[str, str]]:
@@ -44,13 +50,13 @@ def true_cost(text: str, label: str) -> float:
 class Annotators:
     """All annotators in one event loop, and their waiting times."""
 
-    def __init__(self, address: str, pause: float, end: float) -> None:
-        self.address, self.pause, self.end = address, pause, end
+    def __init__(self, address: str, pause: float, end: float, projects: int) -> None:
+        self.address, self.pause, self.end, self.projects = address, pause, end, projects
         self.waits: dict[str, list[float]] = {"next question": [], "answer": []}
         self.errors: list[str] = []
 
     async def work(self, number: int) -> None:
-        draw = random.Random(number)
+        draw, path = random.Random(number), f"{PATH}{number % self.projects}"
         headers = {"authorization": f"Bearer coal_{number}"}
         about = {"base_url": self.address, "headers": headers, "timeout": 60.0, "trust_env": False}
         async with httpx.AsyncClient(
@@ -58,13 +64,13 @@ class Annotators:
         ) as client:  # loading certificates takes 30 ms, which is not the server's
             await asyncio.sleep(draw.random() * RAMP)
             while time.monotonic() < self.end:
-                found = await self._timed("next question", client, f"{PATH}/queries:lease", {})
+                found = await self._timed("next question", client, f"{path}/queries:lease", {})
                 query = found["queries"][0] if found and found["queries"] else None
                 while query is not None and time.monotonic() < self.end:
                     await asyncio.sleep(draw.expovariate(1.0 / self.pause))
                     costs = {label: true_cost(query["content"]["text"], label) for label in query["labels"]}
                     body = {"query_id": query["id"], "lease_id": query["lease_id"], "costs": costs}
-                    receipt = await self._timed("answer", client, f"{PATH}/answers", body)
+                    receipt = await self._timed("answer", client, f"{path}/answers", body)
                     query = receipt and receipt["follow_up"]
 
     async def _timed(self, what: str, client: httpx.AsyncClient, path: str, body: dict) -> dict | None:
@@ -81,27 +87,68 @@ class Annotators:
         return answer.json()
 
 
-def main(annotators: str = "200", examples: str = "100000", seconds: str = "60", pause: str = "5") -> None:
+def made(folder: Path, n: int, share: range) -> Path:
+    """A project of ``n`` texts whose annotators are those of the share."""
+    labels = [str(k) for k in range(N_LABELS)]
+    project = Project.create(folder, texts(n), labels, cost_bounds=(0.0, 2.0))
+    store = project.open_store()
+    for number in share:
+        store.add_token(str(number), "annotator", f"coal_{number}")
+    store.close()
+    return project.folder
+
+
+class Disturbance:
+    """Slow clients and a webhook receiver that hangs, until it is closed."""
+
+    def __init__(self) -> None:
+        self.receiver = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.receiver.getsockname()[1]
+        self.clients: subprocess.Popen[bytes] | None = None
+
+    def begin(self, port: int) -> None:
+        """Start the slow clients in a process of their own, or they would slow the people who are measured."""
+        self.clients = subprocess.Popen([sys.executable, "-m", "benchmarks.half_open", str(port)])
+
+    def close(self) -> None:
+        if self.clients is not None:
+            self.clients.kill()
+            self.clients.wait()
+        self.receiver.close()
+
+
+def main(
+    annotators: str = "200",
+    examples: str = "100000",
+    seconds: str = "60",
+    pause: str = "5",
+    projects: str = "1",
+    disturbed: str = "0",
+) -> None:
+    n, disturbance = int(projects), Disturbance() if int(disturbed) else None
+    options = () if disturbance is None else ("--webhook", f"http://127.0.0.1:{disturbance.port}/")
+    os.environ["COALFACE_WEBHOOK_SECRET"] = new_secret()
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        labels = [str(k) for k in range(N_LABELS)]
-        project = Project.create(Path(folder) / "tickets", texts(int(examples)), labels, cost_bounds=(0.0, 2.0))
-        store = project.open_store()
-        for number in range(int(annotators)):
-            store.add_token(str(number), "annotator", f"coal_{number}")
-        store.close()
-        made = time.perf_counter()
-        server = Server(project.folder)
+        folders = [
+            made(Path(folder) / f"tickets{k}", int(examples) // n, range(k, int(annotators), n)) for k in range(n)
+        ]
+        created = time.perf_counter()
+        server = Server(*folders, options=options)
         server.start()
         started = time.perf_counter()
-        times = f"created in {made - begin:.0f} s, serving after {started - made:.1f} s"
-        print(f"{int(examples):,} texts, {N_LABELS} labels: {times}")
-        people = Annotators(server.address, float(pause), time.monotonic() + float(seconds))
+        times = f"created in {created - begin:.0f} s, serving after {started - created:.1f} s"
+        print(f"{int(examples):,} texts in {n} projects, {N_LABELS} labels: {times}", flush=True)
+        if disturbance is not None:
+            disturbance.begin(server.port)
+        people = Annotators(server.address, float(pause), time.monotonic() + float(seconds), n)
         try:
             asyncio.run(_all(people, int(annotators)))
             memory = Path(f"/proc/{server.process}/status").read_text().split("VmHWM:")[1].split()[0]
             ticks = Path(f"/proc/{server.process}/stat").read_text().rsplit(") ")[1].split()
         finally:
+            if disturbance is not None:
+                disturbance.close()
             server.kill()
             server.fork_server.close()
     busy = (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")

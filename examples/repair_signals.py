@@ -5,12 +5,15 @@ and smears spikes that are still there. What a step is worth shows only after th
 a roll-out. The learner decides which steps are worth one, then chooses pipelines for signals it has never seen.
 
     python examples/repair_signals.py
+
+It prints a table, and draws signals.svg: a broken signal, and what the chosen pipeline makes of it.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import detrend
 
@@ -102,22 +105,45 @@ def broken_signals(number: int, seed: int) -> list[Repair]:
     return found
 
 
+def draw(task: RepairTask, broken: Repair, pipeline: tuple[str, ...]) -> None:
+    """The signal before and after its pipeline, and the clean one."""
+    state = task.start(broken)
+    for tool in pipeline:
+        state = task.step(state, tool)
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    before, after = figure.subplots(2, sharex=True)
+    before.plot(broken.signal)
+    before.set_title("broken")
+    after.plot(broken.clean, color="lightgray")
+    after.plot(state.signal)
+    after.set_title(" -> ".join(pipeline) or "left as it is")
+    figure.savefig("signals.svg")
+
+
+def cost_of(task: RepairTask, signals: list[Repair], pipeline: tuple[str, ...]) -> float:
+    """The mean loss if every signal gets the same pipeline."""
+    states = [task.start(signal) for signal in signals]
+    for tool in pipeline:
+        states = [task.step(state, tool) for state in states]
+    return float(np.mean([task.loss(state) for state in states]))
+
+
 def main() -> None:
     """Learn from all roll-outs and from selected ones, and compare both with fixed pipelines."""
-    train, test, task = broken_signals(250, seed=0), broken_signals(200, seed=1), RepairTask()
+    train, test, task = broken_signals(200, seed=0), broken_signals(200, seed=1), RepairTask()
+    print(f"{'':22}{'pipelines run':>14}{'cost per signal':>17}")
     with ThreadPoolExecutor(2) as pool:
         for name, policy in {"all roll-outs": CoalClassifier(rule="passive"), "coalface": CoalClassifier()}.items():
             learner = SearchLearner(task, policy, executor=pool).fit(train)
-            error = -learner.score(test)
-            print(f"{name:14} {learner.rollouts_:5} pipelines run; the chosen pipelines cost {error:.3f}")
-    print(f"a signal that needs {sorted(test[3].faults)} gets {learner.predict([test[3]])[0]}")
+            print(f"{name:22}{learner.rollouts_:14,}{-learner.score(test):17.3f}")
     for name, fixed in {"no tool": (), "every tool": tuple(TOOLS)}.items():
-        states = [task.start(signal) for signal in test]
-        for tool in fixed:
-            states = [task.step(state, tool) for state in states]
-        print(f"{name:14} costs {np.mean([task.loss(state) for state in states]):.3f}")
+        print(f"{name:22}{'':14}{cost_of(task, test, fixed):17.3f}")
     knowing = np.mean([task.rollout(signal, task.reference(signal)) for signal in test])
-    print(f"knowing the faults costs {knowing:.3f}")
+    print(f"{'knowing the faults':22}{'':14}{knowing:17.3f}")
+    worst = max(test, key=lambda signal: len(signal.faults))
+    chosen = learner.predict([worst])[0]
+    print(f"a signal that needs {sorted(worst.faults)} gets {chosen}")
+    draw(task, worst, chosen)
 
 
 if __name__ == "__main__":

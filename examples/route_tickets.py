@@ -4,12 +4,15 @@ Tickets arrive as text, one at a time. The annotator (here a table) is asked onl
 and whose cost is uncertain. Every answer is written to a ledger before it is learned.
 
     python examples/route_tickets.py
+
+It prints a table and the reasons for a question, and draws tickets.svg: questions per ticket as the learner learns.
 """
 
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from coalface import CoalClassifier, JsonLinesLedger
@@ -38,9 +41,24 @@ def tickets(number: int, seed: int) -> list[tuple[str, str]]:
     return drawn
 
 
+def draw(asked: list[int]) -> None:
+    """Questions per ticket, as a mean over the last 30."""
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(np.convolve(asked, np.ones(30) / 30, mode="valid"))
+    axes.set_ylim(0, len(QUEUES))
+    axes.set_xlabel("tickets")
+    axes.set_ylabel("questions per ticket")
+    figure.savefig("tickets.svg")
+
+
 def main() -> None:
-    """Learn from a stream of tickets, then test the model on new ones."""
+    """Learn from a stream of tickets, and test the model on new ones along the way."""
     words = HashingVectorizer(n_features=2**18, alternate_sign=False)
+    texts, queues = zip(*tickets(400, seed=1), strict=True)
+    new, new_cost = words.transform(texts), COST[[QUEUES.index(queue) for queue in queues]]
+    asked: list[int] = []
+    print(f"{'tickets':>8}{'costs asked for':>17}{'of':>7}{'mean cost on new tickets':>26}")
     with tempfile.TemporaryDirectory() as folder:
         ledger = JsonLinesLedger(Path(folder, "answers.jsonl"))
         learner = CoalClassifier(classes=QUEUES, mellowness=0.003).record_to(ledger)
@@ -49,15 +67,16 @@ def main() -> None:
             queries = learner.ask(x)
             cost = np.where(queries.mask, COST[QUEUES.index(queue)], np.nan)  # the annotator's answers
             learner.tell(x, cost, asked=queries)
+            asked.append(int(queries.mask.sum()))
+            if len(asked) in (75, 150, 300, 600):
+                everything, mean = len(asked) * len(QUEUES), -learner.score(new, cost=new_cost)
+                print(f"{len(asked):8}{learner.costs_queried_:17,}{everything:7,}{mean:26.3f}")
         rebuilt = CoalClassifier.from_ledger(ledger)
 
     print(learner.ask(words.transform(["hello my lawyer will write about the invoice"])).reason(0))
-    texts, queues = zip(*tickets(400, seed=1), strict=True)
-    cost = COST[[QUEUES.index(queue) for queue in queues]]
-    print(f"costs asked for: {learner.costs_queried_} of {600 * len(QUEUES)}")
-    print(f"mean cost on new tickets: {-learner.score(words.transform(texts), cost=cost):.3f}")
-    same = np.array_equal(learner.predict_cost(words.transform(texts)), rebuilt.predict_cost(words.transform(texts)))
+    same = np.array_equal(learner.predict_cost(new), rebuilt.predict_cost(new))
     print(f"the model rebuilt from the ledger is the same: {same}")
+    draw(asked)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ and the table has its best one on each dataset, chosen in hindsight.
 
     python studies/bandit.py                              every missing run, into studies/bandit/runs.csv
     python studies/bandit.py --data digits --orders 400   some of them
+    python studies/bandit.py --processes 14               several at a time
     python studies/bandit.py --table                      the table from the runs alone
 
 A run takes part of the training rows, at most ``ROWS``; the table says how many.
@@ -14,6 +15,7 @@ A run takes part of the training rows, at most ``ROWS``; the table says how many
 import argparse
 import csv
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -103,24 +105,29 @@ def finished() -> list[dict[str, Any]]:
         return list(csv.DictReader(file))
 
 
-def run(names: list[str], lines: list[str], orders: list[int]) -> None:
+def measured(task: tuple[str, str, int]) -> tuple[Any, ...]:
+    """The row of one run."""
+    name, line, order = task
+    examples, began = examples_of(name, order), time.perf_counter()
+    if line in OURS:
+        cost, bought = ours(line, examples, order)
+    else:
+        cost, bought = vowpal_wabbit(VW[line], examples, order), 0
+    return name, len(examples), line, order, f"{cost:.4f}", bought, f"{time.perf_counter() - began:.1f}"
+
+
+def run(names: list[str], lines: list[str], orders: list[int], processes: int) -> None:
     """Run what is missing; each run is written when it ends."""
     RESULTS.parent.mkdir(exist_ok=True)
     done = {(row["data"], row["line"], int(row["order"])) for row in finished()}
-    for line in lines:
-        for name in names:
-            for order in orders:
-                if (name, line, order) in done or (line == "default" and name not in SMALL):
-                    continue
-                examples, began = examples_of(name, order), time.perf_counter()
-                cost, bought = ours(line, examples, order) if line in OURS else (0.0, 0)
-                if line not in OURS:
-                    cost = vowpal_wabbit(VW[line], examples, order)
-                row = (name, len(examples), line, order, f"{cost:.4f}", bought, f"{time.perf_counter() - began:.1f}")
-                print(*row, flush=True)
-                is_new = not RESULTS.exists()
-                with RESULTS.open("a", encoding="utf-8", newline="") as file:
-                    csv.writer(file, lineterminator="\n").writerows([COLUMNS, row] if is_new else [row])
+    wanted = [(name, line, order) for order in orders for name in names for line in lines]
+    missing = [task for task in wanted if task not in done and not (task[1] == "default" and task[0] not in SMALL)]
+    with ProcessPoolExecutor(processes) as pool:
+        for row in (each.result() for each in as_completed([pool.submit(measured, task) for task in missing])):
+            print(*row, flush=True)
+            is_new = not RESULTS.exists()
+            with RESULTS.open("a", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([COLUMNS, row] if is_new else [row])
 
 
 def table() -> str:
@@ -162,10 +169,11 @@ def main() -> None:
     parser.add_argument("--data", nargs="*", default=list(DATA), choices=list(DATA))
     parser.add_argument("--lines", nargs="*", default=[*OURS, *VW], choices=[*OURS, *VW])
     parser.add_argument("--orders", nargs="*", type=int, default=list(ORDERS))
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--table", action="store_true", help="only print the table")
     options = parser.parse_args()
     if not options.table:
-        run(options.data, options.lines, options.orders)
+        run(options.data, options.lines, options.orders, options.processes)
     print(table())
 
 

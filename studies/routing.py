@@ -2,23 +2,27 @@
 
 Run it with the folder ``llm_routing`` in ``$COALFACE_DATA``::
 
-    python studies/routing.py run --out studies/routing --cache CACHE
+    python studies/routing.py run --out studies/routing --cache CACHE --processes 4
     python studies/routing.py report --out studies/routing
 
-``run`` adds lines to ``losses.csv`` and ``dollars.csv``, skips what they have, and can be stopped at any time.
-``report`` writes the tables and figures. Test prompts with an unknown outcome are left out.
+``run`` adds lines to ``losses.csv`` and ``dollars.csv.gz``, skips what they have, and can be stopped at any time.
+Vectors of sentences are computed once and kept in the cache, as ``NAME-train.npy`` and ``NAME-test.npy``. ``report``
+writes the tables and figures. Test prompts with an unknown outcome are left out.
 """
 
 import argparse
 import csv
 import gzip
+import io
 import json
 import os
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from routing_report import rows_in
 from scipy.sparse import csr_array, load_npz, save_npz
 
 from coalface import CoalClassifier, RidgeModel, Router, TradeOff, simulate
@@ -28,6 +32,7 @@ from coalface.studies.baselines.regressors import drawn_costs, predicted_costs
 
 SHARES = (0.05, 0.1, 0.2)
 N_COMPONENTS, N_TREES, N_NEIGHBOURS = 100, 50, 40
+TAIL = 800  # characters embedded: prompts of RouterBench begin with the same examples, and the question is at the end
 VALUE_OF_QUALITY = 0.05  # dollars for a wrong answer
 WEIGHTS = np.concatenate([[0.0], np.geomspace(1e-4, 100.0, 61), [np.inf]])
 
@@ -68,8 +73,9 @@ def task_of(name, features, cache):
     """One dataset with one kind of features."""
     train, test = prompts(name, "train"), prompts(name, "test")
     models = list(train[0]["cost"])
-    test = [row for row in test if not np.isnan(numbers([row], "cost", models)).any()]
     X, X_test = features_of(name, features, [[row["text"] for row in part] for part in (train, test)], cache)
+    known = ~np.isnan(numbers(test, "cost", models)).any(axis=1)
+    test, X_test = [row for row, is_known in zip(test, known, strict=True) if is_known], X_test[known]
     compact, compact_test = compact_of(name, features, X, X_test, cache)
     money = "dollars" in train[0]
     return Task(
@@ -80,16 +86,19 @@ def task_of(name, features, cache):
 
 
 def features_of(name, features, texts, cache):
-    """The features of training and test prompts; words are kept in the cache."""
+    """The features of training and test prompts, kept in the cache."""
+    ending = "npy" if features == "minilm" else "npz"
+    files = [Path(cache, f"{name}-{part}.{ending}") for part in ("train", "test")]
     if features == "minilm":
-        embed = SentenceEmbedder()  # it keeps its vectors on disk
-        return tuple(np.asarray(embed(part), np.float32) for part in texts)
-    files = [Path(cache, f"{name}-{part}.npz") for part in ("train", "test")]
+        if not all(file.exists() for file in files):
+            for file, part in zip(files, texts, strict=True):
+                np.save(file, SentenceEmbedder()([text[-TAIL:] for text in part]).astype(np.float16))
+        return tuple(np.load(file).astype(np.float32) for file in files)
     if not all(file.exists() for file in files):
         encoder = Encoder().fit([{"text": text} for text in texts[0]])
         for file, part in zip(files, texts, strict=True):
             save_npz(file, csr_array(encoder.transform([{"text": text} for text in part])))
-    return tuple(load_npz(file) for file in files)
+    return tuple(csr_array(load_npz(file)) for file in files)
 
 
 def compact_of(name, features, X, X_test, cache):
@@ -144,10 +153,11 @@ def rival(kind, task, share, drawn, seed):
 
 
 def learner_of(task, kind, seed, **settings):
-    """A new learner, and the training and test features that it takes: words, or what the rivals have."""
+    """A new learner, and the features that it takes: the words, or what the rivals have (all other kinds)."""
+    model = {"ridge": RidgeModel("light"), "online": "online"}.get(kind, "auto")
+    made = CoalClassifier(task.models, random_state=seed, model=model, **settings)
     if kind == "words":
-        return CoalClassifier(task.models, random_state=seed, **settings), task.X, task.X_test
-    made = CoalClassifier(task.models, random_state=seed, model=RidgeModel("light"), **settings)
+        return made, task.X, task.X_test
     return made, task.compact.astype(np.float32), task.compact_test.astype(np.float32)
 
 
@@ -182,11 +192,11 @@ def random_costs(task, share, seed):
 
 
 class Table:
-    """Lines of a CSV file; a line is made once."""
+    """Lines of a CSV file, which may be packed by gzip; a line is made once."""
 
     def __init__(self, path, columns, key):
         self.path, self.columns, self.key = path, columns, key
-        self.rows = list(csv.DictReader(path.open())) if path.exists() else []
+        self.rows = rows_in(path) if path.exists() else []
         self.have = {tuple(row[name] for name in key) for row in self.rows}
 
     def has(self, **values):
@@ -195,112 +205,123 @@ class Table:
 
     def add(self, rows):
         """Add lines."""
-        new = not self.path.exists()
-        with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, self.columns)
-            if new:
-                writer.writeheader()
-            writer.writerows(rows)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        if not self.path.exists():
+            writer.writeheader()
+        writer.writerows(rows)
+        plain = text.getvalue().encode()
+        with self.path.open("ab") as file:  # packed files one after another are one packed file
+            file.write(gzip.compress(plain, mtime=0) if self.path.suffix == ".gz" else plain)
         self.have |= {tuple(str(row[name]) for name in self.key) for row in rows}
 
 
-def loss_jobs(task, seed, heavy):
-    """The lines of one permutation: name, share bought, and what computes the predicted losses."""
-    for share in SHARES:
-        yield "random costs", str(share), lambda share=share: random_costs(task, share, seed)
-    for kind in ("knn", "forest") if heavy else ("knn",):
-        for drawn in ("examples", "costs"):
-            for share in (*SHARES, 1.0):
-                if share < 1.0 or drawn == "examples":
-                    name = f"{kind}, {drawn}" if share < 1.0 else kind
-                    yield name, str(share), lambda a=(kind, task, share, drawn, seed): (rival(*a), a[2])
-
-
-def run_learners(task, seed, table):
-    """Add the test losses of our learner along its run, active and passive, on words and on the rivals' features."""
-    for kind in ("words", "ridge"):
-        for rule in ("coal", "passive"):
+def our_lines(task, number):
+    """Our lines of a permutation, the first of which has number 0; each as in ``lines_of``."""
+    for kind in ("words", "dense", "ridge") if task.features == "words" else ("dense", "ridge", "online"):
+        passive = kind in ("words", "online") or (kind == "ridge" and number == 0)  # the order matters not to ridge
+        for rule in ("coal", "passive") if passive else ("coal",):
             name = f"{'coalface' if rule == 'coal' else 'passive'}, {kind}"
-            about = {"data": task.name, "features": task.features, "learner": name, "seed": seed}
-            if table.has(**about, asked="end"):
-                continue
-            points = along(task, kind, seed, rule=rule)
-            points = points[-1:] if rule == "passive" else points
-            asked = [*(str(share) for share in SHARES[: len(points) - 1]), "end"]
-            rows = zip(asked, points, strict=True)
-            table.add([{**about, "asked": a, "share": share, "loss": loss, "seconds": ""} for a, (share, loss) in rows])
-            print(f"{task.name} {task.features} {seed} {name}: {points}", flush=True)
+            yield "losses", name, "end", ("along", kind, rule)
+            if task.dollars is not None:
+                yield "dollars", name, "as it asks" if rule == "coal" else "1.0", ("router", kind, rule)
 
 
-def run_losses(task, seed, table, heavy):
-    """Add the test loss of every learner on one permutation."""
-    rows = np.arange(len(task.loss_test))
-    for name, share, predict in loss_jobs(task, seed, heavy):
-        about = {"data": task.name, "features": task.features, "learner": name, "asked": share, "seed": seed}
-        if table.has(**about):
-            continue
-        started = time.process_time()
-        predicted, part = predict()
-        mean = task.loss_test[rows, predicted.argmin(axis=1)].mean()
-        table.add([{**about, "share": part, "loss": mean, "seconds": round(time.process_time() - started, 2)}])
-        print(f"{task.name} {task.features} {seed} {name} {share}: {part:.3f} {mean:.4f}", flush=True)
+def lines_of(task, number):
+    """The lines of a permutation: the table, the learner, what is asked for, and how it is computed."""
+    yield from our_lines(task, number)
+    kinds = ("knn", "forest") if number < 3 else ("knn",)  # forests are slow
+    for table in ("losses", "dollars") if task.dollars is not None else ("losses",):
+        for share in SHARES:
+            if task.features == "words":
+                yield table, "random costs", str(share), ("random", share)
+            for kind in kinds:
+                yield table, f"{kind}, examples", str(share), ("rival", kind, "examples", share)
+                yield table, f"{kind}, costs", str(share), ("rival", kind, "costs", share)
+        for kind in kinds if number == 0 else ():  # with all outcomes, the order does not matter
+            yield table, kind, "1.0", ("rival", kind, "examples", 1.0)
 
 
-def router_jobs(task, seed):
-    """Who predicts losses where dollars count."""
+def predicted_by(task, seed, what, *of):
+    """The predicted test losses of a line, and the share of outcomes that it bought."""
+    if what == "random":
+        return random_costs(task, *of, seed)
+    if what == "rival":
+        kind, drawn, share = of
+        return rival(kind, task, share, drawn, seed), share
+    kind, rule = of
+    learner, X, X_test = learner_of(task, kind, seed)
     price = np.nanmean(task.dollars, axis=0)
-
-    def router(kind, rule):
-        model, (_, X, X_test) = {"words": "auto", "ridge": RidgeModel("light")}[kind], learner_of(task, kind, seed)
-        made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, model=model, rule=rule)
-        known_parts = {"offset": made.offset(X), "asking_price": made.asking_price(X)}
-        simulate(made.learner, X, task.loss, order=order_of(task, seed), **known_parts)
-        return made.predicted_loss(X_test), made.outcomes_known_ / task.loss.size
-
-    for kind in ("words", "ridge"):
-        yield f"coalface, {kind}", "as it asks", lambda kind=kind: router(kind, "coal")
-        yield f"passive, {kind}", "1.0", lambda kind=kind: router(kind, "passive")
-    for share in SHARES[1:]:
-        yield "random costs", str(share), lambda share=share: random_costs(task, share, seed)
-    for kind in ("knn", "forest"):
-        for share in (*SHARES[1:], 1.0):
-            yield kind, str(share), lambda a=(kind, task, share, "examples", seed): (rival(*a), a[2])
+    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, model=learner.model, rule=rule)
+    known_parts = {"offset": made.offset(X), "asking_price": made.asking_price(X)}
+    simulate(made.learner, X, task.loss, order=order_of(task, seed), **known_parts)
+    return made.predicted_loss(X_test), made.outcomes_known_ / task.loss.size
 
 
-def run_dollars(task, seed, table):
-    """Add the trade-off between loss and dollars of every learner on one permutation."""
+def loss_rows(task, seed, about, how):
+    """The rows of losses.csv: our learner along its run, passive at its end, a rival at its share."""
+    started = time.process_time()
+    if how[0] == "along":
+        points = along(task, how[1], seed, rule=how[2])
+        points = points[-1:] if how[2] == "passive" else points
+        asked = [*(str(share) for share in SHARES[: len(points) - 1]), "end"]
+    else:
+        predicted, share = predicted_by(task, seed, *how)
+        mean = task.loss_test[np.arange(len(predicted)), predicted.argmin(axis=1)].mean()
+        points, asked = [(share, mean)], [about["asked"]]
+    seconds = round(time.process_time() - started, 2)
+    rows = zip(asked, points, strict=True)
+    return [{**about, "asked": a, "share": share, "loss": loss, "seconds": seconds} for a, (share, loss) in rows]
+
+
+def dollar_rows(task, seed, about, how):
+    """The rows of dollars.csv.gz: the trade-off between loss and dollars."""
     price = np.broadcast_to(np.nanmean(task.dollars, axis=0), task.loss_test.shape)
     paid = np.where(np.isnan(task.dollars_test), price, task.dollars_test)
-    for name, share, predict in router_jobs(task, seed):
-        about = {"data": task.name, "features": task.features, "learner": name, "asked": share, "seed": seed}
-        if table.has(**about, weight=0.0):
-            continue
-        predicted, part = predict()
-        points = TradeOff.of(
-            predicted, price, task.loss_test, paid, models=task.models, weights=WEIGHTS, chosen=VALUE_OF_QUALITY
-        )
-        lines = zip(points.quality_weight.tolist(), points.loss.tolist(), points.price.tolist(), strict=True)
-        table.add([{**about, "weight": w, "share": part, "loss": lo, "dollars": d} for w, lo, d in lines])
-        at = points.loss[points.chosen] * VALUE_OF_QUALITY + points.price[points.chosen]
-        print(f"dollars {task.features} {seed} {name} {share}: {part:.3f} total {at:.5f}", flush=True)
+    predicted, part = predicted_by(task, seed, *how)
+    points = TradeOff.of(
+        predicted, price, task.loss_test, paid, models=task.models, weights=WEIGHTS, chosen=VALUE_OF_QUALITY
+    )
+    lines = zip(points.quality_weight.tolist(), points.loss.tolist(), points.price.tolist(), strict=True)
+    return [{**about, "weight": w, "share": part, "loss": lo, "dollars": d} for w, lo, d in lines]
 
 
-def run(out, cache, permutations, tasks):
-    """Run all permutations of these tasks, such as "routerbench:words"; the slow rivals only for the first ones."""
+MADE = {}
+
+
+def measured(name, features, cache, seed, table, learner, asked, how):
+    """The table of a line, and its rows."""
+    if (name, features) not in MADE:
+        MADE[name, features] = task_of(name, features, cache)
+    task = MADE[name, features]
+    about = {"data": name, "features": features, "learner": learner, "asked": asked, "seed": seed}
+    return table, (loss_rows if table == "losses" else dollar_rows)(task, seed, about, how)
+
+
+def run(out, cache, seeds, tasks, processes, learners=""):
+    """Run these permutations of these tasks, such as "routerbench:words", if the learner's name contains a word."""
     out.mkdir(parents=True, exist_ok=True)
     cache.mkdir(parents=True, exist_ok=True)
     key = ["data", "features", "learner", "asked", "seed"]
-    losses = Table(out / "losses.csv", [*key, "share", "loss", "seconds"], key)
-    dollars = Table(out / "dollars.csv", [*key, "weight", "share", "loss", "dollars"], [*key, "weight"])
-    made = {}
-    for seed in range(permutations):
-        for name, features in (one.split(":") for one in tasks):
-            task = made.get((name, features)) or task_of(name, features, cache)
-            made[name, features] = task
-            if task.dollars is not None:
-                run_dollars(task, seed, dollars)
-            run_learners(task, seed, losses)
-            run_losses(task, seed, losses, heavy=seed < 3)
+    tables = {
+        "losses": Table(out / "losses.csv", [*key, "share", "loss", "seconds"], key),
+        "dollars": Table(out / "dollars.csv.gz", [*key, "weight", "share", "loss", "dollars"], key),
+    }
+    for name, features in (one.split(":") for one in tasks):  # before the processes start, so that all have them
+        MADE[name, features] = task_of(name, features, cache)
+    wanted = [
+        (*one, cache, seed, table, learner, asked, how)
+        for seed in seeds
+        for one, task in MADE.items()
+        for table, learner, asked, how in lines_of(task, seed - seeds.start)
+        if learners in learner
+        and not tables[table].has(data=one[0], features=one[1], learner=learner, asked=asked, seed=seed)
+    ]
+    with ProcessPoolExecutor(processes) as pool:
+        for each in as_completed([pool.submit(measured, *one) for one in wanted]):
+            table, rows = each.result()
+            tables[table].add(rows)
+            print(table, *list(rows[-1].values())[:5], f"{rows[-1]['share']:.3f} {rows[-1]['loss']:.4f}", flush=True)
 
 
 # -- report ----------------------------------------------------------------------------------------------------------
@@ -318,10 +339,15 @@ if __name__ == "__main__":
     parser.add_argument("verb", choices=["run", "report"])
     parser.add_argument("--out", type=Path, default=Path("studies/routing"))
     parser.add_argument("--cache", type=Path, default=Path("routing-cache"))
+    parser.add_argument("--first", type=int, default=10, help="the first permutation; choices were made on 0 to 2")
     parser.add_argument("--permutations", type=int, default=10)
-    parser.add_argument("--tasks", nargs="+", default=["routerbench:words", "seven_models:words", "routerbench:minilm"])
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--learners", default="", help="only those whose name contains this word")
+    names = [f"{data}:{features}" for data in ("routerbench", "seven_models") for features in ("words", "minilm")]
+    parser.add_argument("--tasks", nargs="+", default=names)
     given = parser.parse_args()
     if given.verb == "run":
-        run(given.out, given.cache, given.permutations, given.tasks)
+        seeds = range(given.first, given.first + given.permutations)
+        run(given.out, given.cache, seeds, given.tasks, given.processes, given.learners)
     else:
         report(given.out)

@@ -1,6 +1,7 @@
 """Tables and figures of the routing study: ``python studies/routing.py report``."""
 
 import csv
+import gzip
 from collections import defaultdict
 from pathlib import Path
 
@@ -14,17 +15,22 @@ _MARKS = {"coalface": "o", "passive": "s", "random costs": "v", "knn": "^", "for
 
 
 def write_report(out: Path) -> None:
-    """Write summary.md and the figures from losses.csv and dollars.csv."""
-    losses, dollars = _rows(out / "losses.csv"), _rows(out / "dollars.csv")
-    totals, curves = _totals(dollars), _curves(dollars)
-    lines = ["# Routing between language models", "", *_loss_tables(losses), *_dollar_tables(totals, curves)]
-    (out / "summary.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """Write summary.md and the figures from losses.csv and dollars.csv.gz."""
+    losses, dollars = rows_in(out / "losses.csv"), rows_in(out / "dollars.csv.gz")
+    (out / "summary.md").write_text(summary(losses, dollars), encoding="utf-8")
     _draw_losses(losses, out / "losses.svg")
-    _draw_dollars(curves, out / "dollars.svg")
+    _draw_dollars(_curves(dollars), out / "dollars.svg")
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8") as file:
+def summary(losses: list[dict[str, str]], dollars: list[dict[str, str]]) -> str:
+    """The tables as Markdown."""
+    tables = [*_loss_tables(losses), *_dollar_tables(_totals(dollars), _curves(dollars))]
+    return "\n".join(["# Routing between language models", "", *tables]) + "\n"
+
+
+def rows_in(path: Path) -> list[dict[str, str]]:
+    """The lines of a CSV file, packed by gzip if its name says so."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

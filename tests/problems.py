@@ -1,5 +1,7 @@
 """Small learning problems, and the state of a learner as something that can be compared."""
 
+import pickle
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
@@ -120,3 +122,13 @@ def csr(values, indices, indptr=None, width=3):
     matrix.data, matrix.indices = np.asarray(values, np.float64), np.asarray(indices)
     matrix.indptr = np.array([0, len(indices)]) if indptr is None else np.asarray(indptr)
     return matrix
+
+
+def come_back(way, learner, ledger, folder):
+    """The learner from a file, from a pickle, or from the ledger that recorded it."""
+    learner.save(folder / "model")
+    return {
+        "file": lambda: CoalClassifier.load(folder / "model"),
+        "pickle": lambda: pickle.loads(pickle.dumps(learner)),
+        "ledger": lambda: CoalClassifier.from_ledger(ledger),
+    }[way]()

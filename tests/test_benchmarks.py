@@ -96,6 +96,7 @@ def test_the_tagger_is_compared_with_a_crf():
         assert min(found.ours, found.theirs) > 0.9
 
 
+@pytest.mark.slow
 def test_streamed_training_is_compared_on_the_same_file(tmp_path):
     found = {(one.format, one.way): one for one in streaming.measure(600, tmp_path, rows=100)}
     assert list(found) == [("vw", "streamed"), ("vw", "in memory"), ("vw", "Vowpal Wabbit"), *list(found)[3:]]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coalface.models.forest import ForestModel
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
+    from coalface.models.shared import SharedModel
     from coalface.rounds.actions import Actions
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
@@ -70,6 +71,7 @@ _HOMES = {
     "Router": "routing.router",
     "Saving": "learner.stopping",
     "ServedCurve": "studies.serving",
+    "SharedModel": "models.shared",
     "SqlLedger": "rounds.sql",
     "TradeOff": "routing.trade_off",
     "evaluate_logged": "studies.evaluation.logged",
@@ -107,6 +109,7 @@ __all__ = [
     "Router",
     "Saving",
     "ServedCurve",
+    "SharedModel",
     "SqlLedger",
     "TradeOff",
     "__version__",

@@ -11,6 +11,7 @@
     │   └── StudyError                 a study file has an invalid entry
     ├── MissingFileError (FileNotFoundError)   there is no such file
     ├── FileBusyError (TimeoutError)   another process is changing the file
+    ├── LostDatabaseError              the database file was moved, deleted or replaced while it was open
     ├── WorkerLostError                the caller's executor lost a worker  (see ``studies.executors``)
     ├── FetchError (OSError)           data could not be downloaded  (see ``data.known.fetching``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
@@ -116,12 +117,28 @@ class FileBusyError(CoalfaceError, TimeoutError):
     """Another process is changing the file; nothing was done."""
 
 
+class LostDatabaseError(CoalfaceError):
+    """The database in use was moved, deleted or replaced; what was written last is not stored."""
+
+
 class CollapseWarning(UserWarning):
     """The learner has stopped asking although the answered costs show that its predictions are wrong."""
 
 
 class UnansweredWarning(UserWarning):
     """No cost of some label was ever answered, so its predictions say nothing."""
+
+
+class UnlearnedWarning(UserWarning):
+    """A label was right many times and was never predicted there."""
+
+
+class UnknownTagsWarning(UserWarning):
+    """Many words have tags that a parser has never seen, so it parses them badly."""
+
+
+class TiedCostsWarning(UserWarning):
+    """Most roll-outs cost no more than the reference's own, so a policy learns little from them."""
 
 
 class MisspecifiedWarning(UserWarning):

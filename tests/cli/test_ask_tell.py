@@ -2,8 +2,9 @@
 
 import io
 import json
-import subprocess
+import multiprocessing
 import sys
+import time
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from coalface import CoalClassifier, read_dataset
 from coalface.cli import main
 from coalface.files.atomic import exclusive
+from coalface.learner.named_learner import NamedLearner
 from tests.cli.commands import LABELS, answered, json_lines, refused, run
 
 
@@ -302,18 +304,12 @@ def test_audits_and_their_chances_travel_with_the_lines(calls, capsys):
     assert run(capsys, "tell m.coal answers.jsonl")[0] == 0
 
 
-SLOW_TELL = """
-import sys, time
-from coalface.cli import main
-from coalface.learner.named_learner import NamedLearner
-load = NamedLearner.load
-def slow(path):
-    model = load(path)
-    time.sleep(0.3)
-    return model
-NamedLearner.load = slow
-sys.exit(main(sys.argv[1:]))
-"""
+def tell_slowly(command, barrier):
+    """Tell in a process of its own, which is within ``load`` when the other one begins, unless it has to wait."""
+    load = NamedLearner.load
+    NamedLearner.load = lambda path: (load(path), time.sleep(0.3))[0]
+    barrier.wait()
+    sys.exit(main(command.split()))
 
 
 def test_answers_from_two_processes_at_once_are_all_learned(empty_model, capsys):
@@ -323,9 +319,14 @@ def test_answers_from_two_processes_at_once_are_all_learned(empty_model, capsys)
     late = {"round": 1, "ask": [], "features": {"a": 1.0}}
     (empty_model.parent / "0.jsonl").write_text(json.dumps({**late, "costs": {"refund": 1}}))
     (empty_model.parent / "1.jsonl").write_text(json.dumps({**late, "costs": {"refund": 1, "other": 0}}))
-    commands = [["tell", "m.coal", f"{number}.jsonl", "--late"] for number in range(2)]
-    processes = [subprocess.Popen([sys.executable, "-c", SLOW_TELL, *command]) for command in commands]
-    assert [process.wait(60) for process in processes] == [0, 0]
+    context = multiprocessing.get_context("fork")  # starts in no time, with all modules loaded
+    commands, barrier = [f"tell m.coal {number}.jsonl --late" for number in range(2)], context.Barrier(2)
+    processes = [context.Process(target=tell_slowly, args=(command, barrier)) for command in commands]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
     assert CoalClassifier.load(empty_model).costs_queried_ == first + 3
 
 

@@ -11,13 +11,30 @@ import pytest
 from coalface.cli import main
 from coalface.cli.extras import EXTRAS
 
-MODULES = {"scikit-activeml": "skactiveml", "python-multipart": "multipart"}  # where a package has another name
+MODULES = {
+    "scikit-activeml": "skactiveml",
+    "python-multipart": "multipart",
+    "cupy-cuda13x": "cupy",
+}  # where a package has another name
 BLOCKED = """
 import sys
-sys.modules[sys.argv[1]] = None  # as if it were not installed
 from coalface.cli import main
-sys.exit(main(sys.argv[2:]))
+for case in sys.argv[1:]:
+    module, command = case.split(" ", 1)
+    sys.modules[module] = None  # as if it were not installed
+    print(main(command.split()))
+    del sys.modules[module]
 """
+CASES = [  # the missing module and the command, so ordered that no command before has loaded the module
+    "sqlalchemy init q --examples pool.jsonl --labels labels.txt",
+    "sqlalchemy label p --annotator judges:severity",
+    "sqlalchemy export p answers.jsonl",
+    "sqlalchemy import p.zip q",
+    "sqlalchemy serve p",
+    "tomlkit label p --annotator judges:severity",
+    "fastapi serve p",
+    "uvicorn serve p",
+]
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +57,23 @@ def test_the_extras_are_those_of_the_package():
     assert found == EXTRAS
 
 
-@pytest.mark.parametrize(
-    ("module", "command"),
-    [
-        ("sqlalchemy", "init q --examples pool.jsonl --labels labels.txt"),
-        ("sqlalchemy", "label p --annotator judges:severity"),
-        ("sqlalchemy", "export p answers.jsonl"),
-        ("sqlalchemy", "import p.zip q"),
-        ("sqlalchemy", "serve p"),
-        ("tomlkit", "label p --annotator judges:severity"),
-        ("fastapi", "serve p"),
-        ("uvicorn", "serve p"),
-    ],
-)
-def test_a_missing_package_is_one_line(project, module, command):
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCKED, module, *command.split()], cwd=project, capture_output=True, text=True
+def test_a_missing_package_is_one_line(project):
+    done = subprocess.run([sys.executable, "-c", BLOCKED, *CASES], cwd=project, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "2\n" * len(CASES)), done.stderr
+    said = done.stderr.splitlines()
+    assert len(said) == len(CASES)
+    assert all("Run: pip install 'coalface[app]'" in line for line in said)
+
+
+def test_without_matplotlib_models_work_and_a_figure_is_one_line(tmp_path):
+    (tmp_path / "outcomes.csv").write_text("prompt,model,loss\n" + "add,a,0\nadd,b,1\nprove,a,1\nprove,b,0\n")
+    commands = (
+        "route train outcomes.csv --model r --price a=1,b=2 --value-of-quality 5",
+        "route report r outcomes.csv",
+        "route report r outcomes.csv --figure points.svg",
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "Run: pip install 'coalface[app]'" in done.stderr
+    start = "import sys; sys.modules['matplotlib'] = None; from coalface.cli import main"
+    program = f"{start}; print([main(command.split()) for command in sys.argv[1:]])"
+    done = subprocess.run([sys.executable, "-c", program, *commands], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[0, 0, 2]", done.stderr
+    assert done.stderr.endswith("This needs matplotlib, which is not installed. Run: pip install matplotlib\n")

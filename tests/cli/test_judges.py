@@ -60,6 +60,13 @@ def test_a_judge_labels_reports_its_spending_and_is_held_back_until_people_agree
     code, out, _ = run(capsys, "agreement mail")
     assert "gpt-4o-mini" in out
     assert "held back" in out
+    code, out, _ = run(capsys, "agreement mail --by-label --json")
+    found = json.loads(out)
+    assert (code, [row["name"] for row in found]) == (0, ["refund", "delivery", "other"])
+    assert sum(row["costs"] for row in found) == judge["units"]
+    assert any(row["alpha"] is not None and row["low"] <= row["alpha"] <= row["high"] for row in found)
+    code, out, _ = run(capsys, "agreement mail --by-label")
+    assert (code, "Agreement of all annotators" in out, "delivery" in out) == (0, True, True)
 
 
 def test_a_run_may_limit_the_price_by_prices_of_tokens_alone(mail, endpoint, capsys):

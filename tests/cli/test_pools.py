@@ -83,7 +83,10 @@ def test_where_nothing_is_left_to_ask_the_ranking_is_shorter(pool, capsys):
     ("command", "message"),
     [
         ("predict m.coal lost/*.csv", "No file matches 'lost/*.csv'"),
-        ("predict m.coal pool/*.csv --executor moon", "--executor must be threads, processes or dask://HOST:PORT"),
+        (
+            "predict m.coal pool/*.csv --executor moon",
+            "--executor must be threads, processes, cuda or dask://HOST:PORT",
+        ),
         ("predict m.coal pool/*.csv --text a", "--text cannot be used with a pool"),
         ("predict m.coal pool/*.csv --out few.csv", "--out must be a folder"),
         ("rank m.coal pool/*.csv --out lost/ranking.parquet", "--out must lie in a folder that exists"),

@@ -17,6 +17,9 @@ JUDGE = """
 def severity(question):
     return {"costs": {label: float(("parcel" in question["content"]["text"]) == (label == "refund"))
                       for label in question["labels"]}, "price": 0.5}
+
+def unpaid(question):
+    return severity(question)["costs"]
 """
 
 
@@ -114,6 +117,21 @@ def test_labelling_shows_progress_in_a_log_now_and_then(files, capsys, monkeypat
     assert code == 0
     assert err.splitlines() == [f"Answers: {n} of 4" for n in (1, 2, 3, 4)]
     assert json.loads(out)["answers"] == 4  # standard output has nothing else
+
+
+def test_prices_by_label_are_forecast_and_booked_in_money(files, capsys):
+    start = "init mail --examples mail.jsonl --labels labels.txt"
+    assert "got both" in refused(capsys, f"{start} --budget price=9,price_per_cost=1 --price refund=0.5,delivery=2")
+    assert "got none for 'delivery'" in refused(capsys, f"{start} --price refund=0.5")
+    assert run(capsys, f"{start} --budget price=9 --price refund=0.25,delivery=2")[0] == 0
+    forecast = json.loads(run(capsys, "label mail --forecast --json")[1])
+    assert 0 < forecast["price"]["highest"] <= 9
+    code, out, _ = run(capsys, "label mail --annotator desk_judge:unpaid --json")
+    assert code == 0
+    done = json.loads(out)
+    assert done["stopped"] in ("budget-spent", "nothing-worth-asking")
+    assert 0 < done["price"] <= 9
+    assert done["price"] % 0.25 == 0
 
 
 def test_a_forecast_a_budget_of_a_run_and_rates_are_said_in_words(files, capsys):

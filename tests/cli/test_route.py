@@ -32,6 +32,7 @@ def test_train_learns_all_outcomes_or_those_it_asks_for_and_report_measures_them
     assert (code, out) == (0, "a.router: 120 requests, 3 models, learned 360 outcomes of 360\n")
     code, out, _ = run(capsys, "route", "train", "outcomes.csv", "--model", "b.router", "--active", "--json")
     facts = json.loads(out)
+    assert facts["value_of_quality"] == 1.0
     assert facts["outcomes"] < facts["outcomes_in_table"] == 360
     assert facts["prices"] == pytest.approx(EXAMPLE["DOLLARS"])
     code, out, _ = run(capsys, "route", "report", "a.router", "test.csv", "--figure", "figure.svg")
@@ -40,6 +41,14 @@ def test_train_learns_all_outcomes_or_those_it_asks_for_and_report_measures_them
     points = json.loads(run(capsys, "route", "report", "a.router", "test.csv", "--json")[1])
     assert points["quality_weight"][-1] is None
     assert points["models"]["small"]["price"] == pytest.approx(0.0002)
+
+
+def test_train_says_what_a_loss_counts_as_if_the_user_does_not(folder, capsys):
+    _, out, _ = run(capsys, "route", "train", "outcomes.csv", "--model", "a.router")
+    assert out.splitlines()[1:] == [
+        "A loss of 1 counts as 1.0 in the unit of the prices. Say what it costs you with --value-of-quality."
+    ]
+    assert "1.0, which it says" in run(capsys, "route", "train", "--help")[1]
 
 
 def test_report_reads_the_journal(folder, capsys):

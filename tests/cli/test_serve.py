@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-import time
+import threading
 from contextlib import closing
 
 import httpx
@@ -49,7 +49,7 @@ def test_a_removed_person_has_no_token(project, capsys):
     [
         ("serve mail", "has no tokens"),
         ("serve nothing", "not a project"),
-        ("serve mail --new-token ada --role king", "annotator or engineer"),
+        ("serve mail --new-token ada --role king", "annotator, reviewer or engineer"),
         ("serve mail --remove-token ada", "no token for 'ada'"),
     ],
 )
@@ -64,10 +64,16 @@ def test_webhooks_need_a_secret(project, capsys, monkeypatch):
     assert (code, "webhook secret" in err) == (2, True)
 
 
+def wait_for_timers():
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join()
+
+
 def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatch):
     run(capsys, "serve mail --new-token ada")
     monkeypatch.setattr(uvicorn_server, "_PATIENCE", 0.0)
-    monkeypatch.setattr(uvicorn_server, "warm_up", lambda _: time.sleep(0.3))
+    monkeypatch.setattr(uvicorn_server, "warm_up", lambda _: wait_for_timers())
     code, _, err = run(capsys, "serve mail --webhook ftp://nowhere")  # refused, once that is done
     assert (code, "Starting; the first start on a machine compiles" in err) == (2, True)
 
@@ -83,11 +89,12 @@ def test_a_second_one_is_refused_before_it_gets_ready(project, capsys, monkeypat
             assert readied == []
 
 
-@pytest.mark.parametrize("trusted", [False, True])
-def test_it_listens_on_loopback_and_ends_when_told(project, capsys, trusted):
+@pytest.mark.parametrize(("trusted", "end"), [(False, signal.SIGTERM), (True, signal.SIGINT)])
+def test_it_listens_on_loopback_and_ends_quietly_when_told(project, capsys, trusted, end):
     token = run(capsys, "serve mail --new-token ada")[1].strip()
     command = [sys.executable, "-m", "coalface", "serve", "mail", "--port", "0", *["--proxy", "127.0.0.1"] * trusted]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    command += ["--log-level", "warning"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             address = process.stdout.readline().split()[3]
             assert address.startswith("http://127.0.0.1:")
@@ -101,6 +108,8 @@ def test_it_listens_on_loopback_and_ends_when_told(project, capsys, trusted):
                 login = client.post(f"{address}/login", data={"token": token}, headers={"x-forwarded-proto": "https"})
                 assert ("Secure" in login.headers["set-cookie"]) == trusted
         finally:
-            process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+            process.send_signal(end)
+        assert process.wait(120) == 0
+        said = [line for line in process.stderr.read().splitlines() if not line.startswith("Starting; ")]
+        assert said == []
     assert list(project.folder.glob("snapshot-*"))

@@ -260,19 +260,20 @@ def test_a_file_that_has_grown_is_still_the_same(folder, capsys, monkeypatch):
     assert_same_model("whole.coal", "m.coal")
 
 
+KILLS = int(os.environ.get("COALFACE_KILLS", "3"))
+
+
 def train_slowly(command):
-    """Train with checkpoints in a process of its own, slowly enough to be killed in between."""
-    save = NamedLearner.save
+    """Train with checkpoints in a process of its own, until it is killed; the lives together do not reach the end."""
+    save, saved = NamedLearner.save, []
 
     def slow(self, path):
         save(self, path)
-        time.sleep(0.02)
+        saved.append(path)
+        time.sleep(0.02 if len(saved) < 60 // KILLS else 600)
 
     NamedLearner.save = slow
     main(command.split())
-
-
-KILLS = int(os.environ.get("COALFACE_KILLS", "3"))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill")
@@ -340,11 +341,11 @@ print(high() - before, file=sys.stderr)
     not Path("/proc/self/clear_refs").exists(), reason="the system does not say how much memory is used"
 )
 @pytest.mark.parametrize(("make", "name", "more"), [(vw_text, "m.vw", ""), (csv_text, "m.csv", " --label kind")])
-def test_ten_times_as_many_rows_take_no_more_memory(folder, make, name, more):
+def test_six_times_as_many_rows_take_no_more_memory(folder, make, name, more):
     used = []
     text = make(20_000)
     header, body = (text.split("\n", 1)[0] + "\n", text.split("\n", 1)[1]) if name == "m.csv" else ("", text)
-    for times in (1, 10):
+    for times in (1, 6):
         Path(name).write_text(header + body * times)
         commands = [f"train {name}{more} --cost-model online --block 2000 --model {end}.coal" for end in ("a", "b")]
         Path(f"first_{name}").write_text(header + "".join(body.splitlines(keepends=True)[:2000]))
@@ -357,4 +358,4 @@ def test_ten_times_as_many_rows_take_no_more_memory(folder, make, name, more):
         used.append(int(done.stderr.splitlines()[-1]))
         for end in ("a", "b"):
             Path(f"{end}.coal").unlink()
-    assert used[1] < used[0] + 4000, used  # kB; 180,000 more rows of numbers would take at least 10,000
+    assert used[1] < used[0] + 4000, used  # kB; 100,000 more rows of numbers would take at least 5,500

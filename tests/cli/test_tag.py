@@ -28,7 +28,8 @@ def test_the_three_verbs_equal_the_library(folder, capsys):
     tagger = SequenceTagger(constraints="bio", passes=2, warm_up=5).fit(*made(60))
     assert code == 0
     n_words = sum(map(len, made(60)[0]))
-    assert f"60 sentences, {n_words:,} words, 5 tags, 2 passes; {tagger.rollouts_:,} roll-outs of" in out
+    size = f"60 sentences, {n_words:,} words, 5 tags, 2 passes"
+    assert f"{size}; {tagger.rollouts_:,} roll-outs; passive runs {5 * n_words:,}" in out
     test = made(20, seed=1)
     for file in ("test.conll", "words.conll"):
         code, out, _ = run(capsys, f"tag predict m.coal {file}")
@@ -87,7 +88,7 @@ def test_mistakes_can_have_costs(folder, capsys):
 def test_one_is_not_many(folder, capsys):
     (folder / "one.conll").write_text("The D\n")
     out = run(capsys, "tag train one.conll --model m.coal --classes D,N")[1]
-    assert "1 sentence, 1 word, 2 tags, 1 pass; 2 roll-outs of 2" in out
+    assert "1 sentence, 1 word, 2 tags, 1 pass; 2 roll-outs; passive runs 2" in out
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,8 @@ def test_one_is_not_many(folder, capsys):
         (
             "tag train bad.conll --model m.coal --constraints bio",
             "Ada B-PER\nsaw O\n\n\nit O\nOslo I-LOC\n",
-            "bad.conll, line 6: tag 'I-LOC' is not allowed here. Tags must obey constraints='bio'",
+            "bad.conll, line 6: tag 'I-LOC' is not allowed here. Tags must obey constraints='bio'. Correct the "
+            "tags, or train without constraints. Or pass --repair to make the tags legal.",
         ),
         ("tag train bad.conll --model m.coal --constraints bilou", "a B-X\n", "On the command line: --classes."),
         ("tag train bad.conll --model m.coal --classes D,D", "The D\n", "--classes must be distinct"),

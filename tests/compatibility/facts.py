@@ -126,17 +126,36 @@ def of_project(desk, annotators):
     )
 
 
+_NEW_IN_ROWS = {"judge", "alpha", "gate", "held_back", "costs_per_hour", "price", "spent"}
+_NEW_IN_OVERVIEW = {"expected", "passed", "sampled", "finished", "progressive", "spending", "pace", "advice"}
+_COUNTED_OTHERWISE = ("decided", "passive_costs")  # version 0.1 counted questions that were queued and never asked
+_NEW_IN_QUESTIONS = ("true_label", "later")
+
+
 def _overview_as_in_0_1(overview):
-    """The overview; since then, it has a forecast, and an annotator's row says how far a judge agrees with people."""
-    added = {"judge", "alpha", "gate", "held_back"}
-    rows = [[value for name, value in vars(row).items() if name not in added] for row in overview.annotators]
-    facts = vars(dataclasses.replace(overview, annotators=rows))
-    return [value for name, value in facts.items() if name != "expected"]
+    """The overview without what it has only since then."""
+    rows, labels = (
+        [[value for name, value in vars(row).items() if name not in _NEW_IN_ROWS] for row in found]
+        for found in (overview.annotators, overview.labels)
+    )
+    kept = {name: value for name, value in vars(overview).items() if name not in _NEW_IN_OVERVIEW}
+    return [*{**kept, "annotators": rows, "labels": labels, **dict.fromkeys(_COUNTED_OTHERWISE)}.values()]
 
 
 def _as_in_0_1(question):
-    """The parts of a question; since then it also says whether it asks for the true label."""
-    return [value for name, value in vars(question).items() if name != "true_label"]
+    """The parts of a question without what it has only since then; leases that are too long end earlier now."""
+    kept = {name: value for name, value in vars(question).items() if name not in _NEW_IN_QUESTIONS}
+    return [*{**kept, "expires_at": None}.values()]
+
+
+def project_of_0_1(expected):
+    """What version 0.1 said of a project, without the numbers that are counted in another way since then."""
+    overview, held = expected["overview"], expected["held"]
+    return {
+        **expected,
+        "overview": [*overview[:2], None, None, *overview[4:]],
+        "held": [[[*question[:6], None, *question[7:]] for question in questions] for questions in held],
+    }
 
 
 def of_dataset(dataset):

@@ -1,16 +1,17 @@
 """Trees from CoNLL-U files."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
-from coalface.data.formats.conllu import Tree, read_trees
+from coalface.data.formats.conllu import Tree, lines_with_heads, read_trees
 from coalface.errors import FileFormatError
 
 GOOD = """# sent_id = 1
 # text = Don't go
 1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
-1\tDo\tdo\tAUX\tVB\t_\t3\taux\t_\t_
+1\tDo\tdo\tAUX\tVB\tMood=Imp\t3\taux\t_\t_
 2\tn't\tnot\tPART\tRB\t_\t3\tadvmod:neg\t_\t_
 3\tgo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
 3.1\tthere\t_\t_\t_\t_\t_\t_\t_\t_
@@ -27,8 +28,10 @@ def written(folder, text):
 
 def test_words_tags_heads_and_labels_are_read_and_the_rest_is_left_out(tmp_path):
     path = written(tmp_path, GOOD)
-    first = Tree(("Do", "n't", "go"), ("AUX", "PART", "VERB"), (3, 3, 0), ("aux", "advmod", "root"))
-    assert read_trees(path) == [first, Tree(("#",), ("SYM",), (0,), ("root",))]
+    tags = {"fine_tags": ("VB", "RB", "VB"), "morphology": ("Mood=Imp", "_", "_")}
+    first = Tree(("Do", "n't", "go"), ("AUX", "PART", "VERB"), (3, 3, 0), ("aux", "advmod", "root"), **tags)
+    other = Tree(("#",), ("SYM",), (0,), ("root",), fine_tags=("NN",), morphology=("_",))
+    assert read_trees(path) == [first, other]
     assert read_trees(path, subtypes=True)[0].labels == ("aux", "advmod:neg", "root")
 
 
@@ -36,6 +39,24 @@ def test_compressed_files_and_windows_line_ends_are_read_alike(tmp_path):
     packed = tmp_path / "a.conllu.gz"
     packed.write_bytes(gzip.compress(GOOD.replace("\n", "\r\n").encode()))
     assert read_trees(packed) == read_trees(written(tmp_path, GOOD))
+
+
+def test_heads_may_be_missing_where_they_are_not_read(tmp_path):
+    bare = GOOD.replace("\t3\taux", "\t_\t_").replace("\t3\tadvmod:neg", "\t_\t_").replace("\t0\troot", "\t_\t_")
+    sentences = read_trees(written(tmp_path, bare), heads=False)
+    assert [sentence.heads for sentence in sentences] == [(), ()]
+    assert sentences == read_trees(written(tmp_path, GOOD), heads=False)
+    assert sentences == [replace(tree, heads=(), labels=()) for tree in read_trees(written(tmp_path, GOOD))]
+
+
+def test_a_file_is_written_with_other_heads_and_everything_else_as_it_was(tmp_path):
+    path = written(tmp_path, GOOD)
+    trees = read_trees(path, subtypes=True)
+    assert "\n".join(lines_with_heads(path, trees)) == GOOD
+    changed = [replace(trees[0], heads=(2, 0, 1), labels=("a", "b", "c")), trees[1]]
+    (tmp_path / "b.conllu").write_text("\n".join(lines_with_heads(path, changed)) + "\n")
+    assert read_trees(tmp_path / "b.conllu") == changed
+    assert "1-2\tDon't" in (tmp_path / "b.conllu").read_text()
 
 
 @pytest.mark.parametrize(
@@ -47,8 +68,10 @@ def test_compressed_files_and_windows_line_ends_are_read_alike(tmp_path):
         ("\t3\taux", "\t1\taux", "line 4: the heads of a word must lead to the root"),
         ("\t0\troot\t_\t_\n3.1", "\t2\troot\t_\t_\n3.1", "line 4: the heads of a word must lead to the root"),
         ("2\tn't", "7\tn't", "line 5: word 2 must come next, got '7'"),
-        ("\tVB\t_\t3", "\tVB\t3", "line 4: every word must have 10 columns, got .* It has 9"),
+        ("\tVB\tMood=Imp\t3", "\tVB\t3", "line 4: every word must have 10 columns, got .* It has 9"),
         ("\tDo\t", "\t\t", "line 4: every word must have 10 columns"),
+        ("\tadvmod:neg", "\t_", "line 5: a word with a head must have a label, got '_'. Correct the column DEPREL"),
+        ("\tPART\tRB", "\t_\t_", "line 5: every word must have a tag .UPOS or XPOS., got '_'. Tag the words first"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, old, new, message):
@@ -56,6 +79,13 @@ def test_a_bad_line_is_named(tmp_path, old, new, message):
     with pytest.raises(FileFormatError, match=message) as caught:
         read_trees(written(tmp_path, GOOD.replace(old, new)))
     assert "\n" not in str(caught.value)
+
+
+def test_either_tag_is_enough_but_one_is_needed_also_without_heads(tmp_path):
+    for old, new in (("\tPART\tRB", "\t_\tRB"), ("\tPART\tRB", "\tPART\t_")):
+        assert len(read_trees(written(tmp_path, GOOD.replace(old, new)))) == 2
+    with pytest.raises(FileFormatError, match="line 9: every word must have a tag"):
+        read_trees(written(tmp_path, GOOD.replace("\tSYM\tNN", "\t_\t_")), heads=False)
 
 
 def test_a_file_without_trees_is_refused(tmp_path):

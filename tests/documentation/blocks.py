@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))}
+DOCS = ROOT / "docs"
+PAGES = {"README.md": (ROOT / "README.md").read_text(encoding="utf-8")} | {
+    path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))
+}
 _ITEM = re.compile(r"^```(?P<kind>\w*)\n(?P<block>.*?)^```$|`(?P<command>coalface\s[^`]*)`", re.DOTALL | re.MULTILINE)
 
 

@@ -23,6 +23,18 @@ NOT_RUN = {
         "zcat today.csv.gz | coalface predict clicks.coal - --format csv > predictions.jsonl": "is a pipe",
         "tail -f clicks.vw | coalface predict clicks.coal - --format vw --block 1": "reads until it is stopped",
     },
+    "gpu.md": {
+        "pip install 'coalface[cuda]'": "installs from the network",
+        "coalface sweep studies/rcv1.toml": "needs a GPU; see tests/studies/test_cuda_executor.py",
+        "from coalface import CoalClassifier": "needs a GPU; see tests/models/test_online_scoring.py",
+        "from coalface import RidgeCoalClassifier": "needs a GPU; tests/models/test_ridge_device.py asks and tells",
+        'learner = RidgeCoalClassifier.load("intents.coal")': "needs a GPU; tests/models/test_ridge_device.py does it",
+    },
+    "get-started.md": {"pip install coalface": "installs from the network"},
+    "exchange.md": {
+        "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",
+        "coalface pool twin --costs exported.json": "needs an export; tests/service/test_label_studio.py has one",
+    },
     "how-it-works.md": {
         "            u^2 (2 gap - u) = slack": "is a drawing",
         "trust = 1 - (sum of": "is a formula",
@@ -31,6 +43,7 @@ NOT_RUN = {
     "labelling.md": {
         "pip install 'coalface[app]'": "installs from the network",
         '{"id": "17.0", "example_id"': "is a form; the program of this page reads one",
+        "coalface pool http://127.0.0.1:8137/tickets --add more.jsonl": "needs a service: tests/cli/test_pool.py",
         "coalface label tickets --batch-in answers.jsonl": "needs answers; tests/cli/test_projects.py has some",
         "export OPENAI_API_KEY=...": "sets a key",
         "coalface label inbox --annotator openai:gpt-4o-mini --price-in 0.15 --price-out 0.6 --agreement 0.6 "
@@ -42,7 +55,9 @@ NOT_RUN = {
     "labelling-service.md": {
         "pip install 'coalface[app]'": "installs from the network",
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",
-        "coalface serve tickets --proxy 127.0.0.1": "serves until it is stopped; tests/cli/test_serve.py starts it",
+        "coalface serve tickets --proxy 127.0.0.1 --host-name label.example.org": "serves until it is stopped; "
+        "tests/cli/test_serve.py starts it",
+        "coalface serve tickets calls": "serves until it is stopped",
         "coalface serve tickets --webhook https://hooks.example/coal": "serves until it is stopped, and calls a host",
         "tickets is at http://": "is printed by the server",
         "import httpx": "needs the server; tests/service/test_api.py runs it with one",
@@ -58,23 +73,51 @@ NOT_RUN = {
         "coalface rank tickets.coal 'pool/*.parquet' --executor dask://10.0.0.5:8786 --out ranking.parquet": "needs "
         "them; tests/studies/pools/test_pool_on_dask.py starts its own",
     },
+    "measurements.md": {
+        "pip uninstall matplotlib contourpy cycler fonttools kiwisolver pillow pyparsing python-dateutil": "removes "
+        "packages of this environment",
+    },
+    "reviewing.md": {
+        "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",
+    },
+    "operations.md": {
+        'python -c "import secrets; print(secrets.token_urlsafe(24))" > database_password.txt': "makes a password",
+        "docker compose up -d database": "needs a container engine",
+        'docker compose run --rm -v "$PWD/examples:/in:ro" coalface init /data/project --examples /in/tickets.jsonl '
+        "--labels /in/labels.txt --database "
+        '"postgresql://coalface:$(cat database_password.txt)@database/coalface"': "needs a container engine",
+        "docker compose run --rm coalface serve /data/project --new-token ada --role engineer": "needs a container "
+        "engine",
+        "COALFACE_HOST_NAME=label.example.org docker compose up -d": "needs a container engine",
+    },
     "routing.md": {
         "coalface route serve models.router": "serves until it is stopped; tests/routing/test_desk.py starts it",
         "coalface route report models.router": "needs the journal of the service; tests/cli/test_route.py runs it",
     },
+    "tutorials/choosing-a-solver.md": {"coalface data fetch aslib/SAT12-ALL": "downloads"},
+    "tutorials/choosing-an-llm.md": {"coalface route serve models.router": "serves until it is stopped"},
+    "tutorials/labelling-with-people.md": {
+        "pip install 'coalface[app]'": "installs from the network",
+        "coalface serve mail": "serves until it is stopped; tests/cli/test_serve.py starts it",
+    },
+    "tutorials/your-own-study.md": {"[lines.forest]": "is a part of a file"},
     "theory.md": {"python examples/where_questions_end.py": "tests/test_examples.py runs it"},
 }
 
 # Files that the reader writes, and files that blocks wrote and the page then shows, by the beginning of the block.
 WRITTEN = {
     "from-vw.md": {"1:0 2:0.7": "train.vw"},
-    "labelling.md": {"def severity": "judges.py"},
+    "labelling.md": {"def severity": "judges.py", '{"id": "new-1"': "more.jsonl", "id,label": "known.csv"},
+    "reviewing.md": {"id,label": "gold.csv"},
     "studies.md": {"title = ": "tickets.toml"},
+    "tutorials/labelling-with-people.md": {"def answer": "judges.py"},
+    "tutorials/your-own-study.md": {"title = ": "study.toml"},
 }
 SHOWN = {
     "data.md": {"id,message": "tickets.csv", '{"row": 0': "predictions.jsonl", "refund:0.25": "calls.vw"},
     "keeping-answers.md": {'{"round":1,': "answers.jsonl"},
     "labels.md": {'{"labels":"add"': "routing.jsonl"},
+    "tutorials/tickets.md": {"truth,": "costs.csv"},
 }
 _BLOCK_TABLES = {"not run": NOT_RUN, "written": WRITTEN, "shown": SHOWN}
 _SHELL = re.compile(r"(\$ )?(coalface|make|pip|python|export) ", re.MULTILINE)

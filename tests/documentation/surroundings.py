@@ -46,7 +46,8 @@ def _write_calls() -> None:
 def _write_pool() -> None:
     texts = ["invoice wrong", "send my money back", "refund late", "my lawyer will write"]
     Path("labels.txt").write_text("billing\nrefund\nlegal\n")
-    Path("tickets.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    tickets = [{"id": f"ticket-{i}", "text": text} for i, text in enumerate(texts, 1)]
+    Path("tickets.jsonl").write_text("".join(json.dumps(ticket) + "\n" for ticket in tickets))
 
 
 def _write_teams() -> None:
@@ -57,7 +58,14 @@ def _write_teams() -> None:
 def _write_sentences() -> None:
     for name in ("train.conll", "new.conll", "test.conll", "more.conll"):
         Path(name).write_text("Ada\tB-PER\nLovelace\tI-PER\nsaw\tO\n\nIt\tO\nrained\tO\n")
+    Path("messy.conll").write_text("Ada\tI-PER\nLovelace\tI-PER\nsaw\tO\n")
     Path("costs.csv").write_text("truth,O,B-PER,I-PER\nO,0,1,1\nB-PER,1,0,0.5\nI-PER,1,0.5,0\n")
+
+
+def _write_trees() -> None:
+    lines = ["1 cats _ NOUN _ _ 2 nsubj _ _", "2 sleep _ VERB _ _ 0 root _ _", "3 . _ PUNCT _ _ 2 punct _ _", "", ""]
+    for name in ("train.conllu", "new.conllu", "test.conllu", "more.conllu"):
+        Path(name).write_text("\n".join(lines).replace(" ", "\t") * 5)
 
 
 def _write_data() -> None:
@@ -90,8 +98,12 @@ FILES: dict[str, Callable[[], None]] = {
     "README.md": _write_tickets,
     "data.md": _write_data,
     "evaluating.md": _write_calls,
+    "exchange.md": _write_pool,
     "labelling-service.md": _write_pool,
     "large-pools.md": _write_large_pool,
+    "operations.md": _write_pool,
+    "parsing.md": _write_trees,
+    "reviewing.md": _write_pool,
     "routing.md": _write_outcomes,
     "studies.md": _write_teams,
     "tagging.md": _write_sentences,

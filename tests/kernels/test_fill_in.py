@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coalface.kernels import fill_in
-from coalface.kernels.fill_in import no_implications, store_until_due
+from coalface.kernels.fill_in import Due, no_implications, store_until_due
 
 from ..reference.fill_in import ReferenceFillIn
 
@@ -19,7 +19,8 @@ def stored(given_costs, implications=None, store=store_until_due):
     n, n_labels = given_costs.shape
     implications = no_implications(n_labels) if implications is None else implications
     filled, counts = np.empty((n, n_labels), np.float32), np.zeros(n_labels, np.int64)
-    assert store(implications, given_costs, filled, counts, np.full(n_labels, NEVER)) == n
+    due = Due(NEVER, NEVER, np.full(n_labels, NEVER), False)
+    assert store(implications, given_costs, filled, counts, due) == n
     np.testing.assert_array_equal(counts, (~np.isnan(filled)).sum(axis=0))
     return filled
 
@@ -145,15 +146,19 @@ def test_a_label_never_seen_takes_the_average_over_all_pairs():
     assert (filled[-50:, 5] == 1).all()
 
 
-@given(SEEDS, st.integers(1, 4))
-def test_storing_stops_with_the_first_row_that_makes_a_label_due(seed, n_labels):
+@given(SEEDS, st.integers(1, 4), st.booleans())
+def test_storing_stops_with_the_first_row_that_makes_the_model_due(seed, n_labels, firsts):
     random, n = np.random.default_rng(seed), 40
     cost = np.where(random.random((n, n_labels)) < 0.5, np.float32(0.5), np.float32(np.nan))
-    counts, due_at = random.integers(0, 3, n_labels), random.integers(3, 12, n_labels)
+    counts, doubled = random.integers(0, 3, n_labels), random.integers(3, 12, n_labels)
+    total, some = int(random.integers(8, 80)), int(random.integers(4, 40))
     before, filled = counts.copy(), np.full((n, n_labels), -1, np.float32)
-    done = store_until_due(no_implications(0), cost, filled, counts, due_at)
+    done = store_until_due(no_implications(0), cost, filled, counts, Due(total, some, doubled, firsts))
     so_far = before + np.cumsum(~np.isnan(cost), axis=0)
-    due = np.flatnonzero((so_far >= due_at).any(axis=1))
+    sums = so_far.sum(axis=1)
+    first = (so_far == 1) & ~np.isnan(cost)
+    is_due = (sums >= total) | ((sums >= some) & (so_far >= doubled).any(axis=1)) | (firsts & first.any(axis=1))
+    due = np.flatnonzero(is_due)
     assert done == (due[0] + 1 if len(due) else n)
     np.testing.assert_array_equal(counts, so_far[done - 1])
     np.testing.assert_array_equal(filled[:done], cost[:done])

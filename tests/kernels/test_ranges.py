@@ -1,10 +1,14 @@
 """How far a cost may lie from its prediction: the root of a cubic."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.kernels.ranges import pull_each
+from coalface.kernels.ranges import printed_slack, pull_each, summed_slack
+from coalface.models.exact.schedule import Schedule
 
 unit = st.floats(0, 1, width=32)
 budgets = st.one_of(unit, st.floats(0, 2.0**-20, width=32), st.floats(0, 2.0**100, width=32))
@@ -74,3 +78,16 @@ def test_a_whole_grid_agrees_with_halving_in_double_precision():
         enough = middle**2 * (2 * g - middle) <= b
         below, above = np.where(enough, middle, below), np.where(enough, above, middle)
     assert np.max(np.abs(out - np.where(g**3 <= b, g, below)) / g) <= 8 * EPSILON
+
+
+@pytest.mark.parametrize(("n_labels", "round_number", "counted"), [(4, 11, 40), (1, 11, 20), (4, 1, 4), (4, 2, 4)])
+def test_the_summed_slack_is_a_logarithm_and_one_label_counts_as_two(n_labels, round_number, counted):
+    settings = SimpleNamespace(n_labels=n_labels, mellowness=0.01)
+    assert summed_slack.py_func(settings, round_number) == pytest.approx(0.01 * np.log(counted))
+
+
+@pytest.mark.parametrize(("features", "past"), [(3, 1), (3, 50), (20, 1000)])
+def test_the_printed_slack_is_that_of_the_exact_schedule(features, past):
+    settings = SimpleNamespace(n_labels=4, mellowness=0.5)
+    nu = Schedule(n_labels=4, dimension=features, failure_probability=0.05).log_factor(past)
+    assert printed_slack.py_func(settings, features, past + 1) == pytest.approx(0.5 * float(nu) / past)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
+from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, list_costs, spread_of, starts_of
 from coalface.models.contract import NO_WEIGHTS
 
 
@@ -114,3 +114,18 @@ def test_panels_give_the_same_spread_as_columns_one_by_one():
 def test_the_compiled_loop_is_what_the_source_says():
     rows, costs = problem(2, 6, WIDE)
     assert Label(WIDE, 3).learn(rows, costs, learn_costs.py_func).state() == Label(WIDE, 3).learn(rows, costs).state()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("by", [list_costs, list_costs.py_func])
+def test_known_costs_are_listed_by_label_in_the_order_of_the_rows(by, weighted):
+    nan = np.nan
+    costs = np.array([[nan, 0.25, 0.5], [nan, nan, 0.75], [nan, 1.0, 0.0]], np.float32)
+    importance = np.full((3, 3) if weighted else (0, 0), 4.0, np.float32)
+    rows, answers, deviations = np.full((3, 4), -1), np.zeros((3, 4)), np.ones((3, 4))
+    by(costs, ~np.isnan(costs), importance, rows, answers, deviations, counts := np.zeros(3, np.int64))
+    assert counts.tolist() == [0, 2, 3]
+    assert rows.tolist() == [[-1, -1, -1, -1], [0, 2, -1, -1], [0, 1, 2, -1]]
+    assert answers.tolist() == [[0, 0, 0, 0], [0.25, 1.0, 0, 0], [0.5, 0.75, 0, 0]]
+    of_a_cost = 0.5 if weighted else 1.0
+    assert deviations[2].tolist() == [of_a_cost, of_a_cost, of_a_cost, 1.0]

@@ -58,10 +58,10 @@ def test_a_search_over_what_is_asked_compares_different_learners():
 
 
 def test_labels_beside_costs_name_their_columns():
-    learner = CoalClassifier().fit(X, Y, cost=COST)
+    learner = CoalClassifier(model="online").fit(X, Y, cost=COST)
     assert learner.classes_.tolist() == ["a", "b", "c"]
-    assert state_of(learner) == state_of(CoalClassifier(NAMES).fit(X, cost=COST))
-    assert CoalClassifier().fit(X, [2, 0] * 150, cost=COST).classes_.tolist() == [0, 1, 2]
+    assert state_of(learner) == state_of(CoalClassifier(NAMES, model="online").fit(X, cost=COST))
+    assert CoalClassifier(model="online").fit(X, [2, 0] * 150, cost=COST).classes_.tolist() == [0, 1, 2]
     assert CoalClassifier(["c", "b", "a"]).fit(X, Y, cost=COST).classes_.tolist() == ["c", "b", "a"]
 
 
@@ -78,16 +78,16 @@ def test_labels_that_cannot_name_the_columns_of_costs_are_refused():
 
 def test_costs_travel_through_pipelines_and_cross_validation():
     with sklearn.config_context(enable_metadata_routing=True):
-        learner = CoalClassifier().set_fit_request(cost=True).set_score_request(cost=True)
+        learner = CoalClassifier(model="online").set_fit_request(cost=True).set_score_request(cost=True)
         pipeline = make_pipeline(StandardScaler(), learner).fit(X, cost=COST)
         scaled = StandardScaler().fit_transform(X)
-        by_hand = CoalClassifier().fit(scaled, cost=COST)
+        by_hand = CoalClassifier(model="online").fit(scaled, cost=COST)
         assert pipeline.score(X, cost=COST) == by_hand.score(scaled, cost=COST)
         results = sklearn.model_selection.cross_validate(pipeline, X, params={"cost": COST}, cv=KFold(3))
     scores = []
     for train, test in KFold(3).split(X):
         scaler = StandardScaler().fit(X[train])
-        one = CoalClassifier().fit(scaler.transform(X[train]), cost=COST[train])
+        one = CoalClassifier(model="online").fit(scaler.transform(X[train]), cost=COST[train])
         scores.append(one.score(scaler.transform(X[test]), cost=COST[test]))
     np.testing.assert_allclose(results["test_score"], scores)
 
@@ -95,16 +95,16 @@ def test_costs_travel_through_pipelines_and_cross_validation():
 def test_with_routing_costs_reach_a_search_without_any_request():
     grid = {"mellowness": [0.001, 0.5]}
     with sklearn.config_context(enable_metadata_routing=True):
-        asked = CoalClassifier().set_fit_request(cost=True, active=True).set_score_request(cost=True)
+        asked = CoalClassifier(model="online").set_fit_request(cost=True, active=True).set_score_request(cost=True)
         by_request = GridSearchCV(asked, grid, cv=KFold(3)).fit(X, cost=COST, active=True)
-        search = GridSearchCV(CoalClassifier(), grid, cv=KFold(3)).fit(X, cost=COST, active=True)
-        piped = make_pipeline(StandardScaler(), CoalClassifier()).fit(X, cost=COST)
+        search = GridSearchCV(CoalClassifier(model="online"), grid, cv=KFold(3)).fit(X, cost=COST, active=True)
+        piped = make_pipeline(StandardScaler(), CoalClassifier(model="online")).fit(X, cost=COST)
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], by_request.cv_results_["mean_test_score"])
     assert piped[-1].costs_queried_ == COST.size
 
 
 def test_without_routing_a_search_says_why_costs_do_not_reach_the_score():
-    search = GridSearchCV(CoalClassifier(), {"mellowness": [0.1]}, cv=KFold(3), error_score="raise")
+    search = GridSearchCV(CoalClassifier(model="online"), {"mellowness": [0.1]}, cv=KFold(3), error_score="raise")
     with pytest.raises(InputError, match=r"score needs y or cost, got neither. .*enable_metadata_routing=True"):
         search.fit(X, cost=COST)
     with pytest.warns(UserWarning, match=r"score counts errors as 0 and 1 here.*enable_metadata_routing=True"):
@@ -112,14 +112,14 @@ def test_without_routing_a_search_says_why_costs_do_not_reach_the_score():
 
 
 def test_labels_score_a_learner_of_costs_without_a_warning_where_they_have_costs():
-    learner, matrix = CoalClassifier().fit(X, Y, cost=COST), 1.0 - np.eye(3)
+    learner, matrix = CoalClassifier(model="online").fit(X, Y, cost=COST), 1.0 - np.eye(3)
     assert learner.score(X, Y, cost=COST) == learner.score(X, cost=COST)
     assert CoalClassifier(cost_matrix=matrix).fit(X, Y, cost=COST).score(X, Y) <= 0
-    assert CoalClassifier().fit(X, cost=COST).fit(X, Y).score(X, Y) <= 0
+    assert CoalClassifier(model="online").fit(X, cost=COST).fit(X, Y).score(X, Y) <= 0
 
 
 def test_examples_weigh_in_the_score_as_if_they_were_repeated():
-    learner, times = CoalClassifier().fit(X, cost=COST), np.arange(300) % 3
+    learner, times = CoalClassifier(model="online").fit(X, cost=COST), np.arange(300) % 3
     repeated = np.repeat(np.arange(300), times)
     expected = learner.score(X[repeated], cost=COST[repeated])
     assert learner.score(X, cost=COST, sample_weight=times) == pytest.approx(expected)

@@ -204,6 +204,7 @@ def test_costs_in_another_currency_change_no_decision(seed, params):
 
 
 @given(seeds)
+@settings(max_examples=15)
 def test_dense_and_sparse_rows_and_explicit_zeros_are_the_same(seed):
     X, cost = sparse_problem(seed, 3, 40)
     assert (X.data == 0).any() or X.nnz == 0

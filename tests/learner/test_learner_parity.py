@@ -68,7 +68,7 @@ def test_as_published_gives_way_to_what_is_passed():
 @pytest.mark.parametrize(("decades", "rtol"), [(0, 1e-5), (4, 1e-3)])
 @pytest.mark.parametrize(("mellowness", "real_costs"), [(0.001, False), (0.01, True), (1.0, True)])
 def test_every_query_prediction_and_range_is_the_references(n_labels, decades, rtol, mellowness, real_costs):
-    X, costs = dense_problem(100 + n_labels, n_labels, 100, decades=decades, real_costs=real_costs)
+    X, costs = dense_problem(100 + n_labels, n_labels, 60, decades=decades, real_costs=real_costs)
     asked = assert_parity(X, costs, rtol=rtol, mellowness=mellowness)
     assert asked >= n_labels
 
@@ -95,14 +95,14 @@ def test_every_rule_is_the_references(rule, seed):
 @pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
 @pytest.mark.parametrize("abstain_cost", [0.0, 0.1, 0.3, 1.0])
 def test_abstaining_is_the_references(rule, abstain_cost):
-    X, costs = dense_problem(6, 7, 150)
+    X, costs = dense_problem(6, 7, 80)
     assert_parity(X, costs, rule=rule, abstain_cost=abstain_cost)
 
 
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only"])
 def test_without_an_intercept_even_empty_rows_are_decided_as_by_the_reference(accumulator, sensitivity):
-    X, costs = dense_problem(4, 7, 150)
+    X, costs = dense_problem(4, 7, 80)
     X[::10] = 0
     assert_parity(X, costs, fit_intercept=False, accumulator=accumulator, sensitivity=sensitivity)
 

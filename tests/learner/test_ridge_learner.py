@@ -13,17 +13,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, RidgeModel, simulate
 from coalface.data.known.catalogue import load_known
 from coalface.errors import FileFormatError, InputError
-from coalface.models import ridge
+from coalface.models import device
 
 from ..problems import ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of
 from ..rounds.test_replay import eventful_life
+from .test_sklearn import STRICT
 
 EXCEPTIONS = {
     "check_classifiers_train": "a row wider than those seen is welcome here, as with CoalClassifier.",
 }
 
 
-@parametrize_with_checks([RidgeCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, xfail_strict=True)
+@parametrize_with_checks([RidgeCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, **STRICT)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -114,7 +115,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused_and_leave_no_trace(monkeyp
     ledger = MemoryLedger()
     learner = RidgeCoalClassifier(range(5)).record_to(ledger).tell(np.ones((1, 20)), np.ones((1, 5)))
     before, written = state_of(learner), len(list(ledger))
-    monkeypatch.setattr(ridge, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(device, "available_bytes", lambda: 10_000)
     with pytest.raises(InputError, match="Project X to fewer features, or use CoalClassifier"):
         learner.tell(np.ones((1, 5000)), np.ones((1, 5)))
     with pytest.raises(InputError, match="5,000 features and 5 labels"):

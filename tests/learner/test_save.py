@@ -90,6 +90,7 @@ def test_the_parameters_are_restored(tmp_path):
         "slack": "noise-scaled",
         "in_turn": True,
         "audit_rate": 0.125,
+        "audits": "loss",
         "accumulator": "adagrad",
         "sensitivity": "derivative",
         "fit_intercept": False,

@@ -37,10 +37,7 @@ def learn(model, X, cost, weights=None):
 
 def same(one, other):
     """Whether two models have the same trees, answers and counts, bit for bit."""
-    trees = all(
-        a is b is None or (a is not None and b is not None and all(map(np.array_equal, a, b)))
-        for a, b in zip(one.trees, other.trees, strict=True)
-    )
+    trees = one.trees is other.trees is None or all(map(np.array_equal, one.trees, other.trees))
     ours, theirs = one.saved(), other.saved()
     arrays = all(np.array_equal(ours[name], theirs[name], equal_nan=ours[name].dtype.kind == "f") for name in ours)
     counts = [(model.answers.counts.tolist(), model.answers.due_from.tolist()) for model in (one, other)]

@@ -112,7 +112,7 @@ class TestRegression:
 
 class TestColumns:
     @given(st.integers(0, 10_000), st.integers(-40, 40))
-    @settings(max_examples=20)
+    @settings(max_examples=10)
     def test_the_unit_of_the_table_does_not_matter(self, seed, power):
         X, cost = sparse_problem(seed, 3, 60)
         X = X.toarray()

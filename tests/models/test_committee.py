@@ -1,7 +1,5 @@
 """The committee: who its members are, and that alone it is the online model."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,7 +8,7 @@ from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.models.committee import CommitteeModel
 
-from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import ask_and_tell, come_back, dense_problem, sparse_problem, state_of
 from .committees import NAMES, NAN, K, auto, names_of, online_state
 
 # -- who is a member
@@ -231,12 +229,7 @@ def test_a_committee_with_the_class_model_is_kept_and_replayed(way, tmp_path):
     learner = auto(price_of_truth=1.5)
     learner.record_to(ledger := MemoryLedger())
     simulate(learner, X[:50], (np.arange(K) != truth[:50, None]).astype(float))
-    learner.save(tmp_path / "model")
-    again = {
-        "file": lambda: CoalClassifier.load(tmp_path / "model"),
-        "pickle": lambda: pickle.loads(pickle.dumps(learner)),
-        "ledger": lambda: CoalClassifier.from_ledger(ledger),
-    }[way]()
+    again = come_back(way, learner, ledger, tmp_path)
     assert names_of(again) == ["online", "classes"]
     assert state_of(again) == state_of(learner)
     for each in (learner, again):

@@ -77,7 +77,7 @@ def test_threads_that_tell_ask_predict_and_save_do_not_disturb_each_other(tmp_pa
     assert learner.round_ == 41 == max(rounds)
     assert learner.costs_queried_ == cost.size
     assert learner.model_.models[1].answers.n_rows == 40
-    assert learner.committee_[1].leads
+    assert sum(member.leads for member in learner.committee_) == 1  # which one depends on the order of the answers
 
 
 def test_a_run_that_may_stop_ends_even_if_nothing_is_answered():

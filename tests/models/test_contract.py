@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from coalface import CoalClassifier, MemoryLedger, simulate
@@ -216,15 +217,15 @@ class TestContract:
 
     def test_a_learner_runs_saves_and_replays_with_it_without_knowing_which_it_is(self, model, tmp_path):
         rows, cost = problem(12, n=40, known=1.0)
-        X = np.stack([rows.row(i)[1] for i in range(len(rows))])
+        X = csr_array((rows.values, rows.columns, rows.indptr), (len(rows), rows.width))
         spec = clone(model)
         learner, by_hand = (
             CoalClassifier(classes=list("abc"), model=clone(spec), mellowness=1.0, warm_up=3) for _ in range(2)
         )
         learner.record_to(ledger := MemoryLedger())
         simulate(learner, X, cost)
-        for row, costs in zip(X, cost, strict=True):
-            by_hand.interview([row], lambda _, label, costs=costs: costs["abc".index(label)])
+        for i, costs in enumerate(cost):
+            by_hand.interview(X[[i]], lambda _, label, costs=costs: costs["abc".index(label)])
         assert same(learner.model_, by_hand.model_)
         assert 0 < learner.costs_queried_ <= cost.size
         assert learner.predict(X).shape == (40,)

@@ -12,15 +12,16 @@ from coalface import CoalClassifier
 from coalface.data.rows import check_rows
 from coalface.errors import InputError
 from coalface.kernels.state import MOST_IMPLIED
+from coalface.models import forest, hardness
 from coalface.models.forest import ForestModel
 
 from .forests import begun, learn, learned, problem, same, setting
 
 
 class TestSchedule:
-    def test_a_forest_is_grown_again_when_its_answers_have_grown_by_a_fifth(self, monkeypatch):
-        sizes, plain = [], ForestModel._grown
-        monkeypatch.setattr(ForestModel, "_grown", lambda *its: sizes.append(its[0].answers.due_from[0]) or plain(*its))
+    def test_the_forest_is_grown_again_when_its_answers_have_grown_by_a_fifth(self, monkeypatch):
+        sizes, plain = [], ForestModel._grow
+        monkeypatch.setattr(ForestModel, "_grow", lambda its: sizes.append(its.answers.due_from[0]) or plain(its))
         X, cost = problem(0, 300, 1, known=1.0)
         learned(X, cost)
         assert sizes[:12] == [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22]
@@ -28,18 +29,29 @@ class TestSchedule:
             assert after - 1 < 1.2 * before <= after or after == before + 1
         assert sum(sizes) < 6 * 300
 
-    def test_labels_are_grown_by_their_own_counts_with_implied_costs(self):
+    def test_implied_costs_count_as_answers(self):
         X, cost = problem(1, 200, 4)
         model = learned(X, cost)
         assert (model.answers.counts > (~np.isnan(cost)).sum(axis=0)).all()
-        assert (model.answers.due_from > model.answers.counts / 1.2 - 1).all()
+        assert model.answers.due_from.sum() > model.answers.counts.sum() / 1.2 - 4
         assert model.state.answered[:4].tolist() == (~np.isnan(cost)).sum(axis=0).tolist()
+
+    def test_a_label_that_comes_late_is_learned_before_all_answers_have_grown_by_a_fifth(self):
+        X, cost = problem(0, 1000, 2, known=1.0)
+        cost[:900, 1] = np.nan
+        model, sizes = begun(2), []
+        for first in range(0, 1000, 5):
+            learn(model, X[first : first + 5], cost[first : first + 5])
+            sizes.append(int(model.answers.due_from[1]))
+        grown = sorted(set(sizes))
+        assert grown[:2] == [0, 1]  # the first answer at once
+        assert len(grown) >= 4  # then whenever they have doubled and all have grown by a fiftieth
 
     def test_only_answered_labels_have_trees_and_others_may_cost_anything(self):
         X, cost = problem(0, 20, 3)
         cost[:, 1:] = np.nan
         model = learned(X, cost)
-        assert [trees is None for trees in model.trees] == [False, True, True]
+        assert model.trees.values.shape[1] == 1
         predicted, lowest, highest = model.ranges(check_rows(X), setting(3, mellowness=1e-6), 30)
         assert (predicted[:, 1:] == 0.5).all()
         assert (lowest[:, 1:] == 0).all()
@@ -55,7 +67,7 @@ class TestWeights:
         for other in models[1:]:
             assert same(models[0], other)
         assert (models[0].answers.counts > (~unknown).sum(axis=0)).all()
-        weights = models[0].answers.sample(0).weights
+        weights = models[0].answers.known().weights
         assert set(weights) == {1.0, 2.0}
 
     def test_costs_of_weight_0_or_nan_are_unknown(self):
@@ -83,7 +95,7 @@ class TestEdges:
         predicted, lowest, highest = (model := learned(X, cost)).ranges(check_rows(X), setting(3), 60)
         np.testing.assert_allclose(predicted, 0.3, rtol=1e-6)
         assert (highest - lowest > 0).all()  # few answers are never certain
-        assert all((trees.columns == -1).all() for trees in model.trees)
+        assert (model.trees.columns == -1).all()
 
     def test_a_single_column_is_enough(self):
         x = np.linspace(-1, 1, 300)[:, None]
@@ -123,7 +135,7 @@ class TestEdges:
             CoalClassifier(["a", "b"], model=ForestModel(n_trees)).tell([[1.0]], [[0.0, 1.0]])
 
     def test_a_whole_number_of_trees_may_be_written_as_a_fraction(self):
-        assert len(learned(*problem(0), n_trees=3.0).trees[0].roots) == 3
+        assert len(learned(*problem(0), n_trees=3.0).trees.roots) == 3
 
     def test_rows_too_wide_for_a_dense_table_are_refused(self):
         learner = CoalClassifier(["a", "b"], model="forest").begin()
@@ -150,11 +162,42 @@ class TestEdges:
         assert len(tables) < 60
         assert model.saved()["table"].shape == (199, 199)
 
-    def test_a_forest_takes_12_bytes_per_node(self):
-        trees = learned(*problem(0, 400, 1, known=1.0), n_trees=20).trees[0]
-        assert sum(array.nbytes for array in trees[1:]) == 12 * len(trees.columns)
+    def test_a_forest_takes_12_bytes_per_node_and_4_per_leaf_and_label(self):
+        trees = learned(*problem(0, 400, 3, known=1.0), n_trees=20).trees
+        assert sum(array.nbytes for array in trees[1:4]) == 12 * len(trees.columns)
+        assert trees.values.nbytes == 12 * (trees.columns == -1).sum()
         assert len(trees.columns) < 2 * 400 * 20
         assert all(array.base is None for array in trees)  # the room for more nodes is given back
+
+
+class TestHardness:
+    def rows_of_unequal_hardness(self, n=600):
+        """Label 1 costs 0.1 less than label 0 in every row, but is asked about in hard rows only."""
+        random = np.random.default_rng(0)
+        X, hard = random.normal(size=(n, 3)), random.random(n) < 0.5
+        cost = np.stack([0.2 + 0.5 * hard, 0.1 + 0.5 * hard, 0.9 * np.ones(n)], axis=1)
+        cost[:, 2] = np.where(random.random(n) < 0.5, np.nan, cost[:, 2] - 0.3 * ~hard)
+        asked = (cost + 0.08 * random.normal(size=cost.shape)).clip(0, 1)  # no cost is implied
+        asked[~hard & (random.random(n) < 0.9), 1] = np.nan
+        return X, asked.astype(np.float32), cost
+
+    def test_a_label_asked_about_in_hard_rows_only_does_not_seem_worse_than_it_is(self, monkeypatch):
+        X, asked, _ = self.rows_of_unequal_hardness()
+        assert np.nanmean(asked[:, 1]) > np.nanmean(asked[:, 0]) + 0.05  # it seems worse
+        seen = learned(X, asked, n_trees=20).predict(check_rows(X)).mean(axis=0)
+        assert seen[1] < seen[0]
+        monkeypatch.setattr(forest, "shared_error", lambda *_: 0.0)  # no row is hard
+        plain = learned(X, asked, n_trees=20).predict(check_rows(X)).mean(axis=0)
+        assert plain[1] > plain[0]
+
+    def test_where_one_label_is_right_no_row_is_hard(self, monkeypatch):
+        X, cost = problem(0, 200, 4, known=1.0)
+        cost = (1 - np.eye(4)[cost.argmin(axis=1)]).astype(np.float32)
+        eased = []
+        monkeypatch.setattr(forest, "eased", lambda *those: eased.append(those) or plain(*those))
+        plain = hardness.eased
+        learned(X, cost)
+        assert len(eased) == 0
 
 
 class TestRanges:

@@ -17,7 +17,8 @@ from sklearn.metrics import pairwise_distances
 from coalface import CoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
-from coalface.models import ridge
+from coalface.models import device
+from coalface.models.factor_regression import FactorRegression
 from coalface.models.ridge import RidgeModel
 
 from .test_ridge import problem, settings
@@ -141,7 +142,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     X, cost = problem(10, n_rows=200)
     at_once = learned(X, cost, n_components=50)
     predicted = at_once.predict(check_rows(X))
-    monkeypatch.setattr(ridge, "_BLOCK", 16)
+    monkeypatch.setattr(FactorRegression, "block", 16)
     assert state_of(learned(X, cost, n_components=50)) == state_of(at_once)
     np.testing.assert_allclose(at_once.predict(check_rows(X)), predicted, atol=1e-6)
 
@@ -169,7 +170,7 @@ def test_memory_is_counted_and_refused_if_less_is_available(monkeypatch):
     model = begun(5, n_components=100)
     model.check(check_rows(np.ones((1, 30))))
     assert model.nbytes > 100 * 100 * 8
-    monkeypatch.setattr(ridge, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(device, "available_bytes", lambda: 10_000)
     with pytest.raises(InputError, match=r"n_components must be small enough .* got 100 features and 5 labels"):
         model.check(check_rows(np.ones((1, 30))))
     with pytest.raises(InputError, match=r"X must lie within 1e\+15 of 0"):

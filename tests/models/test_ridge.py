@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.settings import AS_PUBLISHED, settings_for
-from coalface.models import ridge
+from coalface.models import device, factor_regression
+from coalface.models.factor_regression import FactorRegression
 from coalface.models.ridge import RidgeModel
 
 
@@ -174,23 +175,23 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     X, cost = problem(9, n_rows=200, n_features=150)
     at_once = learned(X, cost)
     ranges = at_once.ranges(check_rows(X), settings(3), 1)
-    monkeypatch.setattr(ridge, "_BLOCK", 64)
-    monkeypatch.setattr(ridge, "_PRODUCT_SIZE", 1)
+    monkeypatch.setattr(FactorRegression, "block", 64)
+    monkeypatch.setattr(factor_regression, "_PRODUCT_SIZE", 1)
     in_blocks = learned(X, cost)
     for ours, theirs in zip(in_blocks.ranges(check_rows(X), settings(3), 1), ranges, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
-    np.testing.assert_array_equal(in_blocks.weights, at_once.weights)
+    np.testing.assert_array_equal(in_blocks.regression.weights, at_once.regression.weights)
 
 
 def test_memory_is_as_computed_and_refused_if_less_is_available(monkeypatch):
     model = begun(5)
     model.learn(check_rows(np.ones((1, 300))), np.ones((1, 5), np.float32), settings(5), 1)
     assert model.nbytes == model.bytes_for(300) < 1.2 * 2 * 5 * 300**2
-    monkeypatch.setattr(ridge, "available_bytes", lambda: model.bytes_for(500))
+    monkeypatch.setattr(device, "available_bytes", lambda: model.bytes_for(500))
     model.check(check_rows(np.ones((1, 500))))
     with pytest.raises(InputError, match="got 600 features and 5 labels, which take"):
         model.check(check_rows(np.ones((1, 600))))
-    monkeypatch.setattr(ridge, "available_bytes", lambda: 0)
+    monkeypatch.setattr(device, "available_bytes", lambda: 0)
     model.check(check_rows(np.ones((1, 300))))  # they are there already
 
 

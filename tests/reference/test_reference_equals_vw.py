@@ -94,7 +94,7 @@ def assert_same_run(reference, wheel, *, rtol, listed=...):
 )
 def test_every_query_and_prediction_is_the_wheels(accumulator, n_labels, decades, rtol, mellowness, real_costs):
     seed = round(1000 * mellowness) + n_labels
-    X, costs = noisy_problem(seed, n_labels, decades=decades, real_costs=real_costs)
+    X, costs = noisy_problem(seed, n_labels, n=100, decades=decades, real_costs=real_costs)
     wheel = run_cs_active(X, costs, mellowness=mellowness, accumulator=accumulator)
     reference = run_as_wheel(wheel, X, costs, mellowness=mellowness, accumulator=accumulator)
     assert_same_run(reference, wheel, rtol=rtol)

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,6 +38,15 @@ def server() -> Iterator[str]:
     finally:
         _as_owner(f"{programs()}/pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "-w", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def restarting(address: str) -> Callable[[], None] | None:
+    """What ends all connections and starts the server again; None if it is not ours."""
+    if os.environ.get(VARIABLE):
+        return None
+    folder = Path(address.partition("host=")[2])
+    command = (f"{programs()}/pg_ctl", "-D", str(folder / "data"), "-l", str(folder / "log"))
+    return lambda: _as_owner(*command, "-m", "immediate", "-w", "restart")
 
 
 def _start(folder: Path) -> str:

@@ -9,12 +9,12 @@ from coalface.rounds.database import Database
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.sql import SqlLedger
 from coalface.rounds.sql_engines import without_password
-from coalface.service.desk import store
+from coalface.service.desk import access, store
 from coalface.service.project import ownership
 from tests.rounds import postgres
 
 PARTS = {"events": events.STEPS, "desk": store.STEPS, "project": ownership.STEPS}
-TABLES = (events._events, store._questions, store._tokens)
+TABLES = (events._events, store._questions, access._tokens)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

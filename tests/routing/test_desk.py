@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from coalface import Encoder, Router
 from coalface.errors import ConflictError, FileFormatError, InputError, UnknownIdError, UnknownLabelError
-from coalface.routing.desk import Outcome, RoutingDesk
+from coalface.routing.desk import Decision, Outcome, RoutingDesk
 from coalface.routing.web import routing_service
 
 MODELS, PRICES = ["small", "large"], [0.5, 2.0]
@@ -52,6 +52,24 @@ def test_a_decision_names_the_model_the_reason_and_the_questions(client):
     assert client.post("/route", json={"example": {"text": "sum"}}).json()["model"] == "small"
     assert client.post("/route", json={"example": "proof", "quality_weight": 0}).json()["model"] == "small"
     assert client.post("/route", json={"example": "sum", "models": ["large"]}).json()["model"] == "large"
+
+
+def test_a_reply_has_losses_within_bounds_and_prices_as_people_write_them(client, desk):
+    decision = Decision("1-a", 1, "small", 4.0, {"small": -0.03, "large": 1.2}, dict.fromkeys(MODELS, 0.0),
+                        dict.fromkeys(MODELS, 1.0), {"small": 0.02000000000000001, "large": 2.0}, ())  # fmt: skip
+    desk.route = lambda *_, **__: decision
+    found = client.post("/route", json={"example": "sum"}).json()["models"]
+    assert [found[name]["predicted_loss"] for name in MODELS] == [0.0, 1.0]
+    assert found["small"]["price"] == 0.02
+
+
+def test_a_conflict_names_only_what_is_known(desk):
+    decision = desk.route("sum")
+    desk.take(decision.id, [Outcome("small", 0.25), Outcome("large", None)])
+    with pytest.raises(ConflictError, match=r"'small': loss 0\.25\. An"):
+        desk.take(decision.id, [Outcome("small", 0.5)])
+    with pytest.raises(ConflictError, match=r"'large': loss not known\. An"):
+        desk.take(decision.id, [Outcome("large", 0.5)])
 
 
 def test_an_outcome_sent_twice_counts_once_and_another_one_conflicts(client, desk):

@@ -54,8 +54,14 @@ def test_a_bad_line_is_named(change, words):
         Outcomes.of_lines([*LINES[:2], {**LINES[2], **change}])
 
 
+def test_a_request_that_comes_twice_needs_ids():
+    lines = [{"text": "2 + 2?", "model": "small", "loss": 0}] * 2
+    with pytest.raises(FileFormatError, match="or give each request an id of its own in a column 'id'"):
+        Outcomes.of_lines(lines)
+
+
 def test_missing_columns_models_and_prices_are_named(tmp_path):
-    with pytest.raises(FileFormatError, match="must have a column 'loss' or 'cost'"):
+    with pytest.raises(FileFormatError, match=r"must have a column 'loss' or 'cost'.* a line per request and model"):
         Outcomes.of_lines([{"text": "a", "model": "b"}])
     with pytest.raises(FileFormatError, match="outcomes of at least two models, got \\['small'\\]"):
         Outcomes.of_lines(LINES[:1])

@@ -110,7 +110,7 @@ def test_costs_are_relative_to_the_reference_and_not_to_the_best_action_rolled_o
 
     learner = SearchLearner(Doomed(), CoalClassifier(rule="passive", learning_rate=10.0)).fit([("a", "a")] * 200)
     state = learner.task.start(("a", "a"))
-    costs = learner.policy_.predict_cost(learner._columns.row(learner.task.features(state)))
+    costs = learner.policy_.model_.predictions(learner._columns.row(learner.task.features(state)))
     np.testing.assert_allclose(costs, [[0.25, 0.75, 1.0]], atol=1e-3)
 
 

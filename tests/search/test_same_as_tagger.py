@@ -55,6 +55,7 @@ def same_model(examples, tags, policy, matrix, constraints, history=2, **others)
     [
         (CoalClassifier(), None, None, 2),
         (CoalClassifier(), COSTS, "bio", 1),
+        (CoalClassifier(model="online", audits="loss"), None, "bio", 2),
         (CoalClassifier.as_published(), COSTS, None, 2),
         (CoalClassifier(rule="passive", learning_rate=0.5), None, "bio", 0),
     ],
@@ -85,7 +86,7 @@ def test_where_there_is_only_one_tag_nothing_is_asked():
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_the_seed_reaches_the_policy(seed):
     examples = list(sentences(40))
-    tagger = SequenceTagger(classes=TAGS, random_state=seed).fit(*zip(*examples, strict=True))
+    tagger = SequenceTagger(classes=TAGS, audits="even", random_state=seed).fit(*zip(*examples, strict=True))
     learner = SearchLearner(SequenceTask(TAGS), random_state=seed).fit(examples)
     assert learner.policy_.random_state == seed
     for name, array in tagger.policy_.model_.arrays().items():

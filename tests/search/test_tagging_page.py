@@ -10,7 +10,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "tagging.md").read_text(encoding="u
 
 def test_every_parameter_is_explained_here_or_with_the_policy():
     for name, default in SequenceTagger().get_params().items():
-        if name in ("warm_up", "classes", "cost_matrix") or name not in CoalClassifier().get_params():
+        if name in ("warm_up", "classes", "cost_matrix", "audits") or name not in CoalClassifier().get_params():
             assert f"| `{name}` |" in PAGE or name == "roll_out"
         else:
             assert CoalClassifier().get_params()[name] == default, name

@@ -7,6 +7,13 @@ from tests.service.desks import open_desk
 from tests.service.interviewing import FOUR
 from tests.service.projects import Clock, small_project
 from tests.service.serving import client_of, served
+from tests.service.visitor import Visitor
+from tests.studies.browser import find_browser
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Whether to leave out the fuzz tests: they are generated at collection, which takes a running service."""
+    return True if collection_path.name == "test_fuzz.py" and config.option.markexpr == "not slow" else None
 
 
 @pytest.fixture
@@ -33,6 +40,18 @@ def _caller(name=None):
 
 
 as_ann, as_bob, as_eve, stranger = _caller("ann"), _caller("bob"), _caller("eve"), _caller()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Visitor(find_browser(), tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(browser):
+    browser.set_screen()
+    return browser
 
 
 @pytest.fixture

@@ -82,8 +82,9 @@ def cut_off(fake, handler, request):
 
 
 def too_slow(fake, handler, request):
-    fake.slow.wait(1.0)
-    send(handler, fake.completion(request, honest(request)))
+    body = fake.completion(request, honest(request))
+    fake.slow.wait(30.0)
+    send(handler, body)
 
 
 def half_way(fake, handler, request):

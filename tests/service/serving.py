@@ -20,8 +20,9 @@ def give_tokens(store):
 
 @contextmanager
 def served(desk, messenger=None, **limits):
-    """Serve a desk; yields the address."""
-    give_tokens(desk.store)
+    """Serve a desk, or a list of them; yields the address."""
+    for one in desk if isinstance(desk, list) else [desk]:
+        give_tokens(one.store)
     app = service_of(desk, messenger, **limits)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", ws="none", lifespan="on"))
     thread = threading.Thread(target=server.run)

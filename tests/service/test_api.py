@@ -245,6 +245,15 @@ def test_annotators_have_lower_lease_limits_than_engineers(as_ann, as_eve, desk,
         assert as_eve.post(f"/api/v1/leases/{found[0]['lease_id']}:renew", json=body).is_success
 
 
+@pytest.mark.parametrize("body", [{"max_items": True}, {"ttl_s": True}, {"max_items": "1"}, {"ttl_s": "20"}])
+def test_a_number_is_a_number(as_ann, desk, body):
+    found = as_ann.post(f"{PROJECT}/queries:lease", json=body)
+    assert (found.status_code, desk.held("ann")) == (422, [])
+    query = lease(as_ann)["queries"][0]
+    assert send(as_ann, query, {"Billing": True}, "k1").status_code == 422
+    assert as_ann.post(f"{PROJECT}/queries:lease", json={"max_items": 1, "ttl_s": 20}).status_code == 200
+
+
 def test_without_a_query_the_response_gives_the_reason(tmp_path):
     with open_desk(tmp_path, budget={"examples": 1}) as desk, served(desk) as address, client_of(address, "ann") as ann:
         (query,) = lease(ann)["queries"]
@@ -270,6 +279,33 @@ def test_an_invalid_answer_is_refused_and_changes_nothing(as_ann, desk, costs, m
     before = desk.events(limit=1000)
     assert is_problem(send(as_ann, query, costs, "k", **more), 422)
     assert desk.events(limit=1000) == before
+
+
+def test_a_cost_between_two_levels_is_refused_and_the_levels_are_named(as_ann, desk):
+    (query,) = lease(as_ann)["queries"]
+    refused = send(as_ann, query, {"Billing": 2.5}, "k")
+    assert is_problem(refused, 422)
+    assert refused.json()["detail"] == (
+        "The cost of label 'Billing' must be one of the levels none (0), minor (1), annoying (2), serious (3), "
+        "disaster (4), got 2.5."
+    )
+    assert answers(desk) == []
+    assert send(as_ann, query, {"Billing": 3, "Fraud": None}, "k").status_code == 201
+
+
+def test_a_lease_is_renewed_and_skipped_without_a_body(as_ann):
+    (query,) = lease(as_ann)["queries"]
+    assert "expires_at" in as_ann.post(f"/api/v1/leases/{query['lease_id']}:renew").raise_for_status().json()
+    assert as_ann.post(f"/api/v1/leases/{query['lease_id']}:skip").status_code == 204
+
+
+def test_a_token_is_that_of_an_annotator_unless_a_role_is_given(as_eve):
+    assert as_eve.post("/api/v1/tokens", json={"name": "zoe"}).raise_for_status().json()["role"] == "annotator"
+
+
+def test_json_that_cannot_be_read_breaks_a_rule(as_ann):
+    headers = {"Idempotency-Key": "k", "content-type": "application/json"}
+    assert is_problem(as_ann.post(f"{PROJECT}/answers", content="{", headers=headers), 422)
 
 
 def test_nan_is_refused(as_ann):

@@ -15,7 +15,7 @@ def test_examples_are_listed_with_where_they_stand(as_ann, as_eve, desk):
     state = {item["id"]: item["state"] for item in items}
     assert sorted(state) == sorted(f"ticket/{i}" for i in range(60))
     assert (state[query["example_id"]], state[held["example_id"]]) == ("closed", "open")
-    decided = desk.overview().decided
+    decided = sum(item["state"] != "undecided" for item in items)
     assert [item["turn"] for item in items if item["state"] == "undecided"] == list(range(decided + 1, 61))
     passed = {i for event in desk.events(limit=1000) if event.kind == "passed" for i in event.body["examples"]}
     assert {item["id"] for item in items if item["state"] == "passed"} == {f"ticket/{i}" for i in passed}

@@ -1,19 +1,18 @@
 """What was acknowledged survives: a desk killed at random under several threads has lost and doubled nothing."""
 
-import multiprocessing
 import os
 import random
-import signal
 import threading
 import time
+from functools import partial
 
 import pytest
 
 from coalface.service.desk.desk import Desk
-from coalface.service.desk.messages import NoQuestion
 from coalface.service.project.project import Project
 from tests.rounds import postgres
-from tests.service.projects import costs_for, same_bits, small_project
+from tests.service.kills import annotate, killed
+from tests.service.projects import same_bits, small_project
 
 pytestmark = pytest.mark.slow
 
@@ -26,24 +25,17 @@ def serve(folder, acknowledged, life):
     desk = Desk(Project.open(folder))
     handle = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
-    def annotate(who):
-        while True:
-            question = desk.lease(who, ttl=5)
-            if isinstance(question, NoQuestion):
-                time.sleep(0.01)
-                continue
-            while question:
-                key = f"{life}-{who}-{question.lease_id}-{question.id}"
-                receipt = desk.answer(who, question.id, question.lease_id, costs_for(question), key)
-                os.write(handle, f"{receipt.answer_id} {key}\n".encode())
-                question = receipt.follow_up
-                if random.random() < 0.05:
-                    recent = desk.recent(who, 1)
-                    if not recent[0].undone and question is None:
-                        question = desk.undo(who, recent[0].answer_id)
+    def acknowledge(who, receipt, key):
+        os.write(handle, f"{receipt.answer_id} {key}\n".encode())
+        if random.random() < 0.05:
+            recent = desk.recent(who, 1)
+            if not recent[0].undone and receipt.follow_up is None:
+                return desk.undo(who, recent[0].answer_id)
+        return receipt.follow_up
 
     for number in range(THREADS):
-        threading.Thread(target=annotate, args=(f"person {number}",), daemon=True).start()
+        who = f"person {number}"
+        threading.Thread(target=annotate, args=(desk, who, life, partial(acknowledge, who)), daemon=True).start()
     time.sleep(60)
 
 
@@ -55,26 +47,17 @@ def test_nothing_acknowledged_is_lost_or_doubled(tmp_path, request, database):
     folder, acknowledged = tmp_path / "mail", tmp_path / "acknowledged"
     small_project(folder, n=3000, database=url, learner={"mellowness": 0.9})
     random.seed(0)
-    context = multiprocessing.get_context("fork")  # starts in no time, with all modules loaded
     for life in range(KILLS):
-        process = context.Process(target=serve, args=(folder, acknowledged, life))
-        process.start()
-        size, deadline = acknowledged.stat().st_size if acknowledged.exists() else 0, time.monotonic() + 120
-        while time.monotonic() < deadline and (not acknowledged.exists() or acknowledged.stat().st_size < size + 500):
-            time.sleep(0.02)
-        time.sleep(random.uniform(0.0, 0.3))
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
-        assert process.exitcode == -signal.SIGKILL  # it was killed in the middle, and did not end by itself
-        check(folder, acknowledged)
+        killed(serve, folder, acknowledged, life, acknowledged=acknowledged, more=500)
+        assert checked_answers(folder, acknowledged) > 5
 
 
-def check(folder, acknowledged):
+def checked_answers(folder, acknowledged):
+    """How many answers were acknowledged; each is in the log once, and model and questions follow from the log."""
     desk = Desk(Project.open(folder))
     try:
         answers = {event.ref: event for event in desk.state.log.read(kinds=["answered"])}
         lines = [line.split(" ", 1) for line in acknowledged.read_text().splitlines()]
-        assert len(lines) > 5
         for number, key in lines:
             who = key.split("-")[1]
             assert answers[f"answer:{who}:{key}"].id == int(number)
@@ -83,6 +66,7 @@ def check(folder, acknowledged):
         desk.state.model._fold(rebuilt, 0)
         assert same_bits(desk.state.model.learner, rebuilt)
         no_question_is_lost(desk)
+        return len(lines)
     finally:
         desk.close()
 

@@ -10,15 +10,20 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_every_acknowledged_answer_is_in_the_log_once_and_the_model_is_the_same(request, tmp_path, database):
-    url = None
+def test_every_acknowledged_change_is_in_the_log_once_and_the_model_is_the_same(request, tmp_path, database):
+    databases, restart = [None, None], None
     if database == "postgresql":
-        url = postgres.fresh_database(request.getfixturevalue("postgres_server"), "kills")
-    found = kill_repeatedly(tmp_path, kills=20, annotators=20, database=url, longest=0.5)
+        server = request.getfixturevalue("postgres_server")
+        databases = [postgres.fresh_database(server, f"kills{k}") for k in range(2)]
+        restart = postgres.restarting(server)
+    found = kill_repeatedly(
+        tmp_path, kills=10, annotators=12, databases=databases, longest=0.5, restart_database=restart
+    )
     assert found.problems == []
-    assert found.acknowledged
-    assert set(found.logged) == set(found.acknowledged)
-    assert (found.repeated, found.unfinished) == (0, 0)
+    assert set(found.acknowledged) == {"answered", "skipped", "flagged", "added", "corrected", "retired"}
+    assert found.ahead > 0
+    assert found.lost == []
+    assert (found.repeated, found.unacknowledged, found.unfinished) == (0, 0, 0)
     assert found.same_model
 
 

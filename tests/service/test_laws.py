@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -67,22 +67,29 @@ class People(RuleBasedStateMachine):
             self.shown.append((who, found))
 
     @precondition(lambda self: self.shown)
-    @rule(place=places, cost=costs, more=st.dictionaries(st.sampled_from(LABELS[:2]), costs, max_size=1))
-    def answer(self, place, cost, more):
+    @rule(
+        place=places,
+        cost=costs,
+        more=st.dictionaries(st.sampled_from(LABELS[:2]), costs, max_size=1),
+        n_ahead=st.sampled_from([0, 0, 1, 4]),
+    )
+    def answer(self, place, cost, more, n_ahead):
         """An answer to anything that was ever shown is kept, unless that lease has an answer already."""
         who, question = self.shown[-min(place, len(self.shown))]
         self.refuse_what_was_not_shown(who, question)
-        said = {**dict.fromkeys(question.labels, cost), **more}
+        ahead = [label for label, _ in question.later[:n_ahead]]
+        said = {**dict.fromkeys([*question.labels, *ahead], cost), **more}
         before = [key for key in self.receipts if key[:3] == (who, question.id, question.lease_id)]
         stands = any(self.receipts[key][1].answer_id not in self.undone for key in before)
         key = f"{question.lease_id} {question.id} {len(before)}"
         try:
-            receipt = self.desk.answer(who, question.id, question.lease_id, said, key)
+            receipt = self.desk.answer(who, question.id, question.lease_id, said, key, ahead=ahead)
         except ConflictError:
             assert stands
             return
         assert not stands
-        assert self.desk.answer(who, question.id, question.lease_id, said, key) == receipt  # sent twice, counted once
+        again = self.desk.answer(who, question.id, question.lease_id, said, key, ahead=ahead)
+        assert again == receipt  # sent twice, counted once
         self.receipts[who, question.id, question.lease_id, key] = (said, receipt)
         body = self.desk.state.log.get(int(receipt.answer_id)).body
         self.paid_late += body["put"] * receipt.late
@@ -101,12 +108,12 @@ class People(RuleBasedStateMachine):
     @rule(place=places)
     def undo(self, place):
         (who, *_), (_, receipt) = list(self.receipts.items())[-min(place, len(self.receipts))]
-        held = {other: self.desk.held(other) for other in ("ada", "bob", "eve") if other != who}
+        held = self.held_by_others(who)
         try:
             question = self.desk.undo(who, receipt.answer_id)
         except ConflictError:
             return
-        assert held == {other: self.desk.held(other) for other in held}  # nothing is taken from others
+        self.nothing_is_taken_from_others(who, held)
         self.undone = {str(event.body["answer"]) for event in self.events("undone")}
         if question is not None:
             self.shown.append((who, question))
@@ -116,6 +123,28 @@ class People(RuleBasedStateMachine):
     def release(self, place):
         who, question = self.shown[-min(place, len(self.shown))]
         self.desk.release(question.lease_id, who)
+
+    @precondition(lambda self: self.shown)
+    @rule(place=places)
+    def skip(self, place):
+        """A skip costs nothing, takes nothing from others, and the question does not come back by itself."""
+        who, question = self.shown[-min(place, len(self.shown))]
+        spent, held = self.desk.progress(), self.held_by_others(who)
+        self.desk.flag(question.lease_id, who, "skipped")
+        self.desk.skip(question.lease_id, who)
+        assert self.desk.progress() == spent
+        self.nothing_is_taken_from_others(who, held)
+        number = int(question.id.partition(".")[0])
+        row = self.desk.store.question(number)
+        if row is not None and row.open and self.desk.held(who) == []:
+            found = self.desk.lease(who, 20)
+            assert not isinstance(found, Question) or found.id.partition(".")[0] != str(number)
+            if isinstance(found, Question):
+                self.shown.append((who, found))
+
+    @rule(who=people)
+    def resume(self, who):
+        self.desk.resume(who)
 
     @precondition(lambda self: self.shown)
     @rule(place=places)
@@ -205,6 +234,19 @@ class People(RuleBasedStateMachine):
         finally:
             other.close()
             self.place.cleanup()
+
+    def held_by_others(self, who):
+        return [
+            (other, question) for other in ("ada", "bob", "eve") if other != who for question in self.desk.held(other)
+        ]
+
+    def nothing_is_taken_from_others(self, who, before):
+        """They hold the same questions; room in the budget that became free may only add to what follows later."""
+        after = self.held_by_others(who)
+        assert len(after) == len(before)
+        for (holder, question), (other, now) in zip(before, after, strict=True):
+            assert (other, now) == (holder, replace(question, later=now.later))
+            assert now.later[: len(question.later)] == question.later
 
     def paid_for(self):
         """Who was asked for which cost of which example, and answered."""

@@ -18,17 +18,19 @@ from tests.service.serving import client_of, served
 def log_in(client, name):
     answer = client.post("/login", data={"token": f"coal_{name}"})
     assert answer.status_code == 303, answer.text
-    return form_key(f"coal_{name}")
+    return form_key(next(cookie.value for cookie in client.cookies.jar if cookie.value in answer.headers["set-cookie"]))
 
 
 def fields_of(page):
     """The hidden fields of the page's answer form."""
     form = page[page.index('id="answer"') :]
+    form = re.sub("<fieldset[^>]* disabled>.*?</fieldset>", "", form, flags=re.DOTALL)  # browsers do not send these
     return dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[: form.index("</form>")]))
 
 
 def rows_of(client):
-    return re.findall('<fieldset class="row">\n<legend>(.*?)</legend>', client.get("/label").text)
+    """The labels of the rows that are shown without scripts."""
+    return re.findall('<fieldset class="row" [^>]*>\n<legend><bdi>(.*?)</bdi></legend>', client.get("/label").text)
 
 
 def answer_page(client, *costs):
@@ -141,7 +143,7 @@ def test_the_text_of_an_example_is_never_markup(stranger):
     assert not any("<b>" in page for page in pages)
 
 
-@pytest.mark.parametrize("path", ["/label", "/undo", "/logout"])
+@pytest.mark.parametrize("path", ["/label", "/undo", "/logout", "/skip", "/resume", "/resolve"])
 def test_a_form_of_another_site_is_refused(stranger, desk, path):
     log_in(stranger, "ann")
     fields = fields_of(stranger.get("/label").text) | {"cost-0": "1.0"}
@@ -311,5 +313,7 @@ def test_only_the_first_ten_levels_have_a_key(tmp_path):
     with open_desk(tmp_path, levels=levels) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
         page = client.get("/label").text
-    keys = re.findall("<kbd>([0-9]+)</kbd> level", page)
-    assert keys == [str(i) for i in range(10)] * (1 + len(LABELS))  # in each row, and in the help
+    ten = [str(i) for i in range(10)]
+    assert re.findall("<kbd>([0-9]+)</kbd> level", page) == ten  # in the help
+    assert re.findall("<small><kbd>([0-9]+)</kbd> costs", page) == ten * len(LABELS)
+    assert page.count("costs 11</small>") == len(LABELS)  # each level shows its cost

@@ -1,5 +1,6 @@
 """A person at a headless browser who opens pages, presses keys and reads."""
 
+import base64
 import json
 import time
 
@@ -10,6 +11,10 @@ _KEYS = {
     " ": ("Space", 32, " "),
     "Escape": ("Escape", 27, ""),
     "Backspace": ("Backspace", 8, ""),
+    "ArrowLeft": ("ArrowLeft", 37, ""),
+    "ArrowUp": ("ArrowUp", 38, ""),
+    "ArrowRight": ("ArrowRight", 39, ""),
+    "ArrowDown": ("ArrowDown", 40, ""),
 }
 
 
@@ -82,6 +87,11 @@ class Visitor(browser.Browser):
             "Emulation.setDeviceMetricsOverride", self._page, width=width, height=height, deviceScaleFactor=1,
             mobile=width < 600,
         )  # fmt: skip
+
+    def picture(self, path):
+        """Write a picture of the visible part of the page."""
+        answer = self._call("Page.captureScreenshot", self._page, format="png", optimizeForSpeed=False)
+        path.write_bytes(base64.b64decode(answer["data"]))
 
     def complaints(self):
         """The console messages since the last page was opened."""

@@ -150,11 +150,13 @@ class TestRandomForestOnSingleCosts(BaselineContract):
     numbers = ("n_trees", "cost_bounds")
 
 
+@pytest.mark.slow
 class TestRandomForestOnWholeExamples(BaselineContract):
     learner, parameters = "random-forest", {"n_trees": 9, "drawn": "examples"}
     numbers = ("n_trees", "cost_bounds")
 
 
+@pytest.mark.slow
 class TestGradientBoosting(BaselineContract):
     learner, parameters = "gradient-boosting", {"n_trees": 20}
     numbers = ("n_trees", "cost_bounds")
@@ -165,11 +167,13 @@ class TestNearestNeighbours(BaselineContract):
     numbers = ("n_neighbours", "cost_bounds")
 
 
+@pytest.mark.slow
 class TestSelectorsOfAsf(BaselineContract):
     learner, parameters = "asf", {"n_trees": 12}
     numbers = ("n_trees", "cost_bounds", "selector")
 
 
+@pytest.mark.slow
 class TestVowpalWabbit(BaselineContract):
     learner, parameters = "vw", {"mellowness": 0.05}
 
@@ -178,14 +182,17 @@ class TestMargin(BaselineContract):
     learner, parameters = "margin", FEW
 
 
+@pytest.mark.slow
 class TestMarginWithAForest(BaselineContract):
     learner, parameters = "margin", {**FEW, "classifier": "random-forest", "predictor": "own"}
 
 
+@pytest.mark.slow
 class TestCostWeightedUncertaintyWithItsOwnPredictor(BaselineContract):
     learner, parameters = "cost-weighted-uncertainty", {**FEW, "predictor": "own"}
 
 
+@pytest.mark.slow
 class TestCostEmbedding(BaselineContract):
     learner, parameters = "cost-embedding", FEW
 
@@ -199,10 +206,12 @@ class TestOnlineRegression(BaselineContract):
     numbers = ("mellowness", "regularization", "cost_bounds")
 
 
+@pytest.mark.slow
 class TestBadge(BaselineContract):
     learner, parameters = "badge", FEW
 
 
+@pytest.mark.slow
 class TestIwal(BaselineContract):
     learner, parameters = "iwal", {"members": 3}
     numbers = ("first_share", "least_chance", "members", "cost_bounds")

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -131,3 +132,21 @@ def test_without_pandas_a_frame_is_one_clear_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"to_frame needs pandas.*pip install pandas"):
         curve([0.5], [0.5, 0.5]).to_frame()
+
+
+def test_a_notebook_shows_the_measured_points_and_the_sentence():
+    counts, costs = np.array([0, 10, 20, 40]), np.array([0.9, 0.5, np.nan, 0.2])
+    shown = ElementTree.fromstring(Curve(counts, counts, counts, counts, costs, costs, seconds=0.1)._repr_html_())
+    dots = [(float(dot.get("cx")), float(dot.get("cy"))) for dot in shown.iter("circle")]
+    assert len(dots) == 2  # no cost was asked for at the first, no test cost was measured at the third
+    assert dots[0][0] < dots[1][0]
+    assert dots[0][1] < dots[1][1]  # a smaller cost is lower in the picture
+    texts = [text.text for text in shown.iter("text")]
+    assert {"10", "40", "0.5", "0.2"} <= set(texts)
+    assert "40 costs" in shown.find("figcaption").text
+
+
+def test_a_notebook_shows_the_sentence_alone_without_test_data():
+    counts, costs = np.array([10, 20]), np.full(2, np.nan)
+    curve = Curve(counts, counts, counts, counts, costs, costs, seconds=0.1)
+    assert curve._repr_html_() == str(curve)

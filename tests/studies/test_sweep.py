@@ -113,7 +113,7 @@ def test_two_sweeps_cannot_write_into_one_folder(tmp_path):
 @pytest.mark.parametrize(
     ("executor", "workers", "rule"),
     [
-        ("gpu", None, "executor must be threads, processes or dask://HOST:PORT, got 'gpu'"),
+        ("gpu", None, "executor must be threads, processes, cuda or dask://HOST:PORT, got 'gpu'"),
         ("dask://", None, "executor must be"),
         ("threads", 0, "workers must be at least 1, got 0"),
         ("dask://127.0.0.1:1", None, "There is no Dask scheduler at 127.0.0.1:1"),
@@ -248,12 +248,14 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_program_whose_sweep_lost_a_process_comes_to_its_end(tmp_path):
     code = FRAGILE.format(root=str(Path(__file__).parents[2]), out=str(tmp_path))
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
     assert len(lines_of(tmp_path)) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
 def test_workers_do_not_outlive_a_killed_sweep(tmp_path):
     code = RUN.format(root=str(Path(__file__).parents[2]), out=str(tmp_path), executor="processes", permutations=2000)
@@ -361,6 +363,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_middle_changes_nothing(undisturbed, tmp_path):
     code = RUN.format(root=str(Path(__file__).parents[2]), out=str(tmp_path), executor="threads", permutations=2)
     for finished in (0, 1, 4, 7):  # how far the sweep has come when it is killed

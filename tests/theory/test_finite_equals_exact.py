@@ -7,7 +7,7 @@ from coalface import OracleCoalClassifier
 from coalface.models.exact.user_oracles import FiniteOracle
 from coalface.theory import FiniteCoal
 
-N_MEMBERS, N_POINTS, N_LABELS = 40, 12, 4
+N_MEMBERS, N_POINTS, N_LABELS, N_ROUNDS = 40, 12, 4, 120
 
 
 @pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
@@ -15,8 +15,8 @@ N_MEMBERS, N_POINTS, N_LABELS = 40, 12, 4
 def test_the_small_learner_and_the_exact_engine_agree(rule, mellowness):
     random = np.random.default_rng(3)
     table = random.random((N_MEMBERS, N_POINTS))
-    points, truth = random.integers(0, N_POINTS, 250), random.integers(0, N_MEMBERS, N_LABELS)
-    cost = np.clip(table[truth][:, points].T + random.uniform(-0.05, 0.05, (250, N_LABELS)), 0, 1)
+    points, truth = random.integers(0, N_POINTS, N_ROUNDS), random.integers(0, N_MEMBERS, N_LABELS)
+    cost = np.clip(table[truth][:, points].T + random.uniform(-0.05, 0.05, (N_ROUNDS, N_LABELS)), 0, 1)
     X = points[:, None].astype(np.float32)
 
     def predictions(rows):

@@ -19,6 +19,10 @@ from coalface.cli.init import init
 from coalface.cli.label import label
 from coalface.cli.labels import labels
 from coalface.cli.option_groups import with_groups
+from coalface.cli.parse.evaluate import evaluate as parse_evaluate
+from coalface.cli.parse.predict import predict as parse_predict
+from coalface.cli.parse.train import train as parse_train
+from coalface.cli.pool import pool
 from coalface.cli.predict import predict
 from coalface.cli.rank import rank
 from coalface.cli.report import report
@@ -54,6 +58,10 @@ data = _group("Inspect, convert and fetch datasets.", "data info calls.csv --lab
 route = _group(
     "Choose a model, solver or tool for each request, by quality and price.",
     "route train outcomes.csv --model models.router --value-of-quality 0.05",
+)
+parse = _group(
+    "Find the head and the label of every word with few costs (CoNLL-U files).",
+    "parse train train.conllu --model english.coal",
 )
 tag = _group(
     "Tag the words of sentences with few roll-outs (CoNLL files).",
@@ -149,9 +157,24 @@ _add(
     "labels calls.coal --retire fax",
     "labels http://127.0.0.1:8137/tickets --rename legal lawyers",
 )
+_add(
+    app,
+    "pool",
+    pool,
+    "pool tickets --add more-tickets.jsonl",
+    "pool tickets --costs known.csv",
+    "pool http://127.0.0.1:8137/tickets --retire ticket-17 --reason duplicate",
+)
 _add(app, "agreement", agreement, "agreement tickets", "agreement tickets --json")
-_add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets --port 8137")
-_add(app, "export", export, "export tickets answers.jsonl", "export tickets tickets.zip")
+_add(app, "serve", serve, "serve tickets --new-token ada --role engineer", "serve tickets calls --port 8137")
+_add(
+    app,
+    "export",
+    export,
+    "export tickets answers.jsonl",
+    "export tickets pool.csv --predictions --top 1000",
+    "export tickets tickets.zip",
+)
 _add(app, "import", import_, "import tickets.zip tickets-2")
 _add(
     app,
@@ -177,7 +200,13 @@ _add(
 )
 _add(route, "serve", route_serve, "route serve models.router --port 8138")
 _add(route, "report", route_report, "route report models.router", "route report models.router test.csv --figure t.svg")
+app.add_typer(parse, name="parse")
+_add(parse, "train", parse_train, "parse train train.conllu --model english.coal --passes 4")
+_add(parse, "predict", parse_predict, "parse predict english.coal new.conllu > parsed.conllu")
+_add(parse, "evaluate", parse_evaluate, "parse evaluate english.coal test.conllu")
 app.add_typer(tag, name="tag")
 _add(tag, "train", tag_train, "tag train train.conll --model names.coal --constraints bio")
 _add(tag, "predict", tag_predict, "tag predict names.coal new.conll > tags.jsonl")
-_add(tag, "evaluate", tag_evaluate, "tag evaluate names.coal test.conll")
+_add(
+    tag, "evaluate", tag_evaluate, "tag evaluate names.coal test.conll", "tag evaluate names.coal messy.conll --repair"
+)

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, by default that of this process, and return its exit code.
 
     >>> main(["--version"])
-    coalface 0.1.0
+    coalface ...
     0
     """
     command = typer.main.get_command(app)

@@ -1,7 +1,7 @@
 """``coalface init``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -51,11 +51,25 @@ def init(
             help="Limits on examples, costs or price, with price_per_example and price_per_cost.",
         ),
     ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL=NUMBER,...", help="The price of asking about each label, if it differs; of all labels."
+        ),
+    ] = None,
     overlap: Annotated[
         float, typer.Option(min=1.0, help="Ask this many annotators about an example; 1.2: two about every fifth.")
     ] = 1.0,
+    gold: Annotated[
+        float,
+        typer.Option(max=0.5, help="The share of gold questions, whose costs are known, to check annotators."),
+    ] = 0.0,
     title: Annotated[str | None, typer.Option(help="The name of the project on its pages.")] = None,
     question: Annotated[str | None, typer.Option(help="The question to annotators.")] = None,
+    guidelines: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help='A text for annotators; a line "## LABEL" begins the part about a label.'),
+    ] = None,
     database: options.Database = "sqlite:///project.db",
     seed: options.Seed = 0,
     *,
@@ -68,6 +82,7 @@ def init(
     labels are those of --label.
     """
     from coalface.data.rankings import Ranking
+    from coalface.service.project.guidelines import read_guidelines, unknown_headings
     from coalface.service.project.project import Project
 
     ranking = None if from_ranking is None else Ranking.open(from_ranking)
@@ -93,15 +108,27 @@ def init(
         true_label=true_label,
         levels=[{"name": name, "cost": cost} for name, cost in numbers_in("--levels", levels).items()],
         cost_bounds=cost_bounds,
-        budget=numbers_in("--budget", budget),
+        budget=_budget_in(budget, price),
         overlap=overlap,
+        gold=gold,
         title=title,
         question=question,
+        guidelines="" if guidelines is None else read_guidelines(guidelines),
         database=database,
         seed=seed,
         in_order=ranking is not None,
     )
+    for warning in unknown_headings(project.guidelines, project.labels):
+        typer.echo(f"Warning: {guidelines}: {warning}", err=True)
     asked = "true labels" if project.true_label else "costs"
     size = f"{counted(len(project.pool), 'example')} ({project.pool.kind}), {counted(len(project.labels), 'label')}"
     typer.echo(f"{folder}: {size}; annotators give {asked}")
     typer.echo(f"The settings are in {folder / 'project.toml'}.")
+
+
+def _budget_in(budget: str | None, price: str | None) -> dict[str, Any]:
+    """The limits of ``--budget`` with the prices of ``--price``."""
+    limits: dict[str, Any] = numbers_in("--budget", budget)
+    if price is not None and "price_per_cost" in limits:
+        raise InputError("--price must be left out if --budget has a price_per_cost for all labels, got both.")
+    return limits if price is None else {**limits, "price_per_cost": numbers_in("--price", price)}

@@ -56,7 +56,7 @@ class BatchOptions:
     """Options with which a run asks nothing: forecasts and batches."""
 
     forecast: Annotated[
-        bool, typer.Option("--forecast", help="Say what the rest of the pool will take, and ask nothing.")
+        bool, typer.Option("--forecast", help="Forecast what the rest of the pool will take, without asking.")
     ] = False
     batch_out: Annotated[
         Path | None, typer.Option(help="Write the questions worth asking now to this file, and ask nothing.")

@@ -178,3 +178,8 @@ Sentences = Annotated[
 Tagger = Annotated[Path, typer.Argument(metavar="MODEL", help="A tagger that tag train wrote.")]
 WordColumn = Annotated[int | None, typer.Option("--word", help="The column of words, from 0; by default the first.")]
 TagColumn = Annotated[int | None, typer.Option("--tag", help="The column of tags; by default -1, the last.")]
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Make illegal tags legal, such as I-PER without a B-PER before it.")
+]
+Trees = Annotated[Path, typer.Argument(metavar="FILE", help="A CoNLL-U file, plain or .gz.")]
+Parser = Annotated[Path, typer.Argument(metavar="MODEL", help="A parser that parse train wrote.")]

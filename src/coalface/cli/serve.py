@@ -3,11 +3,10 @@
 import os
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from coalface.cli import options
 
 if TYPE_CHECKING:
     from coalface.service.project.project import Project
@@ -16,7 +15,7 @@ SECRET = "COALFACE_WEBHOOK_SECRET"
 
 
 def serve(
-    folder: options.ProjectFolder,
+    folders: Annotated[list[Path], typer.Argument(metavar="PROJECT...", help="Project folders that init made.")],
     host: Annotated[
         str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
@@ -25,7 +24,9 @@ def serve(
         str | None,
         typer.Option(metavar="NAME", help="Print a new token for this person and exit. It is shown only once."),
     ] = None,
-    role: Annotated[str, typer.Option(help="The role of the new token: annotator or engineer.")] = "annotator",
+    role: Annotated[
+        str, typer.Option(help="The role of the new token: annotator, reviewer or engineer.")
+    ] = "annotator",
     remove_token: Annotated[
         str | None, typer.Option(metavar="NAME", help="Revoke this person's token and exit.")
     ] = None,
@@ -35,43 +36,64 @@ def serve(
     proxy: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded-* headers from this proxy.")
     ] = None,
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name under which the service may be called, such as that of the proxy."),
+    ] = None,
+    log_format: Annotated[str, typer.Option(help="The form of log lines: text or json.")] = "text",
+    log_level: Annotated[str, typer.Option(help="The least level that is logged: debug, info, warning or error.")] = (
+        "info"
+    ),
     per_minute: Annotated[float, typer.Option(min=1.0, help="Requests per minute that each caller may send.")] = 3000.0,
 ) -> None:
-    """Serve a labelling project over HTTP.
+    """Serve labelling projects over HTTP.
 
     There are pages for annotators and engineers, and a REST API under /api/v1.
+    With several projects, a person sees those in which their token has a role; --new-token gives one for all of them.
     Every caller needs a token; there is no default password. Only --host lets other machines connect; put a proxy
     with HTTPS in front of the server then.
     """
     from coalface.service.project.project import Project
 
-    project = Project.open(folder)
+    projects = [Project.open(folder) for folder in folders]
     if new_token is not None:
-        typer.echo(_add_token(project, new_token, role))
+        typer.echo(_add_token(projects, new_token, role))
         return
     if remove_token is not None:
-        _remove_token(project, remove_token)
+        _remove_token(projects, remove_token)
         return
     from coalface.service.web.uvicorn_server import ServerOptions, run_server
 
-    server = ServerOptions(host, port, per_minute, proxy, webhook, os.environ.get(SECRET, ""))
-    run_server(project, server, typer.echo, partial(typer.echo, err=True))
+    server = ServerOptions(
+        host,
+        port,
+        per_minute,
+        proxy,
+        webhook,
+        os.environ.get(SECRET, ""),
+        tuple(host_name or ()),
+        log_format,
+        log_level,
+    )
+    run_server(projects, server, typer.echo, partial(typer.echo, err=True))
 
 
-def _add_token(project: "Project", name: str, role: str) -> str:
+def _add_token(projects: "list[Project]", name: str, role: str) -> str:
     from coalface.service.project.ownership import opening
     from coalface.service.web import tokens
 
     tokens.check_person(name, role)
     token = tokens.new_token()
-    with opening(project.address), closing(project.open_store()) as store:
-        store.add_token(name, role, token)
+    for project in projects:
+        with opening(project.address), closing(project.open_store()) as store:
+            store.add_token(name, role, token)
     return token
 
 
-def _remove_token(project: "Project", name: str) -> None:
+def _remove_token(projects: "list[Project]", name: str) -> None:
     from coalface.service.project.ownership import opening
 
-    with opening(project.address), closing(project.open_store()) as store:
-        store.remove_token(name)
+    for project in projects:
+        with opening(project.address), closing(project.open_store()) as store:
+            store.remove_token(name)
     typer.echo(f"The token of {name} is revoked.")

@@ -26,7 +26,7 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="The folder of the results; an unfinished sweep continues there.")
     ] = None,
-    executor: Annotated[str, typer.Option(help="threads, processes or dask://HOST:PORT.")] = "threads",
+    executor: Annotated[str, typer.Option(help="threads, processes, cuda (a GPU) or dask://HOST:PORT.")] = "threads",
     workers: Annotated[int | None, typer.Option(min=1, help="The number of workers; by default one per core.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print the number of runs and the time they take.")
@@ -89,7 +89,8 @@ def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | Non
     from coalface.studies.results import FILE, Results
 
     results = Results(out) if out is not None and (out / FILE).is_file() else None
-    chosen = executor_for(executor, workers)
+    on_gpu = executor == "cuda"  # it may be on another machine, so the estimate is for the processes of this one
+    chosen = executor_for("processes" if on_gpu else executor, workers)
     chosen.close()
     found = list(estimates(study, results))
     total = sum(row.missing * (row.seconds_each or 0.0) for row in found) / chosen.n_workers
@@ -102,6 +103,8 @@ def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | Non
     print_table(study.title, ("data", "line", "runs", "missing", "seconds each"), rows)
     there = f", {study.n_cells - missing:,} of them finished" if missing < study.n_cells else ""
     typer.echo(f"{_runs(study.n_cells)}{there}; about {_duration(total)} with {chosen.n_workers} {chosen.name}.")
+    if on_gpu:
+        typer.echo("A GPU takes less; its speed is not known in advance.")
     if unknown:
         typer.echo(f"Not included: {_runs(unknown)} of other learners, whose speed is not known in advance.")
 

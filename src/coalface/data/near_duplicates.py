@@ -29,10 +29,17 @@ def near_duplicates(rows: Rows, alike: float = 1.0) -> NDArray[np.int64]:
     >>> near_duplicates(rows).tolist(), near_duplicates(rows, alike=0.99).tolist()
     ([0, -1, 0, -1], [0, -1, 0, 0])
     """
-    keys = row_digests(rows) if alike >= 1.0 else _leaders(rows, alike)
+    keys = _contents(rows) if alike >= 1.0 else _leaders(rows, alike)
     repeated = (key for key, times in Counter(keys).items() if times > 1)
     number = {key: n for n, key in enumerate(repeated)}
     return np.array([number.get(key, ALONE) for key in keys], np.int64)
+
+
+def _contents(rows: Rows) -> list[bytes]:
+    """The content of each row, or its digest; of rows that all have all columns, the values are enough."""
+    if not (rows.is_full and rows.values.all()):
+        return row_digests(rows)
+    return [row.tobytes() for row in rows.values.reshape(len(rows), rows.width)]
 
 
 def row_digests(rows: Rows) -> list[bytes]:

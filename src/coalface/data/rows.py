@@ -33,10 +33,33 @@ class Rows:
 
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """The rows with these numbers, in this order."""
+        if self.is_full:
+            table = self.values.reshape(len(self), self.width)[numbers]
+            indptr = np.arange(0, table.size + 1, self.width, dtype=np.int64)
+            return Rows(indptr, np.tile(self.columns[: self.width], len(table)), table.ravel(), self.width)
         starts, lengths = self.indptr[numbers], self.indptr[numbers + 1] - self.indptr[numbers]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
         return Rows(indptr, self.columns[places], self.values[places], self.width)
+
+    def between(self, first: int, stop: int) -> "Rows":
+        """The rows from ``first`` up to ``stop``, without copying them."""
+        indptr = self.indptr[first : stop + 1]
+        span = slice(indptr[0], indptr[-1])
+        return Rows(indptr - indptr[0], self.columns[span], self.values[span], self.width)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every row has a value in every column, so that the values are a table."""
+        return len(self.values) == len(self) * self.width and len(self.values) > 0
+
+    def without_zeros(self) -> "Rows":
+        """The rows without stored zeros."""
+        kept = self.values != 0.0
+        if kept.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Rows(before[self.indptr].astype(np.int64), self.columns[kept], self.values[kept], self.width)
 
     def checksum(self) -> int:
         """A number that is equal for equal examples, in any process; stored zeros and the width do not count."""
@@ -76,7 +99,7 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
     except (ValueError, OverflowError) as problem:
         raise InputError(f"X must be a table of numbers, one row per example: {in_one_line(problem)}.") from None
     _check_finite(single, dense)
-    return _pack(sparse.csr_array(single))
+    return _full(single) if single.all() else _pack(sparse.csr_array(single))
 
 
 def check_row(indices: Any, values: Any, n_features: int) -> Rows:
@@ -165,6 +188,13 @@ def _check_structure(matrix: Any) -> None:
         raise InputError(f"X must be a valid CSR matrix: column {wrong} does not lie in [0, {matrix.shape[1]}).")
 
 
+def _full(table: NDArray[np.float32]) -> Rows:
+    """The rows of a table without zeros, such as embeddings: what ``_pack`` gives, without looking for zeros."""
+    n_rows, width = table.shape
+    columns = np.tile(np.arange(width, dtype=np.int32), n_rows)
+    return Rows(np.arange(0, table.size + 1, width, dtype=np.int64), columns, table.flatten(), width)
+
+
 def _pack(matrix: Any) -> Rows:
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, int(matrix.shape[1]))
 
@@ -175,10 +205,10 @@ def _refuse_complex(array: Any) -> None:
 
 
 def _check_finite(single: NDArray[np.float32], given: NDArray[Any], matrix: Any = None) -> None:
-    bad = np.argwhere(~np.isfinite(single))
-    if not len(bad):
+    finite = np.isfinite(single)
+    if finite.all():
         return
-    row, column = bad[0]
+    row, column = np.argwhere(~finite)[0]
     value = given[row, column]
     if matrix is not None:
         row, column = np.searchsorted(matrix.indptr, row, side="right") - 1, matrix.indices[row]

@@ -9,7 +9,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -128,8 +128,38 @@ def exclusive(path: str | os.PathLike[str], patience: float = 10.0) -> Iterator[
     """
     target = Path(path).resolve()
     lock = target.with_name(f".{target.name}.lock")
+    handle = _awaited(path, patience, lambda: _acquire(lock))
+    try:
+        yield
+    finally:
+        if os.name == "posix":  # other systems do not remove an open file
+            lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+@contextmanager
+def exclusive_folder(folder: str | os.PathLike[str], patience: float = 10.0) -> Iterator[None]:
+    """A lock on a folder, which lasts even if files in it are removed. Only POSIX systems lock folders.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, exclusive_folder(folder):
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    if os.name != "posix":  # the system keeps the open lock file of ``exclusive`` from being removed
+        yield
+        return
+    handle = _awaited(folder, patience, lambda: _acquire_folder(Path(folder)))
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _awaited(path: str | os.PathLike[str], patience: float, acquire: Callable[[], int | None]) -> int:
+    """The locked handle, as soon as another process lets go of it."""
     deadline = time.monotonic() + patience
-    while (handle := _acquire(lock)) is None:
+    while (handle := acquire()) is None:
         if time.monotonic() >= deadline:
             since = f"has held its lock for {patience:g} seconds" if patience else "is changing it"
             raise FileBusyError(
@@ -137,12 +167,15 @@ def exclusive(path: str | os.PathLike[str], patience: float = 10.0) -> Iterator[
                 "Try again when that process is done."
             )
         time.sleep(_RETRY_SECONDS)
-    try:
-        yield
-    finally:
-        if os.name == "posix":  # other systems do not remove an open file
-            lock.unlink(missing_ok=True)
-        os.close(handle)
+    return handle
+
+
+def _acquire_folder(folder: Path) -> int | None:
+    handle = os.open(folder, os.O_RDONLY)
+    if _try_lock(handle, folder / "."):
+        return handle
+    os.close(handle)
+    return None
 
 
 def _acquire(lock: Path) -> int | None:

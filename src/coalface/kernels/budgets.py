@@ -31,11 +31,11 @@ from coalface.kernels.state import (
 )
 
 # Tuned on digits, images and text with budgets of 1/5 to 1/40 of all costs.
-_OPENING_SHARE = 0.2  # of the budget: available immediately, and the limit of the warm-up and of a single example
-_LEAD_SHARE = 0.05  # of the budget: how far spending may lead the plan
-_AUDIT_SHARE = 0.1  # of what a round may spend: the limit of its audits
-_LARGEST_RATIO = 2.0  # of the amount left to the amount planned to be left; its 20th power multiplies the slack
-_ASK_ALL_FACTOR = 1e12  # makes every range full, if the amount left suffices for all costs to come
+OPENING_SHARE = 0.2  # of the budget: available immediately, and the limit of the warm-up and of a single example
+LEAD_SHARE = 0.05  # of the budget: how far spending may lead the plan
+AUDIT_SHARE = 0.1  # of what a round may spend: the limit of its audits
+LARGEST_RATIO = 2.0  # of the amount left to the amount planned to be left; its 20th power multiplies the slack
+ASK_ALL_FACTOR = 1e12  # makes every range full, if the amount left suffices for all costs to come
 
 
 @inlined
@@ -63,14 +63,14 @@ def set_pace(settings: Settings, scratch: Scratch, round_number: int) -> None:
     factor = 1.0
     left = settings.budget - _spent(settings, scratch, 0.0, 0.0)
     if settings.budget < np.inf and left > 0.0:
-        rest = max(1.0 - _planned_share(settings, round_number - 1), (1.0 - _OPENING_SHARE) / settings.over)
-        ratio = min(max(left / (settings.budget * rest), 1.0 / _LARGEST_RATIO), _LARGEST_RATIO)
+        rest = max(1.0 - _planned_share(settings, round_number - 1), (1.0 - OPENING_SHARE) / settings.over)
+        ratio = min(max(left / (settings.budget * rest), 1.0 / LARGEST_RATIO), LARGEST_RATIO)
         fourth = ratio * ratio * ratio * ratio
         factor = fourth * fourth * fourth * fourth * fourth
         if left >= _rounds_left(settings, round_number) * (
             settings.price_per_example + settings.price_per_cost * settings.n_labels
         ):
-            factor = _ASK_ALL_FACTOR
+            factor = ASK_ALL_FACTOR
     scratch.pacing[SLACK_FACTOR] = factor
 
 
@@ -102,7 +102,7 @@ def _spent(settings: Settings, scratch: Scratch, more_examples: float, more_cost
 def _planned_share(settings: Settings, rounds_done: int) -> float:
     """The share of the budget that the plan makes available after so many rounds."""
     done = max(rounds_done - settings.rounds_before_budget, 0) / settings.over
-    return _OPENING_SHARE + (1.0 - _OPENING_SHARE) * min(done, 1.0)
+    return OPENING_SHARE + (1.0 - OPENING_SHARE) * min(done, 1.0)
 
 
 @inlined
@@ -116,11 +116,11 @@ def _limit(settings: Settings, scratch: Scratch, round_number: int) -> float:
     """The most that may be spent in total by the end of this round."""
     first_cost = settings.price_per_example + settings.price_per_cost
     planned = settings.budget * _planned_share(settings, round_number)
-    ahead = settings.budget * _LEAD_SHARE
+    ahead = settings.budget * LEAD_SHARE
     limit = planned + max(ahead, first_cost)
     if settings.price_per_example > 0.0:
         spent = _spent(settings, scratch, 0.0, 0.0)
-        limit = spent + max(settings.budget * _OPENING_SHARE, first_cost) if spent <= planned + ahead else 0.0
+        limit = spent + max(settings.budget * OPENING_SHARE, first_cost) if spent <= planned + ahead else 0.0
     return min(limit, settings.budget)
 
 
@@ -140,7 +140,7 @@ def _fits_opening_share(settings: Settings, scratch: Scratch) -> bool:
     n_candidates = 0
     for k in range(settings.n_labels):
         n_candidates += candidates[k]
-    return bool(_spent(settings, scratch, 1.0, np.float64(n_candidates)) <= settings.budget * _OPENING_SHARE)
+    return bool(_spent(settings, scratch, 1.0, np.float64(n_candidates)) <= settings.budget * OPENING_SHARE)
 
 
 @inlined
@@ -174,5 +174,5 @@ def _trim(settings: Settings, scratch: Scratch, n_asked: int, n_allowed: int) ->
 def _audit_rate(settings: Settings, scratch: Scratch, round_number: int) -> float:
     """The probability of an audit, reduced so that audits take a limited share of a round's spending."""
     per_round = (settings.budget - _spent(settings, scratch, 0.0, 0.0)) / _rounds_left(settings, round_number)
-    most = _AUDIT_SHARE * per_round / (settings.price_per_example + settings.price_per_cost)
+    most = AUDIT_SHARE * per_round / (settings.price_per_example + settings.price_per_cost)
     return min(settings.audit_rate, most)

@@ -29,7 +29,7 @@ from coalface.kernels.state import (
 
 STEP = 0.5  # a miss at the rate 0.1 multiplies the slack by 1.57, any other audit by 0.95
 LARGEST = 4.0  # of the logarithm: the slack grows at most 55 times
-_TIE = np.float32(1e-6)
+TIE = np.float32(1e-6)
 
 
 @inlined
@@ -64,7 +64,7 @@ def update_calibration(counts: Counted, settings: Settings, scratch: Scratch) ->
             others = min(others, cost)
     if others == np.inf:
         return
-    calibration, missed = counts.calibration, 1.0 if audited < others - _TIE else 0.0
+    calibration, missed = counts.calibration, 1.0 if audited < others - TIE else 0.0
     calibration[AUDITS] += 1.0
     calibration[MISSES] += missed
     moved = calibration[LOG_FACTOR] + STEP * (missed - settings.miss_rate)

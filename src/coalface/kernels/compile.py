@@ -122,6 +122,5 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
     )
 
 
-def called(function: Callable[P, R]) -> Kernel[P, R]:
-    """Compile a function once, for all kernels that call it; for functions called about once per row."""
-    return cast("Kernel[P, R]", numba.njit(function, nogil=True, error_model="numpy", boundscheck=False))
+called = kernel
+"""Compile a function once, for all kernels that call it, now and later; for those called about once a row."""

@@ -114,13 +114,27 @@ def fill_in(known: Implications, costs: F32, filled: F32) -> None:
                 filled[label] = np.float32(known.levels[level, AVERAGE])
 
 
-@kernel
-def store_until_due(known: Implications, costs: F32, filled: F32, counts: I64, due_at: I64) -> int:
-    """Store rows of answers, with what they imply, until a label is due; returns the number of rows stored.
+class Due(NamedTuple):
+    """When forests are due: at ``total`` known costs, or at ``some`` if a label has reached its ``doubled`` costs.
 
-    ``counts`` are the costs stored of each label; a label is due when its count reaches ``due_at``.
+    The first cost of a label makes them due as well, unless ``firsts`` is false.
     """
-    n_labels = costs.shape[1]
+
+    total: int
+    some: int
+    doubled: I64  # (K,)
+    firsts: bool
+
+
+@kernel
+def store_until_due(known: Implications, costs: F32, filled: F32, counts: I64, due: Due) -> int:
+    """Store rows of answers, with what they imply, until a model is due; returns the number of rows stored.
+
+    ``counts`` are the known costs of each label.
+    """
+    n_labels, total = costs.shape[1], 0
+    for k in range(n_labels):
+        total += counts[k]
     for row in range(costs.shape[0]):
         if known.pairs.shape[1] > 0:
             _learn_pairs(known, costs[row])
@@ -129,7 +143,10 @@ def store_until_due(known: Implications, costs: F32, filled: F32, counts: I64, d
         for k in range(n_labels):
             if not np.isnan(filled[row, k]):
                 counts[k] += 1
-                is_due = is_due or counts[k] >= due_at[k]
-        if is_due:
+                total += 1
+                is_due = is_due or (due.firsts and counts[k] == 1)
+        for k in range(n_labels):
+            is_due = is_due or (total >= due.some and counts[k] >= due.doubled[k])
+        if is_due or total >= due.total:
             return row + 1
     return costs.shape[0]  # type: ignore[no-any-return]

@@ -1,8 +1,13 @@
-"""Grows and reads a forest of regression trees for one label: randomised splits over a bootstrap of its answers.
+"""Grows and reads a forest of regression trees that predict the costs of all labels at once.
 
-A split tries some columns, drawn at random, and a few thresholds for each of them: values of answered rows, also drawn
-at random. So only the order of a column's values matters, not their scale. A missing value (NaN) goes to the side that
-fits better. Columns that are constant over the answers change nothing: a tree is the same with and without them.
+A tree is grown over a bootstrap of rows, each with its known costs. A split tries some columns, drawn at random, and a
+few thresholds for each of them: values of rows, also drawn at random. So only the order of a column's values matters,
+not their scale. The best split explains most of the squared costs, summed over the labels. A missing value (NaN) goes
+to the side that fits better. Columns that are constant over the rows change nothing.
+
+All labels share the splits. So what makes a row costly whatever the label is the same for all of them in every tree,
+and cancels out when labels are compared. A leaf has few answers about each label, or none: its estimate starts from
+that of the node above, moved as the answers about other labels are moved.
 """
 
 from typing import NamedTuple
@@ -12,38 +17,73 @@ from numpy.typing import NDArray
 
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import GOLDEN_64, fraction, mix
-from coalface.kernels.state import F32, F64, I32, I64
+from coalface.kernels.state import F32, F64, I32, I64, Bool
 
 U64 = NDArray[np.uint64]
 LEAF = -1  # in place of a column
+UNKNOWN_COST = 0.5  # of a label without answers
 _REDRAWS = 4  # of a threshold that would leave one side empty
+_THRESHOLDS = 3
+_MISSING = _THRESHOLDS + 1  # the bin of missing values; the others are between the thresholds
+_PRIOR = 1.0  # weight of the node above in the estimates of a node
+_EMPTY = 1e-9  # share of a label's weight: a side with less has no answers, only what rounding left
 _HALF = np.float32(0.5)
+SUM, WEIGHT, LOWEST, HIGHEST = range(4)
+
+
+class Answers(NamedTuple):
+    """The known costs of rows, one row after the other."""
+
+    starts: I64  # (rows + 1,)
+    labels: I64
+    costs: F64
+    weights: F64
+
+
+class Tree(NamedTuple):
+    """The nodes of one tree; the right child of a node follows its left child."""
+
+    columns: I32  # (nodes,) ``LEAF`` in a leaf
+    numbers: F32  # (nodes,) the threshold, up to which values go left
+    left: I32  # (nodes,) the left child; its complement ~left if missing values go left
+    values: F32  # (nodes, K) the estimated costs
 
 
 class Trees(NamedTuple):
-    """The trees of one label; the right child of a node follows its left child."""
+    """All trees, one after the other. In a leaf, ``left`` is its place in ``values``, which other nodes do not have."""
 
     roots: I32  # (trees,)
-    columns: I32  # (nodes,) ``LEAF`` in a leaf
-    numbers: F32  # (nodes,) the threshold, up to which values go left; in a leaf, its mean cost
-    left: I32  # (nodes,) the left child; its complement ~left if missing values go left
-
-
-class Sample(NamedTuple):
-    """The answers that a tree is grown from; growing reorders them."""
-
-    rows: I64  # places in the columns of the table
-    costs: F32
-    weights: F32
+    columns: I32  # (nodes,)
+    numbers: F32  # (nodes,)
+    left: I32  # (nodes,)
+    values: F32  # (leaves, K)
 
 
 class Scratch(NamedTuple):
     """Working memory of growing a tree."""
 
     columns: I64  # (columns,) in a random order
-    values: F32  # (answers,) of the column being tried, side by side
-    products: F64  # (answers,) weight x cost
-    stack: I64  # (nodes, 3) first answer, end of the answers and place of a node to be split
+    rows: I64  # (rows drawn,) the rows of a node are side by side
+    values: F32  # (rows drawn,) of the column being tried
+    stack: I64  # (nodes, 3) first row, end of the rows and place of a node to be split
+    node: F64  # (4, K) sum, weight, lowest and highest of a label's costs in the node
+    labels: I64  # (K,) the labels whose costs vary in the node
+    varies: Bool  # (K,)
+    bins: F64  # (bins, K, 2) sums and weights of the costs in each bin
+
+
+def new_scratch(columns: I64, n_rows: int, n_labels: int) -> Scratch:
+    """Working memory for trees over at most so many rows."""
+    return Scratch(
+        columns.copy(),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.float32),
+        np.empty((n_rows + 1, 3), np.int64),
+        np.empty((4, n_labels)),
+        np.empty(n_labels, np.int64),
+        np.empty(n_labels, np.bool_),
+        np.empty((_MISSING + 1, n_labels, 2)),
+    )
 
 
 @inlined
@@ -54,158 +94,207 @@ def _below(random: U64, n: int) -> int:
 
 
 @inlined
-def _threshold(values: F32, start: int, stop: int, highest: np.float32, random: U64) -> np.float32:
-    """The value of a random answer of the node, below its highest value."""
+def _threshold(values: F32, start: int, stop: int, lowest: np.float32, highest: np.float32, random: U64) -> np.float32:
+    """The value of a random row of the node, below its highest value."""
     for _ in range(_REDRAWS):
         value: np.float32 = values[start + _below(random, stop - start)]
         if value < highest:
             return value
-    lowest = highest
-    for i in range(start, stop):
-        if values[i] < lowest:
-            lowest = values[i]
     return lowest
 
 
-@inlined
-def _fit(left_sum: float, left_weight: float, total_sum: float, total_weight: float) -> float:
-    """How much of the squared costs two means explain; minus infinity if one side is empty."""
-    right_sum, right_weight = total_sum - left_sum, total_weight - left_weight
-    if left_weight <= 0.0 or right_weight <= 0.0:
-        return -np.inf
-    return left_sum * left_sum / left_weight + right_sum * right_sum / right_weight
-
-
-@inlined
-def _left_of(
-    thresholds: tuple[np.float32, ...], scratch: Scratch, weights: F32, start: int, stop: int
-) -> tuple[tuple[float, float], ...]:
-    """For each of three thresholds, the summed costs and weights of the answers up to it, all in one pass."""
-    values, products = scratch.values, scratch.products
-    first, second, third = thresholds
-    first_sum = second_sum = third_sum = 0.0
-    first_weight = second_weight = third_weight = 0.0
+@called
+def measure(answers: Answers, times: I64, start: int, stop: int, scratch: Scratch) -> int:
+    """Sum up the costs of each label in a node; returns the number of labels whose costs vary."""
+    starts, labels, costs, weights = answers
+    node, rows, varies, varying, n_varying = scratch.node, scratch.rows, scratch.varies, scratch.labels, 0
+    node[SUM], node[WEIGHT], node[LOWEST], node[HIGHEST] = 0.0, 0.0, np.inf, -np.inf
     for i in range(start, stop):
-        value, product, weight = values[i], products[i], np.float64(weights[i])
-        first_sum += product if value <= first else 0.0
-        first_weight += weight if value <= first else 0.0
-        second_sum += product if value <= second else 0.0
-        second_weight += weight if value <= second else 0.0
-        third_sum += product if value <= third else 0.0
-        third_weight += weight if value <= third else 0.0
-    return (first_sum, first_weight), (second_sum, second_weight), (third_sum, third_weight)
+        row = rows[i]
+        for j in range(starts[row], starts[row + 1]):
+            k, weight, cost = labels[j], weights[j] * times[row], costs[j]
+            node[SUM, k] += weight * cost
+            node[WEIGHT, k] += weight
+            node[LOWEST, k] = min(node[LOWEST, k], cost)
+            node[HIGHEST, k] = max(node[HIGHEST, k], cost)
+    for k in range(node.shape[1]):
+        varies[k] = node[LOWEST, k] < node[HIGHEST, k]
+        if varies[k]:
+            varying[n_varying] = k
+            n_varying += 1
+    return n_varying
+
+
+@called
+def set_estimates(values: F32, node: F64, shared: float, is_root: bool) -> None:
+    """Estimate the costs of a node; ``values`` (K,) are those of the node above, and are replaced.
+
+    ``shared`` is the share of the mean change of the answered labels that counts for every label.
+    """
+    change, weight = 0.0, 0.0
+    for k in range(values.shape[0]):
+        if node[WEIGHT, k] > 0.0:
+            change += node[SUM, k] - node[WEIGHT, k] * values[k]
+            weight += node[WEIGHT, k]
+    moved = shared * change / weight if weight > 0.0 and not is_root else 0.0
+    prior = 0.0 if is_root else _PRIOR
+    for k in range(values.shape[0]):
+        expected = min(max(values[k] + moved, 0.0), 1.0)
+        if node[WEIGHT, k] > 0.0:
+            expected = (node[SUM, k] + prior * expected) / (node[WEIGHT, k] + prior)
+        values[k] = np.float32(expected)
+
+
+@called
+def _fill_bins(
+    thresholds: F32, answers: Answers, times: I64, start: int, stop: int, scratch: Scratch, n_varying: int
+) -> None:
+    """Sum up the costs between the thresholds, which ascend, and those of missing values."""
+    starts, labels, costs, weights = answers
+    bins, values, rows, varies, varying = scratch.bins, scratch.values, scratch.rows, scratch.varies, scratch.labels
+    for b in range(_MISSING + 1):
+        for j in range(n_varying):
+            bins[b, varying[j], 0] = 0.0
+            bins[b, varying[j], 1] = 0.0
+    for i in range(start, stop):
+        value, row, place = values[i], rows[i], 0
+        if np.isnan(value):
+            place = _MISSING
+        else:
+            while place < _THRESHOLDS and value > thresholds[place]:
+                place += 1
+        for j in range(starts[row], starts[row + 1]):
+            k = labels[j]
+            if varies[k]:
+                weight = weights[j] * times[row]
+                bins[place, k, 0] += weight * costs[j]
+                bins[place, k, 1] += weight
+
+
+@called
+def _fit(scratch: Scratch, n_varying: int, last_bin: int, missing_left: bool) -> float:
+    """How much of the squared costs the means of two sides explain; the left one has the bins up to ``last_bin``."""
+    bins, node, varying, fit = scratch.bins, scratch.node, scratch.labels, 0.0
+    for j in range(n_varying):
+        k = varying[j]
+        left_sum, left_weight = 0.0, 0.0
+        for b in range(last_bin + 1):
+            left_sum += bins[b, k, 0]
+            left_weight += bins[b, k, 1]
+        if missing_left:
+            left_sum += bins[_MISSING, k, 0]
+            left_weight += bins[_MISSING, k, 1]
+        total, weight = node[SUM, k], node[WEIGHT, k]
+        if min(left_weight, weight - left_weight) > _EMPTY * weight:
+            fit += left_sum * left_sum / left_weight + (total - left_sum) ** 2 / (weight - left_weight)
+        else:
+            fit += total * total / weight
+    return fit
 
 
 @called
 def best_split(
     table: F32,
-    sample: Sample,
+    answers: Answers,
+    times: I64,
     start: int,
     stop: int,
-    total: tuple[float, float],
+    n_varying: int,
     n_tried: int,
     scratch: Scratch,
     random: U64,
 ) -> tuple[int, np.float32, bool]:
     """The best split tried: its column (``LEAF`` if there is none), threshold, and whether missing values go left.
 
-    ``total`` is the node's summed costs and weights; the scratch has its products.
+    The scratch has what ``measure`` found in the node.
     """
-    rows, weights = sample.rows, sample.weights
-    columns, values, products = scratch.columns, scratch.values, scratch.products
+    rows, columns, values = scratch.rows, scratch.columns, scratch.values
     best_fit, best_column, best_threshold, best_missing_left = -np.inf, LEAF, np.float32(0.0), False
-    total_sum, total_weight = total
-    left_to_try = n_tried
+    thresholds, left_to_try = np.empty(_THRESHOLDS, np.float32), n_tried
     for j in range(columns.shape[0]):
         if left_to_try == 0:
             break
         pick = j + _below(random, columns.shape[0] - j)
         columns[j], columns[pick] = columns[pick], columns[j]
         column = table[columns[j]]
-        lowest, highest = np.float32(np.inf), np.float32(-np.inf)
-        missing_sum, missing_weight = 0.0, 0.0
+        lowest, highest, n_missing = np.float32(np.inf), np.float32(-np.inf), 0
         for i in range(start, stop):
             value = column[rows[i]]
             values[i] = value
             if np.isnan(value):
-                missing_sum += products[i]
-                missing_weight += np.float64(weights[i])
+                n_missing += 1
             else:
                 lowest, highest = min(lowest, value), max(highest, value)
         varies = lowest < highest
-        if not varies and (missing_weight == 0.0 or lowest > highest):
+        if not varies and (n_missing == 0 or lowest > highest):
             continue  # constant in this node: it does not count as tried
         left_to_try -= 1
-        thresholds = (highest, highest, highest)
+        thresholds[:] = highest
         if varies:
-            thresholds = (
-                _threshold(values, start, stop, highest, random),
-                _threshold(values, start, stop, highest, random),
-                _threshold(values, start, stop, highest, random),
-            )
-        left = _left_of(thresholds, scratch, weights, start, stop)
-        for t in range(len(thresholds)):
-            left_sum, left_weight = left[t]
-            fit = _fit(left_sum, left_weight, total_sum, total_weight)
-            if fit > best_fit:
-                best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], thresholds[t], False
-            if varies and missing_weight > 0.0:  # else nothing would go right
-                fit = _fit(left_sum + missing_sum, left_weight + missing_weight, total_sum, total_weight)
+            for t in range(_THRESHOLDS):
+                thresholds[t] = _threshold(values, start, stop, lowest, highest, random)
+            thresholds.sort()
+        _fill_bins(thresholds, answers, times, start, stop, scratch, n_varying)
+        for missing_left in range(2 if varies and n_missing > 0 else 1):  # else nothing would go right
+            for t in range(_THRESHOLDS if varies else 1):
+                fit = _fit(scratch, n_varying, t, missing_left == 1)
                 if fit > best_fit:
-                    best_fit, best_column, best_threshold, best_missing_left = fit, columns[j], thresholds[t], True
+                    best_fit, best_column = fit, columns[j]
+                    best_threshold, best_missing_left = thresholds[t], missing_left == 1
     return best_column, best_threshold, best_missing_left
 
 
 @called
 def _partition(
-    values: F32, sample: Sample, start: int, stop: int, threshold: np.float32, missing_left: bool
+    values: F32, rows: I64, start: int, stop: int, threshold: np.float32, missing_left: bool
 ) -> tuple[int, np.float32]:
-    """Move the answers that go left to the front; returns where the others start, and their lowest value."""
-    rows, costs, weights = sample
+    """Move the rows that go left to the front; returns where the others start, and their lowest value."""
     middle, lowest_right = start, np.float32(np.inf)
     for i in range(start, stop):
         value = values[rows[i]]
         if value <= threshold or (missing_left and np.isnan(value)):
             rows[i], rows[middle] = rows[middle], rows[i]
-            costs[i], costs[middle] = costs[middle], costs[i]
-            weights[i], weights[middle] = weights[middle], weights[i]
             middle += 1
         elif value < lowest_right:
             lowest_right = value
     return middle, lowest_right
 
 
-@called
+@kernel
 def grow_tree(
-    table: F32, sample: Sample, n: int, n_tried: int, scratch: Scratch, random: U64, trees: Trees, root: int
+    table: F32, answers: Answers, times: I64, n_tried: int, shared: float, scratch: Scratch, random: U64, tree: Tree
 ) -> int:
-    """Grow one tree over the first n answers, with its nodes from ``root``; returns where the next tree starts."""
-    _, costs, weights = sample
-    products, stack = scratch.products, scratch.stack
-    n_nodes, depth = root + 1, 1
-    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
+    """Grow one tree over the rows that count at least once, ``times`` each; returns the number of its nodes.
+
+    ``table`` (columns, rows) has the features, of which those in the scratch are used; ``tree`` needs room for twice as
+    many nodes as there are such rows.
+    """
+    stack, rows, n, n_nodes, depth = scratch.stack, scratch.rows, 0, 1, 1
+    for row in range(times.shape[0]):
+        if times[row] > 0:
+            rows[n] = row
+            n += 1
+    tree.values[0] = UNKNOWN_COST
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, 0
     while depth > 0:
         depth -= 1
         start, stop, node = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        total, weight, lowest, highest = 0.0, 0.0, costs[start], costs[start]
-        for i in range(start, stop):
-            products[i] = np.float64(weights[i]) * np.float64(costs[i])
-            total += products[i]
-            weight += np.float64(weights[i])
-            lowest, highest = min(lowest, costs[i]), max(highest, costs[i])
-        trees.columns[node], trees.numbers[node], trees.left[node] = LEAF, np.float32(total / weight), 0
-        if lowest == highest:
+        n_varying = measure(answers, times, start, stop, scratch)
+        set_estimates(tree.values[node], scratch.node, shared, node == 0)
+        tree.columns[node], tree.numbers[node], tree.left[node] = LEAF, np.float32(0.0), 0
+        if n_varying == 0:
             continue
         column, threshold, missing_left = best_split(
-            table, sample, start, stop, (total, weight), n_tried, scratch, random
+            table, answers, times, start, stop, n_varying, n_tried, scratch, random
         )
         if column == LEAF:
             continue
-        middle, above = _partition(table[column], sample, start, stop, threshold, missing_left)
+        middle, above = _partition(table[column], rows, start, stop, threshold, missing_left)
         between = threshold + (above - threshold) * _HALF
-        trees.columns[node] = column
-        trees.numbers[node] = between if threshold < between < above else threshold
-        trees.left[node] = ~n_nodes if missing_left else n_nodes
+        tree.columns[node] = column
+        tree.numbers[node] = between if threshold < between < above else threshold
+        tree.left[node] = ~n_nodes if missing_left else n_nodes
+        tree.values[n_nodes], tree.values[n_nodes + 1] = tree.values[node], tree.values[node]
         stack[depth, 0], stack[depth, 1], stack[depth, 2] = start, middle, n_nodes
         stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = middle, stop, n_nodes + 1
         n_nodes += 2
@@ -214,14 +303,25 @@ def grow_tree(
 
 
 @kernel
-def varying_columns(table: F32, rows: I64) -> I64:
-    """The columns that have at least two different values in these rows; missing is a value too."""
+def draw_rows(n_rows: int, n_drawn: int, seed: int, tree: int, times: I64) -> U64:
+    """Draw rows with replacement: how many ``times`` (n,) each was drawn; returns the state of the random numbers."""
+    random = np.zeros(1, np.uint64)
+    random[0] = mix(mix(np.uint64(seed) * GOLDEN_64 + np.uint64(tree)) + np.uint64(n_rows))
+    times[:] = 0
+    for _ in range(n_drawn):
+        times[_below(random, n_rows)] += 1
+    return random
+
+
+@kernel
+def varying_columns(table: F32, n_rows: int) -> I64:
+    """The columns that have at least two different values in the first rows; missing is a value too."""
     found, columns = 0, np.empty(table.shape[0], np.int64)
     for column in range(table.shape[0]):
         values = table[column]
-        first = values[rows[0]]
-        for i in range(1, rows.shape[0]):
-            value = values[rows[i]]
+        first = values[0]
+        for i in range(1, n_rows):
+            value = values[i]
             if value != first and not (np.isnan(value) and np.isnan(first)):
                 columns[found] = column
                 found += 1
@@ -229,61 +329,61 @@ def varying_columns(table: F32, rows: I64) -> I64:
     return columns[:found]
 
 
-@kernel
-def grow(
-    table: F32, answers: Sample, varying: I64, n_drawn: int, n_tried: int, seed: int, label: int, trees: Trees
-) -> int:
-    """Grow all trees, each over ``n_drawn`` answers drawn with replacement; returns the number of nodes.
-
-    ``table`` (columns, rows) has the features, of which the ``varying`` ones are used; ``trees`` needs room for
-    2 x ``n_drawn`` nodes per tree.
-    """
-    n = answers.rows.shape[0]
-    times = np.empty(n, np.int64)
-    room = min(n, n_drawn)
-    sample = Sample(np.empty(room, np.int64), np.empty(room, np.float32), np.empty(room, np.float32))
-    scratch = Scratch(
-        varying.copy(),
-        np.empty(room, np.float32),
-        np.empty(room, np.float64),
-        np.empty((room + 1, 3), np.int64),
-    )
-    random = np.zeros(1, np.uint64)
-    random[0] = mix(mix(np.uint64(seed) * GOLDEN_64 + np.uint64(label)) + np.uint64(n))
-    n_nodes = 0
-    for t in range(trees.roots.shape[0]):
-        times[:] = 0
-        for _ in range(n_drawn):
-            times[_below(random, n)] += 1
-        drawn = 0
-        for i in range(n):
-            if times[i] > 0:
-                sample.rows[drawn], sample.costs[drawn] = answers.rows[i], answers.costs[i]
-                sample.weights[drawn] = np.float32(times[i]) * answers.weights[i]
-                drawn += 1
-        trees.roots[t] = n_nodes
-        n_nodes = grow_tree(table, sample, drawn, n_tried, scratch, random, trees, n_nodes)
-    return n_nodes
+@inlined
+def _leaf(columns: I32, numbers: F32, left: I32, root: int, row: F32) -> int:
+    """The place of the leaf that a row reaches from a root."""
+    node = root
+    while columns[node] != LEAF:
+        value, child = row[columns[node]], left[node]
+        missing_left = child < 0
+        child = ~child if missing_left else child
+        goes_left = missing_left if np.isnan(value) else value <= numbers[node]
+        node = child if goes_left else child + 1
+    return int(left[node])
 
 
 @kernel
 def read(trees: Trees, rows: F32, mean: F32, variance: F32) -> None:
-    """Write the mean of the trees' predictions for each row of ``rows`` (n, columns), and their variance."""
-    roots, columns, numbers, left = trees
-    n_trees = roots.shape[0]
+    """Write the mean (n, K) of the trees' estimates for each row of ``rows`` (n, columns), and their variance.
+
+    The variance is that of the difference to the mean over all labels, because only differences decide.
+    """
+    roots, columns, numbers, left, values = trees
+    n_trees, n_labels = roots.shape[0], values.shape[1]
+    totals, centred, squares = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
     for r in range(rows.shape[0]):
-        total, squares = 0.0, 0.0
+        totals[:], centred[:], squares[:] = 0.0, 0.0, 0.0
         for t in range(n_trees):
-            node = roots[t]
-            while columns[node] != LEAF:
-                value, child = rows[r, columns[node]], left[node]
-                missing_left = child < 0
-                child = ~child if missing_left else child
-                goes_left = missing_left if np.isnan(value) else value <= numbers[node]
-                node = child if goes_left else child + 1
-            cost = np.float64(numbers[node])
-            total += cost
-            squares += cost * cost
-        average = total / n_trees
-        mean[r] = np.float32(average)
-        variance[r] = np.float32(max(squares / n_trees - average * average, 0.0))
+            estimates = values[_leaf(columns, numbers, left, roots[t], rows[r])]
+            middle = 0.0
+            for k in range(n_labels):
+                middle += np.float64(estimates[k])
+            middle /= n_labels
+            for k in range(n_labels):
+                difference = np.float64(estimates[k]) - middle
+                totals[k] += np.float64(estimates[k])
+                centred[k] += difference
+                squares[k] += difference * difference
+        for k in range(n_labels):
+            average = centred[k] / n_trees
+            mean[r, k] = np.float32(min(max(totals[k] / n_trees, 0.0), 1.0))
+            variance[r, k] = np.float32(max(squares[k] / n_trees - average * average, 0.0))
+
+
+@kernel
+def read_left_out(trees: Trees, table: F32, drawn: Bool, mean: F64) -> None:
+    """Write the mean (n, K) of the trees that were grown without the row; NaN if there is none."""
+    roots, columns, numbers, left, values = trees
+    n_labels = values.shape[1]
+    for row in range(mean.shape[0]):
+        n_trees = 0
+        mean[row] = 0.0
+        features = table[:, row].copy()
+        for t in range(roots.shape[0]):
+            if not drawn[t, row]:
+                estimates = values[_leaf(columns, numbers, left, roots[t], features)]
+                n_trees += 1
+                for k in range(n_labels):
+                    mean[row, k] += estimates[k]
+        for k in range(n_labels):
+            mean[row, k] = mean[row, k] / n_trees if n_trees > 0 else np.nan

@@ -31,10 +31,10 @@ from coalface.kernels.state import (
 )
 
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
-_PRIOR_ERROR = 10.0  # prior squared error on both sides, so that a few lucky tests give no trust
-_LEAST_TRUST = 0.5  # averages that remove less error do harm: they pull the regressors towards half-truths
-_MOST_ANSWERS = 32  # if an example has at most this many answers, all pairs are counted
-_MOST_COUNTS = np.float32(64.0)  # otherwise only pairs of sources with fewer counts than this
+PRIOR_ERROR = 10.0  # prior squared error on both sides, so that a few lucky tests give no trust
+LEAST_TRUST = 0.5  # averages that remove less error do harm: they pull the regressors towards half-truths
+MOST_ANSWERS = 32  # if an example has at most this many answers, all pairs are counted
+MOST_COUNTS = np.float32(64.0)  # otherwise only pairs of sources with fewer counts than this
 
 
 @inlined
@@ -57,7 +57,7 @@ def count_class(count: np.float32) -> int:
 def trust_in(model: Model, level: int, count: np.float32) -> float:
     """The share of the regressors' squared error that averages of this level and count have removed so far."""
     tests = model.trust[level, count_class(count)]
-    return 1.0 - (tests[0] + _PRIOR_ERROR) / (tests[1] + _PRIOR_ERROR)  # type: ignore[no-any-return]
+    return 1.0 - (tests[0] + PRIOR_ERROR) / (tests[1] + PRIOR_ERROR)  # type: ignore[no-any-return]
 
 
 @called
@@ -93,7 +93,7 @@ def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n
     n_implied = 0
     for i in range(n_settled):
         label = labels[i]
-        trust, count, average = _LEAST_TRUST, _ZERO, _ZERO
+        trust, count, average = LEAST_TRUST, _ZERO, _ZERO
         for j in range(n_answered):
             level = level_of(costs[order[j]])
             pair = implied[order[j], level, label]
@@ -142,7 +142,7 @@ def _update_averages(model: Model, scratch: Scratch, n_answered: int) -> None:
         source = order[i]
         level = level_of(costs[source])
         pairs = implied[source, level]
-        if n_answered > _MOST_ANSWERS and pairs[order[0 if i > 0 else 1], COUNT] >= _MOST_COUNTS:
+        if n_answered > MOST_ANSWERS and pairs[order[0 if i > 0 else 1], COUNT] >= MOST_COUNTS:
             continue
         for j in range(n_answered):
             label = order[j]

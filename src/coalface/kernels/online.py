@@ -33,10 +33,11 @@ from coalface.kernels.rounds import (
     set_prices,
     update_regret,
 )
-from coalface.kernels.rules import best_answer, decide, in_warm_up, prefer_truth
+from coalface.kernels.rules import audit_weight, best_answer, decide, in_warm_up, prefer_truth
 from coalface.kernels.state import (
     ADAX,
     F32,
+    F64,
     I64,
     NOT_A_CANDIDATE,
     PASSIVE,
@@ -245,7 +246,7 @@ def tell_rows(
     Returns the first row that the model has no room for, or the number of rows.
     """
     candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
-    truths = told.truth
+    truths, weighted = told.truth, told.weights.shape[0] > 0
     n_rows = rows.indptr.shape[0] - 1
     forget_known_parts(scratch)
     for row in range(start, n_rows):
@@ -265,11 +266,12 @@ def tell_rows(
             allowed = scratch.candidates[k]
             scratch.mask[k] = allowed and asked[row, k]
             scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
+            scratch.weights[k] = told.weights[row, k] if weighted else np.float32(1.0)
         if n_known > 0:
             if not late:
                 update_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
-            count_best(model, learn_known(model, settings, scratch, n, False))
+            count_best(model, learn_known(model, settings, scratch, n, weighted))
         if not late:
             update_saving_from(model, settings, scratch, outlook, row)
             if outlook.shape[0] > 0 and told.audited.shape[0] > 0:
@@ -306,13 +308,24 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
             scratch.costs[k] = costs[k] if scratch.mask[k] else np.float32(np.nan)
         update_regret(model, settings, scratch)
         learn_settled(model, settings, scratch, n)
-        count_best(model, learn_known(model, settings, scratch, n, False))
+        if settings.audits_by_loss:
+            for k in range(settings.n_labels):
+                scratch.weights[k] = audit_weight(scratch.propensity[k])
+        count_best(model, learn_known(model, settings, scratch, n, settings.audits_by_loss))
     if settings.audit_rate > 0.0:
         update_saving(model, settings, scratch)
         update_calibration(model, settings, scratch)
     else:
         reset_saving(model.saving)
     close_round(model, settings, scratch, False)
+
+
+@kernel
+def weigh_answers(propensity: F64, weights: F32) -> None:
+    """Write how many answers each counts as: see ``audit_weight``."""
+    for row in range(weights.shape[0]):
+        for k in range(weights.shape[1]):
+            weights[row, k] = audit_weight(propensity[row, k])
 
 
 @kernel

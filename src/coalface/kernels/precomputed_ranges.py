@@ -45,20 +45,22 @@ def decide_rows(
     """Like ``online.ask_rows``, but with predictions and ranges given; in round 1, any cost is possible."""
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
+    of_row, low_of_row, high_of_row = scratch.predicted, scratch.lowest, scratch.highest
+    since = counts.since
     forget_known_parts(scratch)
     for row in range(predicted.shape[0]):
         round_number = first_round + settings.round_step * row
         for k in range(settings.n_labels):
-            if round_number == 1 or is_new(counts, settings, k, round_number):
+            if round_number == 1 or (since[k] > 0 and is_new(counts, settings, k, round_number)):
                 lowest[row, k] = np.float32(0.0)
                 highest[row, k] = np.float32(1.0)
         set_candidates(settings, scratch, candidates, row)
         set_offsets(settings, scratch, rounds.offsets, row)
         set_prices(settings, scratch, rounds.prices, row)
         for k in range(settings.n_labels):
-            scratch.predicted[k] = predicted[row, k]
-            scratch.lowest[k] = lowest[row, k]
-            scratch.highest[k] = highest[row, k]
+            of_row[k] = predicted[row, k]
+            low_of_row[k] = lowest[row, k]
+            high_of_row[k] = highest[row, k]
         n_asked = decide(counts, settings, scratch, round_number)
         finish_decision(settings, scratch, groups, already_asked, row, n_asked)
         in_turn = asks_in_turn(counts, settings, round_number)

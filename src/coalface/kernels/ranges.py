@@ -24,20 +24,20 @@ from coalface.kernels.state import (
 )
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.float32(number) for number in (0, 1, 2, 3, 4))
-_TINY = np.float32(1e-30)
+TINY_CUBE = np.float32(1e-30)
 # least-squares fit of t(e) / e on [0, 1] for t^2 (2 - t) = e^2, within 1 %; two Newton steps bring it below 2e-9
-_START = tuple(np.float32(c) for c in (0.70028059, 0.23371778, -0.3035221, 0.36408058))
+PULL_START = tuple(np.float32(c) for c in (0.70028059, 0.23371778, -0.3035221, 0.36408058))
 
 
 @inlined
 def pull(gap: np.float32, budget: np.float32) -> np.float32:
     """The root u of u^2 (2 gap - u) = budget, at most gap; gap itself if budget is NaN."""
     cube = gap * gap * gap
-    share = budget / max(cube, _TINY)
+    share = budget / max(cube, TINY_CUBE)
     e = np.sqrt(share)
-    t = e * (_START[0] + e * (_START[1] + e * (_START[2] + e * _START[3])))
-    t = max(t - (t * t * (_TWO - t) - share) / max(t * (_FOUR - _THREE * t), _TINY), _ZERO)
-    t = max(t - (t * t * (_TWO - t) - share) / max(t * (_FOUR - _THREE * t), _TINY), _ZERO)
+    t = e * (PULL_START[0] + e * (PULL_START[1] + e * (PULL_START[2] + e * PULL_START[3])))
+    t = max(t - (t * t * (_TWO - t) - share) / max(t * (_FOUR - _THREE * t), TINY_CUBE), _ZERO)
+    t = max(t - (t * t * (_TWO - t) - share) / max(t * (_FOUR - _THREE * t), TINY_CUBE), _ZERO)
     return min(gap * t, gap) if share < _ONE else gap
 
 

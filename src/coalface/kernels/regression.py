@@ -35,8 +35,8 @@ from coalface.kernels.state import (
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _FOUR = np.float32(4.0)
-_TINY = np.float32(1e-37)
-_REACH_OF_FIRST_STEP = 2.5  # the first answer removes 1 - exp(-2 * 2.5) = 99 % of the error
+TINY = np.float32(1e-37)
+REACH_OF_FIRST_STEP = 2.5  # the first answer removes 1 - exp(-2 * 2.5) = 99 % of the error
 
 
 @inlined
@@ -50,7 +50,7 @@ def rate_for(model: Model, settings: Settings, n: int) -> float:
         return settings.learning_rate
     row_sizes = model.row_sizes
     mean = (row_sizes[0] + np.float64(n)) / (row_sizes[1] + 1.0)
-    return _REACH_OF_FIRST_STEP / math.sqrt(max(mean, 1.0))
+    return REACH_OF_FIRST_STEP / math.sqrt(max(mean, 1.0))
 
 
 @inlined
@@ -249,7 +249,7 @@ def _apply_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> No
         for i in range(n_learned):
             k = labels[i]
             total = squares[k] + gradient[k] * square
-            weight[k] += step[k] * (value / np.sqrt(max(total, _TINY)))
+            weight[k] += step[k] * (value / np.sqrt(max(total, TINY)))
             squares[k] = total
             if inverse < inverse_scale[k]:  # rarely, so most cache lines are not written
                 inverse_scale[k] = inverse
@@ -268,6 +268,6 @@ def _apply_to_all(model: Model, scratch: Scratch, n: int) -> None:
         weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
         for k in range(lanes):
             total = squares[k] + gradient[k] * square
-            weight[k] += step[k] * (value / np.sqrt(max(total, _TINY)))
+            weight[k] += step[k] * (value / np.sqrt(max(total, TINY)))
             squares[k] = total
             inverse_scale[k] = min(inverse_scale[k], inverse) if gradient[k] > _ZERO else inverse_scale[k]

@@ -14,7 +14,7 @@ goes through the same operations in the same order as if the rows were processed
 import numpy as np
 
 from coalface.kernels.compile import called, inlined, kernel
-from coalface.kernels.state import F32, F64, I64
+from coalface.kernels.state import F32, F64, I64, Bool
 
 WIDE = 16  # 32-bit numbers in a cache line
 BLOCK = 32  # rows that a column processes at once
@@ -178,3 +178,21 @@ def fill_panels(factors: F32, variances: F64, starts: I64, first: int, panels: F
                 panels[k, r, i] = root * factors[k, start + i]
             for i in range(stop - start, panels.shape[2]):
                 panels[k, r, i] = _ZERO
+
+
+@kernel
+def list_costs(costs: F32, known: Bool, importance: F32, rows: I64, answers: F64, deviations: F64, counts: I64) -> None:
+    """Write row, cost and deviation of each label's known costs, in the order of the rows, and add to their counts.
+
+    The results are (K, m) with m at least the largest count, and (K,); a cost of weight w has the deviation w^-1/2.
+    """
+    weighted = importance.shape[0] > 0
+    for r in range(costs.shape[0]):
+        for k in range(costs.shape[1]):
+            if known[r, k]:
+                place = counts[k]
+                rows[k, place] = r
+                answers[k, place] = np.float64(costs[r, k])
+                if weighted:
+                    deviations[k, place] = np.sqrt(1.0 / np.float64(importance[r, k]))
+                counts[k] = place + 1

@@ -61,11 +61,12 @@ def set_prices(settings: Settings, scratch: Scratch, prices: F32, row: int) -> N
 def copy_decision(settings: Settings, scratch: Scratch, rounds: RoundArrays, row: int) -> None:
     """Copy what was decided about a row from scratch memory to its round."""
     mask, first, reasons, propensity = rounds.mask, rounds.next, rounds.reasons, rounds.propensity
+    own_mask, own_next, own_reasons, own_propensity = scratch.mask, scratch.next, scratch.reasons, scratch.propensity
     for k in range(settings.n_labels):
-        mask[row, k] = scratch.mask[k]
-        first[row, k] = scratch.next[k]
-        reasons[row, k] = scratch.reasons[k]
-        propensity[row, k] = scratch.propensity[k]
+        mask[row, k] = own_mask[k]
+        first[row, k] = own_next[k]
+        reasons[row, k] = own_reasons[k]
+        propensity[row, k] = own_propensity[k]
     rounds.truth[row] = scratch.truth[0]
 
 

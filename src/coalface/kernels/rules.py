@@ -12,12 +12,15 @@ from coalface.kernels.state import (
     CANNOT_BE_BEST,
     F32,
     KNOWN_WELL,
+    MEAN_PREDICTED,
     MOST_AUDITED,
     NEW_LABEL,
     NO_DOMINATION,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
     PASSIVE,
+    ROUND,
+    ROUNDS,
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
@@ -28,10 +31,14 @@ from coalface.kernels.state import (
     Settings,
 )
 
-_SHORTEST_WARM_UP, _LONGEST_WARM_UP = 5, 50  # examples
+SHORTEST_WARM_UP, LONGEST_WARM_UP = 5, 50  # examples
 _NEW_LABEL_WARM_UP = 10  # examples that a label added later is asked about, whatever its range
-_ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
-_PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
+ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
+_BY_LOSS = 6.0  # audits by loss: the chance of even ones, and so many times the audit rate at an average risk
+_RARE = 0.03  # audits by loss: more of them if other labels than the most frequent were best of fewer examples
+_MOST_OFTEN = 6.0  # times: the limit of these
+_MOST_WEIGHT = 3.0  # of an answer that only an audit asked for; more makes single answers too loud
+PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
 
 
 @inlined
@@ -43,12 +50,12 @@ def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
     """
     if settings.warm_up != AUTO_WARM_UP:
         return round_number <= settings.warm_up
-    if round_number <= _SHORTEST_WARM_UP or round_number > _LONGEST_WARM_UP:
-        return round_number <= _SHORTEST_WARM_UP
+    if round_number <= SHORTEST_WARM_UP or round_number > LONGEST_WARM_UP:
+        return round_number <= SHORTEST_WARM_UP
     n_kinds = 0
     for k in range(settings.n_labels):
         n_kinds += counts.was_best[k] > 0
-    return n_kinds < min(settings.n_labels, _ENOUGH_BEST_LABELS)
+    return n_kinds < min(settings.n_labels, ENOUGH_BEST_LABELS)
 
 
 @inlined
@@ -62,9 +69,9 @@ def is_new(counts: Counted, settings: Settings, label: int, round_number: int) -
 @inlined
 def ask_about_new(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
     """Mark the candidates in their own warm-up; returns how many of them were not marked before."""
-    n_marked = 0
+    n_marked, since = 0, counts.since
     for k in range(settings.n_labels):
-        if scratch.candidates[k] and is_new(counts, settings, k, round_number):
+        if since[k] > 0 and scratch.candidates[k] and is_new(counts, settings, k, round_number):
             n_marked += not scratch.mask[k]
             scratch.mask[k] = True
             scratch.reasons[k] = NEW_LABEL
@@ -84,6 +91,8 @@ def decide(counts: Counted, settings: Settings, scratch: Scratch, round_number: 
     if settings.audit_rate > 0.0:
         if settings.miss_rate <= 1.0:
             n_asked += audit_fully(settings, scratch, round_number)
+        elif settings.audits_by_loss:
+            n_asked += audit_by_loss(counts, settings, scratch, round_number)
         else:
             n_asked += audit(counts, settings, scratch, round_number, settings.audit_rate)
     return n_asked
@@ -170,7 +179,7 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
     if total == 0.0:
         return 0
     best = best_answer(settings, candidates, scratch.predicted, scratch.offset)
-    share = _PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
+    share = PREDICTED_SHARE if best < settings.n_labels and not mask[best] else 0.0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
             propensity[k] = rate * (1.0 - share) / (1.0 + np.float64(asked[k])) / total
@@ -193,6 +202,50 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
     return 1
 
 
+@inlined
+def _times_for_rare(counts: Counted, settings: Settings) -> float:
+    """How many times as often to audit: more than once if labels other than the most frequent were seldom best.
+
+    The fewer examples of a label there are, the more of them a learner must find to learn as much as a passive one. If
+    no other label was ever best, nothing shows that one is rare.
+    """
+    total, most, n_rounds = 0, 0, counts.counters[ROUND] - 1
+    for k in range(settings.n_labels):
+        total += counts.was_best[k]
+        most = max(most, counts.was_best[k])
+    others = total - most
+    return min(max(_RARE * n_rounds / others, 1.0), _MOST_OFTEN) if others > 0 else 1.0
+
+
+@called
+def audit_by_loss(counts: Counted, settings: Settings, scratch: Scratch, round_number: int) -> int:
+    """Audit the examples whose predicted label is likely wrong, compared with the average; returns how many it marks.
+
+    Where one label is nearly always right, even audits hardly ever meet an example of another. The predicted cost says
+    where one may be: the chance of an audit grows with it, from that of an even audit of the predicted label. There
+    are more audits where other labels are rare. An audit marks all labels, and they are asked about in turn: the
+    predicted label first, the others only if its cost leaves them possible.
+    """
+    best = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
+    if best < 0 or best == settings.n_labels:
+        return audit(counts, settings, scratch, round_number, settings.audit_rate)
+    if scratch.mask[best]:
+        return 0
+    chance, mean = settings.audit_rate, counts.saving[MEAN_PREDICTED]
+    if counts.saving[ROUNDS] > 0.0 and mean > 0.0:
+        risk = min(max(np.float64(scratch.predicted[best] + scratch.offset[best]), 0.0), 1.0)
+        chance *= _times_for_rare(counts, settings)
+        chance = min(chance * (PREDICTED_SHARE + _BY_LOSS * risk / mean), 1.0)
+    audited = uniform(settings.seed, round_number, 0) < chance
+    return mark_others(settings, scratch, chance, audited)
+
+
+@inlined
+def audit_weight(propensity: float) -> np.float32:
+    """How many answers one counts as, if it was asked for with this probability: it stands for those not asked for."""
+    return np.float32(min(1.0 / propensity, _MOST_WEIGHT)) if propensity > 0.0 else np.float32(1.0)
+
+
 @called
 def prefer_truth(settings: Settings, scratch: Scratch, n_asked: int) -> int:
     """Ask for the true label in place of single costs where as many of them are wanted as it costs.
@@ -204,7 +257,8 @@ def prefer_truth(settings: Settings, scratch: Scratch, n_asked: int) -> int:
     if settings.price_of_truth == np.inf:
         return n_asked
     candidates, mask, reasons, propensity = scratch.candidates, scratch.mask, scratch.reasons, scratch.propensity
-    in_full = settings.miss_rate <= 1.0 and settings.budget == np.inf  # an audit asks for all costs, else for one
+    all_marked = settings.miss_rate <= 1.0 or settings.audits_by_loss  # not under a budget
+    in_full = all_marked and settings.budget == np.inf  # an audit asks for all costs, else for one
     n_ruled, n_audits, n_candidates, n_left, chance = 0, 0, 0, 0, 0.0
     for k in range(settings.n_labels):
         n_candidates += candidates[k]
@@ -242,17 +296,22 @@ def is_fully_audited(settings: Settings, round_number: int) -> bool:
 @inlined
 def audit_fully(settings: Settings, scratch: Scratch, round_number: int) -> int:
     """In rounds with a full audit, mark all candidates not asked for; returns how many were marked."""
+    return mark_others(settings, scratch, full_audit_rate(settings), is_fully_audited(settings, round_number))
+
+
+@inlined
+def mark_others(settings: Settings, scratch: Scratch, chance: float, audited: bool) -> int:
+    """Give all candidates not asked for this chance of an audit and, if it is made, mark them; returns how many."""
     candidates, mask, propensity = scratch.candidates, scratch.mask, scratch.propensity
-    rate, audited = full_audit_rate(settings), is_fully_audited(settings, round_number)
-    n_audited = 0
+    n_marked = 0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
-            propensity[k] = rate
+            propensity[k] = chance
             if audited:
                 mask[k] = True
                 scratch.reasons[k] = AUDIT
-                n_audited += 1
-    return n_audited
+                n_marked += 1
+    return n_marked
 
 
 @inlined

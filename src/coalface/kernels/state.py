@@ -169,6 +169,7 @@ class Told(NamedTuple):
     audited: Bool  # (n, K) asked for only because of an audit; empty: unknown
     truth: Bool
     offsets: F32
+    weights: F32  # (n, K) how many answers each counts as; empty: one
 
 
 _NO_FLAGS, _NO_COSTS, _NO_NUMBERS = np.zeros((0, 0), np.bool_), np.zeros((0, 0), np.float32), np.zeros((0, 0))
@@ -227,6 +228,7 @@ class Settings(NamedTuple):
     costs_before_budget: int = 0
     truths_before_budget: int = 0
     price_of_truth: float = np.inf  # of one true label, in costs; infinite: true labels are never asked for
+    audits_by_loss: bool = False  # whether audits look where the predicted label may be wrong
     round_step: int = 1  # rounds from one row of a batch to the next; 0: all rows are decided at the same round
 
 

@@ -29,8 +29,8 @@ from coalface.kernels.state import (
     Settings,
 )
 
-_DRAW = 2  # index of the round's random number that decides
-_FULL_SHARE = 0.5  # times the audit rate: the share of examples asked about in full
+TURN_DRAW = 2  # index of the round's random number that decides
+FULL_SHARE = 0.5  # times the audit rate: the share of examples asked about in full
 _NOTHING_KNOWN = np.float32(np.inf)
 
 
@@ -39,13 +39,20 @@ def asks_in_turn(counts: Counted, settings: Settings, round_number: int) -> bool
     """Whether questions are asked in turn in this round."""
     if not settings.in_turn or settings.rule != COAL or in_warm_up(counts, settings, round_number):
         return False
-    return uniform(settings.seed, round_number, _DRAW) >= _FULL_SHARE * settings.audit_rate
+    return uniform(settings.seed, round_number, TURN_DRAW) >= FULL_SHARE * settings.audit_rate
 
 
 @inlined
 def _waits(settings: Settings, reason: int) -> bool:
-    """Whether a question asked for this reason waits for its turn; those of a full audit do, for implied costs."""
-    return bool(reason == UNCERTAIN or (reason == AUDIT and settings.miss_rate <= 1.0))
+    """Whether a question asked for this reason waits for its turn; those of an audit of all labels do."""
+    all_marked = settings.miss_rate <= 1.0 or _by_loss(settings)
+    return bool(reason == UNCERTAIN or (reason == AUDIT and all_marked))
+
+
+@inlined
+def _by_loss(settings: Settings) -> bool:
+    """Whether audits look where the loss is; under a budget they do not."""
+    return bool(settings.audits_by_loss and settings.miss_rate > 1.0 and settings.budget == np.inf)
 
 
 @called
@@ -149,14 +156,15 @@ def drop_answered(settings: Settings, scratch: Scratch, known: F32, asked: Bool,
 
 @called
 def _drop_settled(settings: Settings, scratch: Scratch) -> None:
-    """Unmark uncertain labels that cannot cost less than the cheapest known label."""
+    """Unmark uncertain labels that cannot cost less than the cheapest known label; so with audits by loss."""
     known, mask, reasons, lowest = scratch.costs, scratch.mask, scratch.reasons, scratch.lowest
-    offset, least = scratch.offset, _NOTHING_KNOWN
+    offset, least, by_loss = scratch.offset, _NOTHING_KNOWN, _by_loss(settings)
     for k in range(settings.n_labels):
         if known[k] + offset[k] < least:
             least = known[k] + offset[k]
     for k in range(settings.n_labels):
-        if mask[k] and reasons[k] == UNCERTAIN and lowest[k] + offset[k] >= least:
+        in_turn = reasons[k] == UNCERTAIN or (by_loss and reasons[k] == AUDIT)
+        if mask[k] and in_turn and lowest[k] + offset[k] >= least:
             mask[k] = False
             reasons[k] = SETTLED
 

@@ -40,8 +40,9 @@ class AskingLearner(TeachingLearner):
         """The costs worth asking for, with reasons; the learner does not change.
 
         ``max_costs`` limits the questions to those with the widest ranges. ``candidates`` (n, K) restricts the labels
-        of each example. ``known`` (n, K) holds the costs answered so far, NaN elsewhere: labels that they rule out are
-        not asked about, nor are those ``asked`` already (by default the known ones). ``interview`` does this for you.
+        of each example, or gives the features of its labels: see ``SharedModel``. ``known`` (n, K) holds the costs
+        answered so far, NaN elsewhere: labels that they rule out are not asked about, nor are those ``asked`` already
+        (by default the known ones). ``interview`` does this for you.
         A question about one example is not repeated for near-duplicates: see ``alike``. With ``price_of_truth``, the
         true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples. With
         a ``budget``, no more is asked for than it allows.
@@ -66,6 +67,7 @@ class AskingLearner(TeachingLearner):
         """
         limit = None if max_costs is None else whole_number("max_costs", max_costs)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         known, asked = by_row(known, X, "known"), by_row(asked, X, "asked")
         allowed, (costs, before) = self._candidates(candidates, rows, X), self._checked_answers(rows, known, asked)
@@ -100,6 +102,7 @@ class AskingLearner(TeachingLearner):
         >>> learner.round_, learner.costs_queried_ < 150
         (100, True)
         """
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         allowed, scale = self._candidates(candidates, rows, X), CostScale.of(self.cost_bounds)
         if truth is None and self.price_of_truth is not None:

@@ -5,17 +5,18 @@ from typing import Any, Self
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.settings import AS_PRINTED, AS_PUBLISHED
 from coalface.models.choice import model_of
-from coalface.models.committee import CommitteeModel, Member
+from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel, plain_oracle
 from coalface.models.exact.schedule import PUBLISHED
-from coalface.models.ridge import RidgeModel
+from coalface.models.membership import Member
+from coalface.models.ridge import OF_A_MACHINE, RidgeModel
 
 
 class CoalClassifier(CostClassifier):
     """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
 
-    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "classes", "exact", or a ``CostModel``.
+    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "classes", "exact", "shared", or a ``CostModel``.
     ``features`` turns texts and tables into numbers: "auto", "minilm" (sentence embeddings), an ``Encoder``, or a
     function from a list of texts to vectors. All parameters are explained in ``docs/parameters.md``.
 
@@ -61,6 +62,7 @@ class CoalClassifier(CostClassifier):
         miss_rate: float | str | None = "auto",
         price_of_truth: float | None = None,
         features: Any = "auto",
+        audits: str = "even",
     ) -> None:
         self._store(locals())
 
@@ -168,7 +170,7 @@ class RidgeCoalClassifier(CostClassifier):
 
     It tracks the correlation of every pair of features. So it learns more from each cost than ``CoalClassifier``, but
     is slower by a factor of about the number of features, and takes 2 x labels x features^2 bytes of memory. Parameters
-    are explained in ``docs/parameters.md``.
+    are explained in ``docs/parameters.md``, and ``device="cuda"`` in ``docs/gpu.md``.
 
     >>> learner = RidgeCoalClassifier(classes=["refund", "billing"])
     >>> queries = learner.ask([[1.0, 0.0]])
@@ -199,8 +201,29 @@ class RidgeCoalClassifier(CostClassifier):
         alike: float | None = 1.0,
         miss_rate: float | str | None = "auto",
         price_of_truth: float | None = None,
+        device: str = "cpu",
+        precision: str = "single",
     ) -> None:
         self._store(locals())
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a new ``device`` or ``precision`` moves what was learned there.
+
+        >>> learner = RidgeCoalClassifier(["refund", "billing"]).tell([[1.0, 0.0]], [[0.0, 0.8]])
+        >>> learner.set_params(device="cpu").round_
+        2
+        """
+        wanted = {name: params.get(name, getattr(self, name)) for name in OF_A_MACHINE}
+        moves = hasattr(self, "model_") and any(getattr(self.model_, name) != wanted[name] for name in wanted)
+        moved = self.model_.moved(**wanted) if moves else None  # before anything is set, because it may be refused
+        super().set_params(**params)
+        if moved is not None:
+            self.model_ = moved
+        return self
+
+    def plain_params(self) -> dict[str, Any]:
+        """The parameters as JSON values, without those of the machine: a file loads on any, with ``device="cpu"``."""
+        return {name: value for name, value in super().plain_params().items() if name not in OF_A_MACHINE}
 
     @property
     def nbytes_(self) -> int:
@@ -213,4 +236,4 @@ class RidgeCoalClassifier(CostClassifier):
         return self.model_.nbytes
 
     def _cost_model(self) -> RidgeModel:
-        return RidgeModel(self.regularization)
+        return RidgeModel(self.regularization, device=self.device, precision=self.precision)

@@ -90,8 +90,8 @@ class DecidingLearner(TruthLearner):
 
     @property
     def unanswered(self) -> Mask:
-        """Whether no cost of a label was ever answered, (K,); retired labels may be among them."""
-        return np.asarray(self.model_.state.answered[: len(self.classes_)] == 0)
+        """Whether no answer has taught the model about a label, (K,); retired labels may be among them."""
+        return self.model_.unanswered()
 
     def warn_if_unanswered(self) -> None:
         """Warn once, when predictions are made, if some labels have no answered cost and others have."""

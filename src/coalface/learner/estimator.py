@@ -37,7 +37,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     __metadata_request__fit: ClassVar = {"cost": True, "candidates": True, "active": True}
     __metadata_request__partial_fit: ClassVar = {"cost": True, "candidates": True, "classes": True}
     __metadata_request__predict: ClassVar = {"candidates": True}
-    __metadata_request__score: ClassVar = {"cost": True}
+    __metadata_request__score: ClassVar = {"cost": True, "candidates": True}
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -83,6 +83,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         4
         """
         require_target(y, cost)
+        X, candidates = self.with_label_features(X, candidates, classes)
         X, cost = in_seen_order(X, self), by_row(cost, X, "cost")
         rows, encoder = self.encoded(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
@@ -94,6 +95,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
 
     def _play_all(self, X: Any, y: Any, *, cost: Any, classes: Any, candidates: Any) -> None:
         """Learn the costs that the learner asks for, row by row; the given costs answer."""
+        X, candidates = self.with_label_features(X, candidates, classes)
         X, cost, candidates = named_by_text(X), by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
         rows, encoder = self.encoded(X, allow_empty=False)
         labels = self.resolve_classes(classes, cost)
@@ -140,6 +142,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     def _labels(
         self, X: Any, candidates: Any, best_of: Callable[[Rows, Mask, Costs], NDArray[np.int64]], offset: Any = None
     ) -> NDArray[Any]:
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows, X)
         offsets = NO_ROUNDS.offsets if offset is None else self._offsets(X, rows, self.classes_, offset)
@@ -161,8 +164,8 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         """
         return self._labels(X, candidates, self._model_best)
 
-    def predict_cost(self, X: Any) -> NDArray[np.float64]:
-        """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``.
+    def predict_cost(self, X: Any, *, candidates: Any = None) -> NDArray[np.float64]:
+        """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``. NaN if not a candidate.
 
         These are the numbers of the model, also for labels without an answered cost; the online model starts at the
         lower bound.
@@ -171,18 +174,24 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         >>> CoalClassifier(["walk", "fly"]).tell([[1.0]] * 50, [[0.2, 0.9]] * 50).predict_cost([[1.0]]).round(1)
         array([[0.2, 0.9]])
         """
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         with self.model_.lock:
             predicted = self.model_.predictions(rows)
-        return CostScale.of(self.cost_bounds).from_unit(predicted)
+        cost = CostScale.of(self.cost_bounds).from_unit(predicted)
+        if candidates is None:
+            return cost
+        allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
+        return np.where(allowed, cost, np.nan)
 
-    def cost_range(self, X: Any) -> CostRanges:
+    def cost_range(self, X: Any, *, candidates: Any = None) -> CostRanges:
         """The range of every cost if the example were decided now, ignoring the budget; always within ``cost_bounds``.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
+        X, _ = self.with_label_features(X, candidates)
         rows = self._rows(X)
         return self._decide(rows, None, settings=self.settings_for()._replace(budget=np.inf, alike=np.inf)).ranges
 
@@ -199,6 +208,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         >>> bool(plain < doubtful)
         True
         """
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows, X)
         settings = self.settings_for()._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
@@ -228,7 +238,9 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         low, high = self.cost_bounds
         return top_features(self.model_, column, n, names, float(high) - float(low))
 
-    def score(self, X: Any, y: Any = None, cost: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, cost: Any = None, sample_weight: Any = None, *, candidates: Any = None
+    ) -> float:
         """Minus the mean cost of the predictions, in the unit of ``cost_bounds``, given class labels or known costs.
 
         It is at most 0 with the default bounds, and the larger the better, as scikit-learn's searches expect. With
@@ -244,16 +256,18 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             raise InputError(
                 f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {_ROUTING}."
             )
+        X, candidates = self.with_label_features(X, candidates)
         rows, cost = self._rows(X, allow_empty=False), by_row(cost, X, "cost")
         self._warn_of_labels_alone(cost)
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
-        allowed = self._candidates(None, rows)
+        allowed = self._candidates(candidates, rows, X)
         paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed), unit)
         self.warn_if_unanswered()
         if np.isnan(paid).any():
             raise InputError(
-                f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}."
+                f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}. "
+                "Leave such rows out."
             )
         weights = None if sample_weight is None else _weights(sample_weight, len(rows))
         mean = paid.mean() if weights is None else np.average(paid, weights=weights)

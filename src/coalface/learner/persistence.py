@@ -12,8 +12,9 @@ from coalface.data.encoding.choice import embedder_of, features_of, plain_featur
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label
 from coalface.data.labels import label_array, label_texts
+from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
-from coalface.files.bundle import read_bundle, write_bundle
+from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.learner.budget import Budget
 from coalface.learner.serving import ServingLearner
 from coalface.models.choice import MODEL_KINDS, described_model, model_of
@@ -91,15 +92,17 @@ class PersistentLearner(ServingLearner):
             width = meta["width"]
         except (KeyError, TypeError, InputError, FileFormatError) as problem:
             raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {in_one_line(problem)}.") from None
-        learner.model_.restore_saved(arrays)
-        if "retired" in meta:
-            learner.model_.set_active(~np.isin(learner.classes_, meta["retired"]))
-        if width is not None:
-            learner.n_features_in_ = width
-        if "feature_names" in meta:
-            learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-        if "reading" in meta:
-            learner.reading_ = meta["reading"]
+        with rebuilding(path, "model"):
+            learner.model_.restore_saved(arrays)
+            if "retired" in meta:
+                learner.model_.set_active(~np.isin(learner.classes_, meta["retired"]))
+            if width is not None:
+                learner.n_features_in_ = whole_number("width", width, least=1)
+            if "feature_names" in meta:
+                learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+            if "reading" in meta:
+                learner.reading_ = meta["reading"]
+            learner.plain_params()  # or a parameter of no use would be found when the learner is saved again
         return learner
 
     def record_to(self, ledger: Ledger) -> Self:

@@ -55,6 +55,7 @@ class ServingLearner(LabelLearner):
         """
         explored = number({"exploration": exploration}, "exploration", 0.0, np.inf)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows, X)
         with self.model_.lock:
@@ -92,6 +93,7 @@ class ServingLearner(LabelLearner):
         """
         if not hasattr(self, "model_"):
             self.begin()
+        X, candidates = self.with_label_features(X, candidates)
         X = in_seen_order(X, self)
         rows, encoder = self.encoded(X)
         candidates = by_row(candidates, X, "candidates")

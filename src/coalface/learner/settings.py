@@ -37,6 +37,7 @@ from coalface.models.online import OnlineModel
 RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
 SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}
+AUDITS = {"even": False, "loss": True}
 SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED, "printed": PRINTED}
 AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors run in Vowpal Wabbit
     {
@@ -46,6 +47,7 @@ AS_PUBLISHED: Mapping[str, Any] = MappingProxyType(  # what the paper's authors 
         "in_turn": False,
         "slack": "published",
         "audit_rate": 0.0,
+        "audits": "even",
         "accumulator": "adax",
         "sensitivity": "shadow",
         "fit_intercept": True,
@@ -68,7 +70,7 @@ def settings_for(n_labels: int, params: Mapping[str, Any]) -> Settings:
 
     >>> settings_for(3, dict(rule="coal", accumulator="adax", sensitivity="shadow", slack="published",
     ...     mellowness=0.01, width_scale=0.5, learning_rate=0.5, warm_up=10, in_turn=False, audit_rate=0.0,
-    ...     random_state=0, fit_intercept=True, alike=1.0, model="online", miss_rate=None,
+    ... audits="even",     random_state=0, fit_intercept=True, alike=1.0, model="online", miss_rate=None,
     ...     abstain_cost=None, cost_bounds=(0.0, 1.0), price_of_truth=None)).warm_up
     10
     """
@@ -102,6 +104,7 @@ _NAMES = (
     "warm_up",
     "in_turn",
     "audit_rate",
+    "audits",
     "random_state",
     "fit_intercept",
     "alike",
@@ -127,6 +130,7 @@ def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
         warm_up=auto_or(params, "warm_up", AUTO_WARM_UP, _warm_up),
         in_turn=flag(params, "in_turn"),
         audit_rate=number(params, "audit_rate", 0.0, 1.0),
+        audits_by_loss=bool(choice(params, "audits", AUDITS)),
         seed=whole_number("random_state", params["random_state"]),
         intercept=flag(params, "fit_intercept"),
         abstain_cost=abstain_cost,

@@ -18,7 +18,7 @@ from coalface.kernels.stopping import saving_is_below
 from coalface.learner.known_parts import KnownParts
 from coalface.learner.persistence import PersistentLearner
 from coalface.learner.purse import Purse
-from coalface.models.contract import RunArrays
+from coalface.models.values import RunArrays
 from coalface.rounds.arrays import rounds_from_arrays
 from coalface.rounds.round import Round
 

@@ -1,4 +1,4 @@
-"""Spending: what questions have cost so far, what may still be spent, and a forecast of what is to come."""
+"""Spending: what questions have cost so far, what may still be spent, and a forecast."""
 
 from dataclasses import replace
 from typing import Any, Self

@@ -16,6 +16,7 @@ from coalface.data.encoding.choice import check_features, encoded_rows, encoder_
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import has_no_rows, is_raw
 from coalface.data.frames import by_row, in_seen_order
+from coalface.data.label_features import are_features, joined
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import CoalfaceError, InputError, shortened
@@ -180,6 +181,25 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         self._names_of(X, encoder)
         self._keep_encoder(encoder)
         return rows
+
+    def with_label_features(self, X: Any, candidates: Any, classes: Any = None) -> tuple[Any, Any]:
+        """The examples and the mask of candidates; features of labels, given as ``candidates``, join the examples.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"], model="shared")
+        >>> X, candidates = learner.with_label_features([[1.0]], [{"fly": [3.0]}])
+        >>> X.nnz, candidates
+        (2, array([[False,  True]]))
+        """
+        if candidates is None or not are_features(candidates):
+            return X, candidates
+        model = self.model_ if hasattr(self, "model_") else self._cost_model()
+        if not model.reads_label_features:
+            raise InputError(
+                f"candidates with features of labels need a learner with model='shared', got {type(model).__name__}."
+            )
+        known = self.classes if classes is None else classes
+        return joined(X, candidates, getattr(self, "classes_", known))
 
     def _candidates(self, candidates: Any, rows: Rows, X: Any = None) -> NDArray[np.bool_] | None:
         """The labels (n, K) that may be predicted and asked about, without retired ones; None: all."""

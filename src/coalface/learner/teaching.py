@@ -1,4 +1,4 @@
-"""Teaching a learner: ``tell`` learns answers, and writes them to the ledger before."""
+"""Teaching a learner: ``tell`` writes answers to the ledger, then learns them."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -63,6 +63,7 @@ class TeachingLearner(DecidingLearner):
         """
         if not hasattr(self, "model_"):
             self.begin()
+        X, candidates = self.with_label_features(X, candidates)
         X = in_seen_order(X, self)
         (rows, encoder), codes = self.encoded(X), None
         if isinstance(asked, Queries):

@@ -1,6 +1,6 @@
-"""The answers that forests are grown from: a dense table of rows, their costs with what they imply, and due labels.
+"""The answers that a forest is grown from: a dense table of rows, their costs with what they imply, and when it is due.
 
-Counts, implied costs and due labels follow from the rows and their answers, so only these are saved: see ``replay``.
+Counts, implied costs and due times follow from the rows and their answers, so only these are saved: see ``replay``.
 """
 
 from collections.abc import Mapping
@@ -11,24 +11,29 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
-from coalface.kernels.fill_in import Implications, no_implications, store_until_due
-from coalface.kernels.forest import Sample
+from coalface.kernels.fill_in import Due, Implications, no_implications, store_until_due
+from coalface.kernels.forest import Answers
 from coalface.kernels.state import MOST_IMPLIED
-from coalface.models.contract import Costs, copy_saved
 from coalface.models.growth import more_implications, widened
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import Costs
 
-_GROWTH = (6, 5)  # of a label's known costs between two forests, as a fraction
-_SPARE = 8  # a table that becomes wider gets this share of its columns at least, lest each new column copies it
+_GROWTH = (6, 5)  # of the known costs between two forests, as a fraction
+_QUICK_GROWTH = (51, 50)  # the same if the known costs of a label have doubled
+_NEVER = int(np.iinfo(np.int64).max)
+_SPARE = 8  # a table grows by at least this share of its columns, so that not every new column copies it
 
 
 class AnswerStore:
-    """Rows with their costs. A label is due when its known costs have grown by a fifth since it was last due.
+    """Rows with their costs. A forest is due when their number has grown by a fifth since it was last due.
+
+    It is also due after the first known cost of a label, or when those of a label have doubled.
 
     >>> from coalface.data.rows import check_rows
     >>> store, ones = AnswerStore(n_labels=1), np.ones((7, 1), np.float32)
     >>> store.make_room(n_columns=1, n_more=7)
-    >>> store.add(check_rows(ones), 0.5 * ones, ones), store.take_due().tolist()  # the first answer makes it due
-    (slice(0, 1, None), [0])
+    >>> store.add(check_rows(ones), 0.5 * ones, ones), store.take_due()  # the first answer makes it due
+    (slice(0, 1, None), True)
     """
 
     def __init__(self, n_labels: int) -> None:
@@ -43,7 +48,8 @@ class AnswerStore:
     def _forget(self, n_labels: int) -> None:
         self.n_rows = 0
         self.counts = np.zeros(n_labels, np.int64)  # (K,) known costs
-        self.due_from = np.zeros(n_labels, np.int64)  # (K,) known costs when the label was last due
+        self.due_from = np.zeros(n_labels, np.int64)  # (K,) known costs when a forest was last due
+        self.due_rows = 0  # rows at that time
         self.implications: Implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
 
     def add_label(self) -> None:
@@ -74,7 +80,7 @@ class AnswerStore:
             self.table, self.costs, self.importance = table, costs, importance
 
     def add(self, rows: Rows, costs: Costs, weights: Costs, first: int = 0) -> slice:
-        """Store rows from ``first``, for which there is room, up to one that makes a label due; returns which.
+        """Store rows from ``first``, for which there is room, up to one that makes a forest due; returns which.
 
         Weights are 0 where the cost is NaN.
         """
@@ -87,28 +93,41 @@ class AnswerStore:
         n_labels, span = len(self.counts), slice(self.n_rows, self.n_rows + len(costs))
         filled = np.empty((len(costs), n_labels), np.float32)
         given = np.ascontiguousarray(costs[:, :n_labels])
-        stored = store_until_due(self.implications, given, filled, self.counts, self._due_at())
+        stored = store_until_due(self.implications, given, filled, self.counts, self._due())
         self.costs[span, :n_labels][:stored] = filled[:stored]
         self.importance[self.n_rows : self.n_rows + stored] = weights[:stored]
         self.n_rows += stored
         return stored
 
-    def _due_at(self) -> NDArray[np.int64]:
-        grown, of = _GROWTH
-        due_at: NDArray[np.int64] = -(-grown * self.due_from // of)  # rounded up
-        return np.maximum(due_at, 1)
+    def _due(self) -> Due:
+        total, doubled = int(self.due_from.sum()), np.where(self.due_from > 0, 2 * self.due_from, _NEVER)
+        at, some = (-(-grown * total // of) for grown, of in (_GROWTH, _QUICK_GROWTH))  # rounded up
+        return Due(max(at, 1), max(some, 1), doubled, True)
 
-    def take_due(self) -> NDArray[np.int64]:
-        """The labels that are due; they are not due again before their known costs have grown."""
-        due = np.flatnonzero(self.counts >= self._due_at())
-        self.due_from[due] = self.counts[due]
-        return due
+    def take_due(self) -> bool:
+        """Whether a forest is due; then it is not due again before the known costs have grown."""
+        due, total = self._due(), int(self.counts.sum())
+        is_due = total >= due.total or bool(((self.counts > 0) & (self.due_from == 0)).any())
+        is_due = is_due or (total >= due.some and bool((self.counts >= due.doubled).any()))
+        if is_due:
+            self.due_from, self.due_rows = self.counts.copy(), self.n_rows
+        return is_due
 
-    def sample(self, label: int) -> Sample:
-        """The known costs of a label when it was last due; an implied cost has the weight 1."""
-        known = np.flatnonzero(~np.isnan(self.costs[: self.n_rows, label]))[: self.due_from[label]]
-        weights = self.importance[known, label]
-        return Sample(known, self.costs[known, label], np.where(weights > 0, weights, np.float32(1.0)))
+    @property
+    def answered(self) -> NDArray[np.int64]:
+        """The labels with a known cost when a forest was last due."""
+        return np.flatnonzero(self.due_from)
+
+    def known(self) -> Answers:
+        """The known costs when a forest was last due, with labels numbered as in ``answered``.
+
+        An implied cost has the weight 1.
+        """
+        costs, weights = (of[: self.due_rows, self.answered] for of in (self.costs, self.importance))
+        rows, labels = np.nonzero(~np.isnan(costs))
+        starts = np.searchsorted(rows, np.arange(self.due_rows + 1))
+        given = weights[rows, labels].astype(np.float64)
+        return Answers(starts, labels, costs[rows, labels].astype(np.float64), np.where(given > 0, given, 1.0))
 
     def replay(self, n_rows: int) -> None:
         """Forget all but the first rows, and derive again what follows from their answers.

@@ -11,6 +11,7 @@ from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
+from coalface.models.shared import SharedModel
 
 MODELS: dict[str, type[CostModel]] = {
     "auto": CommitteeModel,
@@ -19,6 +20,7 @@ MODELS: dict[str, type[CostModel]] = {
     "forest": ForestModel,
     "classes": ClassModel,
     "exact": ExactModel,
+    "shared": SharedModel,
 }
 MODEL_KINDS = {kind.__name__: kind for kind in MODELS.values()}
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
-from coalface.models.contract import Costs, copy_saved
 from coalface.models.growth import widened
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import Costs
 
 _DTYPES = {"indptr": np.int64, "columns": np.int32, "values": np.float32, "costs": np.float32, "importance": np.float32}
 

@@ -16,12 +16,15 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.classes import cost_ranges
-from coalface.kernels.fill_in import Implications, no_implications, store_until_due
+from coalface.kernels.fill_in import Due, Implications, no_implications, store_until_due
 from coalface.kernels.state import MOST_IMPLIED, RoundArrays, Settings
 from coalface.models.class_examples import ClassExamples
 from coalface.models.class_fit import ClassFit
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, copy_saved, rounds_stood_for
+from coalface.models.contract import CostModel
 from coalface.models.growth import more_implications
+from coalface.models.round_arrays import rounds_stood_for
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _GROWTH = (11, 10)  # of the examples between two fits, as a fraction
 _QUICK_GROWTH = (33, 32)  # the same if the examples of a rare class have grown by half
@@ -29,7 +32,7 @@ _RARE_SHARE = 0.1  # of its even share of the examples: a class with less is rar
 _LAPLACE_SHARE = 3e-4  # of the variance of a logit: weights are not independent, and the approximation is too wide
 _FEW_EXAMPLES, _PRIOR_EXAMPLES = 1.0, 0.15  # variance of a class's logit, whatever the row: 1 / (0.15 + its examples)
 _UNKNOWN_COST = 0.5  # before the first example
-_NEVER = np.iinfo(np.int64).max
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 class ClassModel(CostModel):
@@ -68,7 +71,7 @@ class ClassModel(CostModel):
         if self.fit is not None:
             self._fit(int(self.n_fitted[0]))
 
-    def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
+    def implications_for(self, settings: Settings) -> Implications:
         """The costs that answers imply, which count as answers and need not be asked for."""
         return self.implications
 
@@ -112,27 +115,17 @@ class ClassModel(CostModel):
     # -- learning --------------------------------------------------------------------------------
 
     def learn(
-        self,
-        rows: Rows,
-        costs: Costs,
-        settings: Settings,  # noqa: ARG002
-        first_round: int,  # noqa: ARG002
-        weights: Costs = NO_WEIGHTS,
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
         """Store the rows whose costs are all known, and fit them again when it is due, after the same row as ever."""
-        known = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
+        known = counting(costs, weights)
         given = np.where(known, weights, np.float32(1.0)) if len(weights) else np.ones(costs.shape, np.float32)
         taught = np.flatnonzero(known.any(axis=1))
         told = np.where(known, costs, np.float32(np.nan))[taught]
         filled = np.empty_like(told)
         with interrupts_put_off():  # examples, implications and the fit must agree
-            store_until_due(
-                self.implications,
-                told,
-                filled,
-                np.zeros(self.n_labels, np.int64),
-                np.full(self.n_labels, _NEVER),
-            )
+            counts = np.zeros(self.n_labels, np.int64)
+            store_until_due(self.implications, told, filled, counts, Due(_NEVER, _NEVER, counts, False))
             self._learn(rows.take(taught), told, filled.clip(0.0, 1.0), given[taught].mean(axis=1))
 
     def _learn(self, rows: Rows, told: Costs, filled: Costs, importance: NDArray[np.float32]) -> None:

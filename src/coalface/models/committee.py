@@ -6,23 +6,19 @@ of them leads until there is evidence against it. They leave for good when an an
 and wide rows, the class model joins where the learner may ask for true labels.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from threading import RLock
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.state import (
-    AUDIT,
     FIXED_SLACK,
-    LARGEST_VALUE,
-    MOST_IMPLIED,
     NO_ROUNDS,
     ROUND,
     Model,
@@ -32,44 +28,15 @@ from coalface.kernels.state import (
     new_scratch,
 )
 from coalface.models.classes import ClassModel
-from coalface.models.contract import (
-    NO_IMPLICATIONS,
-    NO_WEIGHTS,
-    CostModel,
-    Costs,
-    FeatureEffects,
-    Mask,
-    Ranged,
-    RunArrays,
-    audit_rate_of,
-    copy_saved,
-    rounds_stood_for,
-)
+from coalface.models.contract import NO_IMPLICATIONS, CostModel
 from coalface.models.forest import ForestModel
+from coalface.models.membership import JOINING, ON_SPARSE, Member, check_joining, names_that_join, suit_all
 from coalface.models.online import OnlineModel
-from coalface.models.ridge import RidgeModel
+from coalface.models.round_arrays import answer_chances, answered_rows, one_round
+from coalface.models.saved_arrays import copy_saved
 from coalface.models.serving import Served, ServedRun
 from coalface.models.standing import Standing, estimated_costs
-
-_JOINING: dict[str, Callable[[], CostModel]] = {
-    "forest": ForestModel,
-    "ridge": RidgeModel,
-    "rbf": partial(RidgeModel, kernel="rbf"),
-    "classes": ClassModel,
-}
-_ON_SPARSE = "classes"  # joins where the others do not, if true labels can be asked for
-_MOST_COLUMNS = 2000
-_MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
-_LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
-
-
-class Member(NamedTuple):
-    """A member of a committee: its name, the mean cost of its recent answers, whether it leads or was dropped."""
-
-    name: str
-    cost: float
-    leads: bool
-    dropped: bool
+from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, RunArrays
 
 
 class CommitteeModel(CostModel):
@@ -103,11 +70,7 @@ class CommitteeModel(CostModel):
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained committee of one."""
-        unknown = [name for name in self.joining if name not in _JOINING]
-        if unknown or len(set(self.joining)) < len(self.joining):
-            raise InputError(
-                f"joining must list some of {', '.join(map(repr, _JOINING))}, each once, got {self.joining!r}."
-            )
+        check_joining(self.joining)
         begun = type(self)(**self.get_params(deep=False))
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.scratch = new_scratch(n_labels, 0)
@@ -229,7 +192,7 @@ class CommitteeModel(CostModel):
             self.alone.learn(rows, costs, settings, first_round, weights)
             return
         everything = np.ones(costs.shape, np.bool_)
-        for one in _answered(costs)[:, None]:
+        for one in answered_rows(costs)[:, None]:
             self._judge(rows.take(one), everything[one], costs[one], np.ones(self.n_labels), np.zeros(self.n_labels))
             number, own = first_round + int(one[0]), weights[one] if len(weights) else weights
             self._teach_others(rows.take(one), costs[one], settings, number, own)
@@ -242,7 +205,7 @@ class CommitteeModel(CostModel):
             known = np.where(candidates, rounds.costs, np.float32(np.nan))
             self._choose_members(rows, known, settings)
             settings = self.resolved(settings)  # now, because the online model alone has no rate of misses
-            chances, times = _chances(rounds._replace(costs=known), settings)
+            chances, times = answer_chances(rounds._replace(costs=known), settings)
             offsets = rounds.offsets if len(rounds.offsets) else np.zeros(known.shape, np.float32)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
@@ -253,7 +216,7 @@ class CommitteeModel(CostModel):
                     if not (late or np.isnan(known[one]).all()):
                         i = int(one[0])
                         self._judge(row, candidates[one], known[one], chances[i], offsets[i], float(times[i]))
-                    number, part = int(self.state.counters[ROUND]), _one_round(rounds, one)
+                    number, part = int(self.state.counters[ROUND]), one_round(rounds, one)
                     self._teach_others(row, known[one], settings, number, told=None if late else part)
                     self._online.tell(row, settings, part, late=late)
 
@@ -304,27 +267,14 @@ class CommitteeModel(CostModel):
         """Let others join if the first answered row suits them; they leave when a later one does not."""
         if self.alone and not self.undecided:
             return
-        answered = _answered(known)
+        answered = answered_rows(known)
         if not len(answered):
             return
         if self.undecided:
             self.undecided = False
-            self._join(self._suited(rows.take(answered[:1]), settings))
-        if _ON_SPARSE not in self.joined and not self._suits_all(rows.take(answered)):
+            self._join(names_that_join(self.joining, rows.take(answered[:1]), settings))
+        if ON_SPARSE not in self.joined and not suit_all(rows.take(answered), self.n_labels):
             self._dismiss()
-
-    def _suited(self, first: Rows, settings: Settings) -> list[str]:
-        """The names of those who join, given the first answered row."""
-        is_dense = np.count_nonzero(first.values) >= _LEAST_DENSITY * first.width and self._suits_all(first)
-        if is_dense:
-            return [name for name in self.joining if name != _ON_SPARSE]
-        with_truths = settings.price_of_truth < np.inf and self.n_labels <= _MOST_LABELS
-        return [name for name in self.joining if name == _ON_SPARSE and with_truths]
-
-    def _suits_all(self, rows: Rows) -> bool:
-        """Whether every kind of member can learn these rows."""
-        small = rows.width <= _MOST_COLUMNS and self.n_labels <= _MOST_LABELS
-        return small and bool(np.abs(rows.values).max(initial=0.0) <= LARGEST_VALUE)
 
     def _dismiss(self) -> None:
         """Leave the online model alone."""
@@ -333,7 +283,7 @@ class CommitteeModel(CostModel):
 
     def _join(self, names: Iterable[str]) -> None:
         self.joined = tuple(names)
-        self.models += [_JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
+        self.models += [JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
         self._align_members()
         self.standing = Standing.of(len(self.models), leader=min(1, len(self.joined)))
 
@@ -412,35 +362,3 @@ class CommitteeModel(CostModel):
             model.restore_saved(
                 {key.removeprefix(of_member): arrays[key] for key in arrays if key.startswith(of_member)}
             )
-
-
-def _answered(known: Costs) -> NDArray[np.int64]:
-    """The numbers of the rows with a known cost; the others teach nothing, and a ledger does not keep them."""
-    return np.flatnonzero(~np.isnan(known).all(axis=1))
-
-
-def _one_round(rounds: RoundArrays, one: NDArray[np.int64]) -> RoundArrays:
-    """The answers about one row."""
-    return rounds._replace(
-        costs=rounds.costs[one],
-        asked=rounds.asked[one],
-        candidates=rounds.candidates[one] if len(rounds.candidates) else rounds.candidates,
-        outlook=rounds.outlook[one] if len(rounds.outlook) else rounds.outlook,
-        reasons=rounds.reasons[one] if len(rounds.reasons) else rounds.reasons,
-        truth=rounds.truth[one] if len(rounds.truth) else rounds.truth,
-        propensity=rounds.propensity[one] if len(rounds.propensity) else rounds.propensity,
-        offsets=rounds.offsets[one] if len(rounds.offsets) else rounds.offsets,
-    )
-
-
-def _chances(rounds: RoundArrays, settings: Settings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The chance (n, K) with which each answered cost was asked for, and how many rounds (n,) each one stands for."""
-    times = rounds_stood_for(rounds, settings)
-    if not len(rounds.reasons):
-        return np.ones(rounds.costs.shape), times
-    audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
-    chances = np.where(audited, rounds.propensity, 1.0)
-    rate = audit_rate_of(settings)
-    only_audits = (audited | np.isnan(rounds.costs)).all(axis=1) & (rate > 0.0)
-    chances[only_audits] = np.minimum(chances[only_audits] / max(rate, 1e-9), 1.0)
-    return chances, times

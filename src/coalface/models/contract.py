@@ -7,7 +7,7 @@ for every model and are implemented in ``kernels``.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from threading import RLock
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,73 +15,50 @@ from sklearn.base import BaseEstimator
 
 from coalface.data.near_duplicates import near_duplicates
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels import precomputed_ranges
 from coalface.kernels.fill_in import Implications, no_implications
 from coalface.kernels.rounds import price_paid
 from coalface.kernels.state import (
-    AUDIT,
     AUTO_MISSES,
     FIXED_SLACK,
     LOG_FACTOR,
-    MOST_AUDITED,
-    N_COUNTERS,
-    N_OUTLOOK,
     NO_ROUNDS,
-    NOT_A_CANDIDATE,
     PASSIVE,
     ROUND,
     Counted,
-    Counts,
     RoundArrays,
     Scratch,
     Settings,
-    Told,
     Until,
     lanes_for,
     new_counts,
     new_rounds,
     new_scratch,
 )
-from coalface.kernels.stopping import fill_outlooks, saving_is_below
-from coalface.kernels.turns import ALONE, answer_rows
+from coalface.kernels.stopping import saving_is_below
+from coalface.kernels.turns import answer_rows
 from coalface.models.growth import PER_LABEL, widened
+from coalface.models.round_arrays import nothing_asked, outlooks, told_of
+from coalface.models.saved_arrays import restored_counts
 from coalface.models.serving import ServingModel
+from coalface.models.values import (
+    NO_GROUPS,
+    NO_WEIGHTS,
+    Costs,
+    FeatureEffects,
+    Groups,
+    Mask,
+    Ranged,
+    RunArrays,
+    counting,
+)
 
-Costs = NDArray[np.float32]
-Mask = NDArray[np.bool_]
-Groups = NDArray[np.int64]
-NO_WEIGHTS = np.zeros((0, 0), np.float32)
+__all__ = ["NO_WEIGHTS", "CostModel", "Costs", "FeatureEffects", "Mask", "Ranged"]  # what a model of your own imports
+
 _COUNTERS = {"counters", "tally_counters"}  # where the models of this package keep them
-_COUNTER_NAME, _OLD_COUNTERS = "counters", (5, 6)  # older files do not count true or served labels, or past rounds
-NO_GROUPS = np.zeros(0, np.int64)
-_LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 NO_IMPLICATIONS = no_implications(0)
-
-
-class Ranged(NamedTuple):
-    """Predicted, lowest and highest costs, (n, K) each."""
-
-    predicted: Costs
-    lowest: Costs
-    highest: Costs
-
-
-class FeatureEffects(NamedTuple):
-    """What single features do to one label's predicted cost; ``models.interactions.columns_of`` reads the features."""
-
-    features: NDArray[np.int64]
-    effects: NDArray[np.float64]
-    unit: str = "cost"  # "cost": a change of the cost in [0, 1]
-
-
-class RunArrays(NamedTuple):
-    """The arrays of a simulated run: the order of the rows, their candidates and costs, and the recorded questions."""
-
-    order: NDArray[np.int64]
-    given: RoundArrays  # candidates and costs of every row
-    record: RoundArrays  # mask, reasons, propensity and outlook by position; empty: not recorded
 
 
 class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
@@ -94,6 +71,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
     learned_with: ClassVar[tuple[str, ...]] = ("fit_intercept",)  # the learner's parameters that affect replay
     default_miss_rate: float = 0.1  # how often the best label may be missed, if the learner leaves it to the model
     paces_budgets: ClassVar[bool] = False  # whether ``ask`` keeps to the budget in the settings
+    reads_label_features: ClassVar[bool] = False  # whether rows have features of labels: see ``data.label_features``
     n_labels: int
     settings: Settings
     state: Counted
@@ -124,7 +102,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the model cannot learn these rows; by default it can learn any."""
 
-    def feature_effects(self, label: int) -> FeatureEffects | None:  # noqa: ARG002
+    def feature_effects(self, label: int) -> FeatureEffects | None:
         """What single features do to the predicted cost of a label; None if the model has no number for them."""
         return None
 
@@ -180,6 +158,10 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
         """The columns of the labels that a new label resembles until its first answer: all with an answer in use."""
         return np.flatnonzero((self.state.answered[: self.n_labels] > 0) & self.active)
 
+    def unanswered(self) -> Mask:
+        """The labels (K,) whose numbers mean nothing yet, because no answer has taught the model about them."""
+        return np.asarray(self.state.answered[: self.n_labels] == 0)
+
     def set_active(self, active: Mask) -> None:
         """Say which labels, (K,), are not retired: complete examples lack only costs of retired labels."""
         with self.lock:
@@ -187,7 +169,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
 
     def count_answers(self, predicted: Costs, costs: Costs, weights: Costs = NO_WEIGHTS) -> None:
         """Add known costs and their squared residuals, predictions clipped to [0, 1], to the counts of their labels."""
-        known = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
+        known = counting(costs, weights)
         residuals = np.where(known, predicted.clip(0.0, 1.0).astype(np.float64) - costs, 0.0)
         sums = self.state.squared_residuals[: self.n_labels]
         sums[:] = np.cumsum(np.vstack([sums, residuals**2]), axis=0)[-1]  # added row by row, however they are split
@@ -239,11 +221,11 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
             )
         return array
 
-    def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
+    def implications_for(self, settings: Settings) -> Implications:
         """The costs that answers imply, which need not be asked for with these settings."""
         return NO_IMPLICATIONS
 
-    def importance(self, rounds: RoundArrays, settings: Settings) -> Costs:  # noqa: ARG002
+    def importance(self, rounds: RoundArrays, settings: Settings) -> Costs:
         """The importance weights (n, K) of the answers of rounds; empty: each counts once."""
         return NO_WEIGHTS
 
@@ -277,7 +259,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
         with self.lock:
             start = int(self.state.counters[ROUND]) if first_round is None else first_round
             self._decide(rows, settings, rounds, start, groups, nothing_asked(groups, self.n_labels))
-        return rounds._replace(outlook=_outlooks(settings, rounds)) if outlook else rounds
+        return rounds._replace(outlook=outlooks(settings, rounds)) if outlook else rounds
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
@@ -353,70 +335,3 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
             record.mask[span], record.reasons[span], record.propensity[span] = asked, rounds.reasons, rounds.propensity
             record.outlook[span] = rounds.outlook if len(rounds.outlook) else 0.0
             record.truth[span] = rounds.truth
-
-
-def rounds_stood_for(rounds: RoundArrays, settings: Settings) -> NDArray[np.float64]:
-    """How many rounds (n,) each round stands for.
-
-    A round with nothing but an audit stands for all rounds of its kind, most of which have no answer and are unknown.
-    """
-    rate = audit_rate_of(settings)
-    if not len(rounds.reasons) or rate == 0.0:
-        return np.ones(len(rounds.costs))
-    audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
-    only_audits = (audited | np.isnan(rounds.costs)).all(axis=1)
-    return np.where(only_audits, 1.0 / max(rate, _LEAST_AUDIT_RATE), 1.0)
-
-
-def audit_rate_of(settings: Settings) -> float:
-    """The probability of an audit; fewer are made where each asks for all costs."""
-    rate = float(settings.audit_rate)
-    return rate if settings.miss_rate > 1.0 else min(rate, MOST_AUDITED / settings.n_labels)
-
-
-def _outlooks(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
-    """The outlooks of decided rows; empty without audits."""
-    if settings.audit_rate == 0.0:
-        return NO_ROUNDS.outlook
-    found, candidates = np.empty((len(rounds.mask), N_OUTLOOK)), rounds.reasons != NOT_A_CANDIDATE
-    offsets = rounds.offsets if len(rounds.offsets) else np.zeros_like(rounds.predicted)
-    fill_outlooks(settings, candidates, rounds.predicted, rounds.lowest, offsets, rounds.propensity, found)
-    return found
-
-
-def told_of(rounds: RoundArrays) -> Told:
-    """What telling reads of rounds."""
-    audited = rounds.reasons == AUDIT if len(rounds.reasons) else NO_ROUNDS.asked
-    return Told(rounds.candidates, rounds.costs, rounds.asked, rounds.outlook, audited, rounds.truth, rounds.offsets)
-
-
-def nothing_asked(groups: Groups, n_labels: int) -> Mask:
-    """A mask that says, for each group of near-duplicates, that no label was asked about yet."""
-    return np.zeros((int(groups.max(initial=ALONE)) + 1, n_labels), np.bool_)
-
-
-def restored_counts(n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> Counts:
-    """The counts among saved arrays; a FileFormatError if one is missing or does not fit."""
-    counts = new_counts(n_labels)
-    copy_saved(arrays, counts._asdict())
-    if (counts.counters < 0).any():
-        raise FileFormatError("The counters of the model are negative; it is damaged.")
-    return counts
-
-
-def with_new_counters(name: str, saved: NDArray[Any] | None) -> NDArray[Any] | None:
-    """A saved array; counters of an earlier version, which had fewer of them, are filled up with zeros."""
-    if saved is None or not name.endswith(_COUNTER_NAME) or saved.ndim != 1 or len(saved) not in _OLD_COUNTERS:
-        return saved
-    return np.concatenate([saved, np.zeros(N_COUNTERS - len(saved), saved.dtype)])
-
-
-def copy_saved(saved: Mapping[str, NDArray[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Overwrite ``arrays`` with the saved arrays of the same names; a FileFormatError if one is missing or differs."""
-    for name, array in arrays.items():
-        found = with_new_counters(name, saved.get(name))
-        if found is None and name.endswith(("calibration", "since")):  # of an earlier version
-            continue
-        if found is None or found.dtype != array.dtype or found.shape != array.shape:
-            raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
-        array[...] = found

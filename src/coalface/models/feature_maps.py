@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.kernels.state import LARGEST_VALUE
-from coalface.models.contract import copy_saved
 from coalface.models.dense_rows import Table, dense, width_of
+from coalface.models.device import HostArrays
 from coalface.models.first_rows import FirstRows
+from coalface.models.saved_arrays import copy_saved
 
+_HOST = HostArrays()
 _NO_UNIT = 0.0  # before the first row
 
 
@@ -31,7 +33,7 @@ class FeatureMap(ABC):
     def most_features(self, width: int) -> int:
         """The number of features after any number of rows of this width."""
 
-    def bytes_for(self, width: int) -> int:  # noqa: ARG002
+    def bytes_for(self, width: int) -> int:
         """The memory of the map itself in bytes, for rows of this width."""
         return 0
 
@@ -55,7 +57,7 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def of(self, rows: Rows, n_features: int, penalty: float) -> tuple[Table, NDArray[np.float64]]:
-        """The first ``n_features`` features of each row, and its spread in features never learned."""
+        """At most the first ``n_features`` features of each row, and its spread in features never learned."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -84,8 +86,9 @@ class LinearMap(FeatureMap):
     memory_rule = "X must have few enough features for 2 x labels x features^2 bytes to fit into memory"
     memory_remedy = "Project X to fewer features, or use CoalClassifier."
 
-    def __init__(self, unit: float = _NO_UNIT) -> None:
+    def __init__(self, unit: float = _NO_UNIT, arrays: HostArrays = _HOST) -> None:
         self.unit = np.full(1, unit, np.float32)
+        self._arrays = arrays  # where features are computed
         self.first = FirstRows(n_labels=0, kept=0)
 
     def most_features(self, width: int) -> int:
@@ -101,10 +104,12 @@ class LinearMap(FeatureMap):
         return self.of(rows, width_of(rows))[0]
 
     def of(self, rows: Rows, n_features: int, penalty: float = 1.0) -> tuple[Table, NDArray[np.float64]]:
-        """The rows in the unit, and their spread in the columns from ``n_features``."""
-        unit = np.float64(self.unit[0] or 1.0)
-        values = (rows.values / unit).clip(-LARGEST_VALUE, LARGEST_VALUE).astype(np.float32)
-        return dense(rows, values, n_features, penalty)
+        """The rows in the unit, and their spread in the columns from ``n_features``; full rows on the device."""
+        unit, largest = float(self.unit[0] or 1.0), float(LARGEST_VALUE)
+        if rows.is_full and rows.width <= n_features:
+            features = self._arrays.scaled(rows.values, unit, largest)
+            return features.reshape(len(rows), rows.width), np.zeros(len(rows))
+        return dense(rows, _HOST.scaled(rows.values, unit, largest), n_features, penalty)
 
     def _unit_with(self, rows: Rows) -> np.float32:
         """The unit or, if it is unknown yet, the length of the first row that is not all zeros."""

@@ -1,4 +1,4 @@
-"""The first rows learned, with their costs, for a choice that is made again while they come in."""
+"""Keeps the first rows learned, with their costs, for a choice that is made again whenever their number doubles."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows, check_rows
-from coalface.models.contract import Costs
 from coalface.models.dense_rows import dense, width_of
 from coalface.models.growth import widened
+from coalface.models.values import Costs
 
 
 class FirstRows:

@@ -1,7 +1,8 @@
-"""The forest model: one forest of randomised regression trees per label, for tables of numbers of any scale.
+"""The forest model: randomised regression trees that predict the costs of all labels, for tables of any scale.
 
-All answers are stored. A label's forest is grown again when its answers have grown by a fifth, so the total time is
-about six times that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``.
+All answers are stored. The forest is grown again when they have grown by a fifth, so the total time is about six times
+that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``. Where the costs
+of a row resemble each other, the forest is grown twice: see ``models.hardness``.
 """
 
 import logging
@@ -18,25 +19,41 @@ from coalface.data.rows import Rows
 from coalface.errors import InputError, counted
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
-from coalface.kernels.forest import Trees, grow, read, varying_columns
+from coalface.kernels.forest import (
+    LEAF,
+    UNKNOWN_COST,
+    Answers,
+    Tree,
+    Trees,
+    draw_rows,
+    grow_tree,
+    new_scratch,
+    read,
+    read_left_out,
+    varying_columns,
+)
 from coalface.kernels.state import Settings
 from coalface.models.answer_store import AnswerStore, dense
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, FeatureEffects, Ranged, copy_saved
+from coalface.models.contract import CostModel
 from coalface.models.effects import split_shares
+from coalface.models.hardness import eased, hardness, label_means, shared_error
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, counting
 
 _TRIED_IN = 3  # per split, a third of the columns
-_MOST_DRAWN = 20_000  # answers per tree, which bounds its time and memory
+_MOST_DRAWN = 20_000  # rows per tree, which bounds its time and memory
 _MOST_TREES = 10_000  # nodes are numbered by 32 bits: 2 x answers per tree x trees
 _SLACK_SHARE = 0.5  # brings the slack on the footing of the other models
-_UNKNOWN_COST = 0.5  # of a label without answers
-_LARGE = 10_000  # answered costs from which growing forests takes seconds and is logged
+_FIRST_IN = 3  # a third of the trees is grown first, to tell how hard rows are
+_LEAST_SHARED = 0.02  # of the errors of a row's costs: less is noise
+_LARGE = 10_000  # answered costs from which growing a forest takes seconds and is logged
 _PARALLEL_SIZE = 100_000  # numbers read to grow a forest; for fewer, starting threads takes longer
 _MOST_COLUMNS = 1_000_000
 _BLOCK_SIZE = 2**22  # numbers of a dense table at a time, to bound the working memory
 
 
 class ForestModel(CostModel):
-    """A forest of ``n_trees`` randomised trees per label; ranges follow from the disagreement of the trees.
+    """A forest of ``n_trees`` randomised trees for all labels; ranges follow from the disagreement of the trees.
 
     It stores a dense table of the answered rows and suits up to some 2,000 columns, some hundreds of labels and 100,000
     rows. Only ``random_state`` and ``mellowness`` of the learner's parameters about learning and ranges matter to it.
@@ -51,7 +68,7 @@ class ForestModel(CostModel):
     learned_with = ("random_state", "audit_rate", "miss_rate")
     answers: AnswerStore
     seed: NDArray[np.int64]  # (1,)
-    trees: list[Trees | None]
+    trees: Trees | None  # of the labels in ``answers.answered``
 
     def __init__(self, n_trees: int = 50) -> None:
         self.n_trees = n_trees
@@ -62,17 +79,16 @@ class ForestModel(CostModel):
         begun.n_trees = whole_number("n_trees", self.n_trees, least=2)
         if begun.n_trees > _MOST_TREES:
             raise InputError(f"n_trees must be at most {_MOST_TREES:,}, got {begun.n_trees:,}.")
-        begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), [None] * n_labels
+        begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), None
         return begun
 
-    def implications_for(self, settings: Settings) -> Implications:  # noqa: ARG002
+    def implications_for(self, settings: Settings) -> Implications:
         """The costs that answers imply, which count as answers and need not be asked for."""
         return self.answers.implications
 
     def grow(self) -> None:
-        """Make room for one more label, which has no forest yet."""
+        """Make room for one more label, of which the trees know nothing yet."""
         self.answers.add_label()
-        self.trees.append(None)
 
     # -- predictions and ranges ------------------------------------------------------------------
 
@@ -81,7 +97,11 @@ class ForestModel(CostModel):
         return self._read(rows)[0]
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
-        """Predictions, and ranges as wide as the trees disagree; few answers widen them too, none to [0, 1]."""
+        """Predictions, and ranges as wide as the trees disagree; few answers widen them too, none to [0, 1].
+
+        The trees may agree about which label is better but not about how costly the row is. Such disagreement does not
+        count, because it decides nothing.
+        """
         predicted, variance = self._read(rows)
         rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
         slack = _SLACK_SHARE * settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
@@ -90,43 +110,38 @@ class ForestModel(CostModel):
         return Ranged(predicted, np.maximum(predicted - reach, 0.0), np.minimum(predicted + reach, 1.0))
 
     def feature_effects(self, label: int) -> FeatureEffects | None:
-        """The share of the label's splits that each column has."""
-        return split_shares(self.trees[label])
+        """The share of the splits that each column has, which is the same for all labels."""
+        return split_shares(self.trees if self.answers.due_from[label] else None)
 
     def _read(self, rows: Rows) -> tuple[Costs, Costs]:
         """The mean of the trees and their variance, (n, K) each."""
-        mean, variance = (np.empty((self.n_labels, len(rows)), np.float32) for _ in range(2))
-        n_columns = max(len(self.answers.table), 1)
+        shape = len(rows), self.n_labels
+        mean, variance = np.full(shape, UNKNOWN_COST, np.float32), np.ones(shape, np.float32)
+        if self.trees is None:
+            return mean, variance
+        n_columns, answered = max(len(self.answers.table), 1), self.answers.answered
         at_once = max(_BLOCK_SIZE // n_columns, 1)
         for first in range(0, len(rows), at_once):
             span = slice(first, min(first + at_once, len(rows)))
-            table = dense(rows, span, n_columns)
-            for k, trees in enumerate(self.trees):
-                if trees is None:
-                    mean[k, span], variance[k, span] = _UNKNOWN_COST, 1.0
-                else:
-                    read(trees, table, mean[k, span], variance[k, span])
-        return np.ascontiguousarray(mean.T), np.ascontiguousarray(variance.T)
+            found = [np.empty((span.stop - first, len(answered)), np.float32) for _ in range(2)]
+            read(self.trees, dense(rows, span, n_columns), *found)
+            mean[span, answered], variance[span, answered] = found
+        return mean, variance
 
     # -- learning --------------------------------------------------------------------------------
 
     def learn(
-        self,
-        rows: Rows,
-        costs: Costs,
-        settings: Settings,  # noqa: ARG002
-        first_round: int,  # noqa: ARG002
-        weights: Costs = NO_WEIGHTS,
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
-        """Store the known costs, (n, K), and grow the forests that are due, each after the same row as ever.
+        """Store the known costs, (n, K), and grow the forest when it is due, after the same row as ever.
 
         If this is interrupted, nothing is learned.
         """
-        known = ~np.isnan(costs) & (weights > 0) if len(weights) else ~np.isnan(costs)
+        known = counting(costs, weights)
         taught = np.flatnonzero(known.any(axis=1))
         given = weights if len(weights) else np.ones(costs.shape, np.float32)
         weights, costs = np.where(known, given, np.float32(0.0)), np.where(known, costs, np.float32(np.nan))
-        n_rows, trees, counts = self.answers.n_rows, list(self.trees), self._counts()
+        n_rows, trees, counts = self.answers.n_rows, self.trees, self._counts()
         try:
             self._learn(rows.take(taught), costs[taught], weights[taught])
         except BaseException:
@@ -149,39 +164,51 @@ class ForestModel(CostModel):
             added = answers.add(rows, costs, weights, done)
             part = rows.take(np.arange(added.start, added.stop))
             self.count_answers(self.predict(part), costs[added], weights[added])
-            self._grow(answers.take_due())
+            if answers.take_due():
+                self._grow()
             done = added.stop
 
-    def _grow(self, labels: NDArray[np.int64]) -> None:
-        """Grow the forests of these labels from their known costs."""
-        sizes = self.answers.due_from[labels]
-        if sizes.sum(initial=0) >= _LARGE:
-            logging.getLogger("coalface").info(
-                "growing %s from %s", counted(len(labels), "forest"), counted(int(sizes.sum()), "answered cost")
-            )
-        if len(labels) > 1 and int(sizes.sum()) * len(self.answers.table) > _PARALLEL_SIZE:
-            with ThreadPoolExecutor(_n_cores()) as pool:
-                grown = list(pool.map(self._grown, labels))
-        else:
-            grown = [self._grown(label) for label in labels]
-        for label, trees in zip(labels, grown, strict=True):
-            self.trees[label] = trees
+    def _grow(self) -> None:
+        """Grow the forest from the known costs when it was last due, and from nothing later."""
+        known, n_labels = self.answers.known(), len(self.answers.answered)
+        if len(known.costs) >= _LARGE:
+            logging.getLogger("coalface").info("growing a forest from %s", counted(len(known.costs), "answered cost"))
+        shared = shared_error(known, label_means(known, n_labels))
+        first = range(-(-self.n_trees // _FIRST_IN))
+        trees, drawn = self._grown(known, n_labels, shared, first)
+        left_out = np.empty((self.answers.due_rows, n_labels))
+        read_left_out(_joined(trees), self.answers.table, drawn, left_out)
+        if shared_error(known, left_out) > _LEAST_SHARED:
+            known, first, trees = eased(known, hardness(known, left_out)), range(0), []
+        more, _ = self._grown(known, n_labels, shared, range(len(first), self.n_trees))
+        self.trees = _joined(trees + more)
 
-    def _grown(self, label: int) -> Trees:
-        """The forest of a label, which depends on the known costs when it was last due, and on nothing later."""
-        table, sample = self.answers.table, self.answers.sample(label)
-        varying = varying_columns(table, sample.rows)
-        n_drawn, n_tried = min(len(sample.rows), _MOST_DRAWN), -(-len(varying) // _TRIED_IN)
-        room = 2 * n_drawn * self.n_trees
-        trees = Trees(
-            np.empty(self.n_trees, np.int32),
-            np.empty(room, np.int32),
-            np.empty(room, np.float32),
-            np.empty(room, np.int32),
-        )
-        n_nodes = grow(table, sample, varying, n_drawn, n_tried, int(self.seed[0]), int(label), trees)
-        _, columns, numbers, left = trees
-        return Trees(trees.roots, columns[:n_nodes].copy(), numbers[:n_nodes].copy(), left[:n_nodes].copy())
+    def _grown(self, known: Answers, n_labels: int, shared: float, numbers: range) -> tuple[list[Tree], Mask]:
+        """The trees with these numbers, and which rows each was grown from, (trees, n)."""
+        table, n_rows = self.answers.table, self.answers.due_rows
+        varying = varying_columns(table, n_rows)
+        n_drawn, n_tried = min(n_rows, _MOST_DRAWN), -(-len(varying) // _TRIED_IN)
+        drawn = np.empty((len(numbers), n_rows), np.bool_)
+
+        def grown(number: int) -> Tree:
+            times = np.empty(n_rows, np.int64)
+            random = draw_rows(n_rows, n_drawn, int(self.seed[0]), number, times)
+            was_drawn = np.greater(times, 0, out=drawn[number - numbers.start])
+            n = int(was_drawn.sum())
+            room = Tree(
+                np.empty(2 * n, np.int32),
+                np.empty(2 * n, np.float32),
+                np.empty(2 * n, np.int32),
+                np.empty((2 * n, n_labels), np.float32),
+            )
+            scratch = new_scratch(varying, n, n_labels)
+            n_nodes = grow_tree(table, known, times, n_tried, shared, scratch, random, room)
+            return _only_leaves(room, n_nodes)
+
+        if len(known.costs) * len(varying) > _PARALLEL_SIZE:
+            with ThreadPoolExecutor(_n_cores()) as pool:
+                return list(pool.map(grown, numbers)), drawn
+        return [grown(number) for number in numbers], drawn
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the rows are too wide for a dense table."""
@@ -202,7 +229,27 @@ class ForestModel(CostModel):
         copy_saved(arrays, {"seed": self.seed})
         self.answers = AnswerStore(self.n_labels)
         self.answers.restore(arrays)
-        self._grow(np.flatnonzero(self.answers.due_from))
+        if len(self.answers.answered):
+            self._grow()
+
+
+def _only_leaves(tree: Tree, n_nodes: int) -> Tree:
+    """The first nodes, with the estimates of leaves only; ``left`` of a leaf is their place."""
+    columns, left = tree.columns[:n_nodes].copy(), tree.left[:n_nodes].copy()
+    is_leaf = columns == LEAF
+    left[is_leaf] = np.arange(is_leaf.sum())
+    return Tree(columns, tree.numbers[:n_nodes].copy(), left, tree.values[:n_nodes][is_leaf])
+
+
+def _joined(trees: list[Tree]) -> Trees:
+    """All trees one after the other."""
+    nodes, leaves = (np.cumsum([0, *(len(tree[part]) for tree in trees)])[:-1] for part in (0, 3))
+    left = []
+    for tree, first_node, first_leaf in zip(trees, nodes, leaves, strict=True):
+        inner = np.where(tree.left < 0, tree.left - first_node, tree.left + first_node)
+        left.append(np.where(tree.columns == LEAF, tree.left + first_leaf, inner))
+    columns, numbers, values = (np.concatenate([tree[part] for tree in trees]) for part in (0, 1, 3))
+    return Trees(nodes.astype(np.int32), columns, numbers, np.concatenate(left).astype(np.int32), values)
 
 
 def _n_cores() -> int:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels.landmarks import add_landmarks, landmark_features
-from coalface.models.contract import copy_saved
 from coalface.models.dense_rows import Table, dense, width_of
 from coalface.models.feature_maps import FeatureMap
 from coalface.models.first_rows import FirstRows
+from coalface.models.saved_arrays import copy_saved
 
 _FIRST = 32  # rows that decide on the bandwidth
 _ANY = 1.0  # bandwidth while all rows are equal to 0
@@ -44,7 +44,7 @@ class GaussianMap(FeatureMap):
         self.centres = np.zeros((0, n_components), np.float32)  # (columns, landmarks)
         self.factor = np.zeros((n_components, n_components))  # the transposed Cholesky factor of the kernel matrix
 
-    def most_features(self, width: int) -> int:  # noqa: ARG002
+    def most_features(self, width: int) -> int:
         """One feature per landmark."""
         return len(self.factor)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError
 from coalface.kernels import online, serving
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
@@ -20,6 +20,7 @@ from coalface.kernels.state import (
     LEVELS,
     MOST_IMPLIED,
     NO_ROUNDS,
+    ROUND,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
     WEIGHT,
@@ -34,24 +35,16 @@ from coalface.kernels.state import (
     new_rounds,
     new_scratch,
 )
-from coalface.models.contract import (
-    NO_GROUPS,
-    NO_WEIGHTS,
-    CostModel,
-    Costs,
-    FeatureEffects,
-    Groups,
-    Mask,
-    Ranged,
-    RunArrays,
-    nothing_asked,
-    told_of,
-    with_new_counters,
-)
+from coalface.models.contract import CostModel
+from coalface.models.device import is_gpu
 from coalface.models.effects import online_effects
 from coalface.models.growth import widened
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
+from coalface.models.online_scoring import OnlineScorer
+from coalface.models.round_arrays import nothing_asked, told_of
+from coalface.models.saved_arrays import with_new_counters
 from coalface.models.serving import Served, ServedRun
+from coalface.models.values import NO_GROUPS, NO_WEIGHTS, Costs, FeatureEffects, Groups, Mask, Ranged, RunArrays
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
@@ -74,24 +67,41 @@ class OnlineModel(CostModel):
     >>> learner = CoalClassifier(model=either).fit([[-1, -1], [-1, 1], [1, -1], [1, 1]] * 20, [0, 1, 1, 0] * 20)
     >>> learner.predict([[-1, -1], [-1, 1]]).tolist()
     [0, 1]
+
+    ``device="cuda"`` predicts and computes ranges on a GPU, for large pools; learning stays on the CPU. Files do not
+    have it.
     """
 
     learned_with = ("learning_rate", "accumulator", "fit_intercept")
     default_miss_rate = FIXED_SLACK
     paces_budgets = True
     state: Model
+    scorer: OnlineScorer | None = None
 
-    def __init__(self, interactions: Any = None) -> None:
+    def __init__(self, interactions: Any = None, device: str = "cpu") -> None:
         self.interactions = interactions
+        self.device = device
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model; if it asks in turn, it also learns which costs answers imply."""
         begun = super().begin(n_labels, settings)
+        if is_gpu(self.device):
+            if self.interactions is not None:
+                raise InputError("device='cuda' knows no interactions. Leave them out, or pass device='cpu'.")
+            begun.scorer = OnlineScorer()
         begun.state = _empty_model(
             n_labels, column_ranges(self.interactions), implies=settings.in_turn and n_labels <= MOST_IMPLIED
         )
         begun.scratch = new_scratch(n_labels, 64)
         return begun
+
+    def moved(self, device: str) -> Self:
+        """The same model, which predicts on another device: ``learner.model_ = learner.model_.moved("cuda")``."""
+        other = type(self)(self.interactions, device).begin(self.n_labels, self.settings)
+        with self.lock:
+            other.restore_saved(self.saved())
+            other.set_active(self.active)
+        return other
 
     def grow(self) -> None:
         """Make room for one more label, which predicts the mean of the others and is as uncertain as an empty model."""
@@ -121,24 +131,25 @@ class OnlineModel(CostModel):
 
     def predict(self, rows: Rows) -> Costs:
         """The predicted costs, (n, K)."""
+        if self._scores_on_device():
+            return self.ranges(rows, self.settings, int(self.state.counters[ROUND])).predicted
         predicted = np.empty((len(rows), self.n_labels), np.float32)
         self._predict(rows, self.settings, NO_ROUNDS.candidates, predicted)
         return predicted
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions, and the ranges within which one more example could move them."""
+        if self._scores_on_device():
+            assert self.scorer is not None
+            with self.lock:
+                return self.scorer.ranges(rows, self.state, self._with_slack(settings), first_round)
         rounds = new_rounds(len(rows), self.n_labels)
         with self.lock:
             self._decide(rows, settings, rounds, first_round, NO_GROUPS, nothing_asked(NO_GROUPS, self.n_labels))
         return Ranged(rounds.predicted, rounds.lowest, rounds.highest)
 
     def learn(
-        self,
-        rows: Rows,
-        costs: Costs,
-        settings: Settings,
-        first_round: int,  # noqa: ARG002
-        weights: Costs = NO_WEIGHTS,
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
         """Learn the known costs, (n, K), row by row."""
 
@@ -155,11 +166,15 @@ class OnlineModel(CostModel):
         offsets: Costs = NO_ROUNDS.offsets,
     ) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
+        if self._scores_on_device():
+            return self.best_of(self.predict(rows), settings, candidates, offsets)
         return self._predict(rows, settings, candidates, NO_ROUNDS.predicted, offsets)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
         told, settings = told_of(rounds), self.resolved(settings)
+        if settings.audits_by_loss and len(rounds.propensity):
+            told = told._replace(weights=audit_weights(rounds.propensity))
 
         def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
             return online.tell_rows(self.state, settings, scratch, csr, told, late, done)
@@ -213,6 +228,10 @@ class OnlineModel(CostModel):
         """The weight of each feature times its typical size, the root mean square over the rows learned."""
         return online_effects(self.state, self.settings, label)
 
+    def _scores_on_device(self) -> bool:
+        """Whether a GPU predicts; a label that was added later has ranges that only the CPU knows."""
+        return self.scorer is not None and not self.state.since.any()
+
     def scratch_for(self, longest_row: int) -> Scratch:
         """Scratch memory for rows of up to ``longest_row`` non-zeros."""
         longest = longest_row
@@ -239,6 +258,9 @@ class OnlineModel(CostModel):
     def _decide(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int, groups: Groups, already_asked: Mask
     ) -> None:
+        if self._scores_on_device():
+            super()._decide(rows, settings, rounds, first_round, groups, already_asked)
+            return
         csr, longest = rows.csr, rows.longest
         online.ask_rows(
             self.state, settings, self.scratch_for(longest), csr, first_round, rounds, groups, already_asked
@@ -310,6 +332,13 @@ class OnlineModel(CostModel):
         table = np.zeros_like(self.state.table)
         fill_table(table, self.state.features, int(self.state.counters[SLOTS_USED]))
         self.state = self.state._replace(table=table)
+
+
+def audit_weights(propensity: NDArray[np.float64]) -> Costs:
+    """How many answers each counts as (n, K), given the probability that it was asked for; 0 counts as certain."""
+    weights = np.empty(propensity.shape, np.float32)
+    online.weigh_answers(propensity, weights)
+    return weights
 
 
 def _empty_model(n_labels: int, interactions: NDArray[np.int64], *, implies: bool) -> Model:

@@ -6,7 +6,7 @@ members.
 
 from abc import ABC, abstractmethod
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.kernels import serving
 from coalface.kernels.state import ROUND, Counted, RoundArrays, Scratch, Settings, new_rounds
-
-if TYPE_CHECKING:
-    from coalface.models.contract import Ranged
-
-Costs = NDArray[np.float32]
+from coalface.models.values import Costs, Ranged
 
 
 class Served(NamedTuple):
@@ -48,7 +44,7 @@ class ServingModel(ABC):
     scratch: Scratch
 
     @abstractmethod
-    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> "Ranged":
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions and cost ranges."""
 
     @abstractmethod
@@ -87,10 +83,10 @@ class ServingModel(ABC):
             serving.choose_rows(self.state, settings, self.scratch, start, rounds, exploration, labels)
         return labels, rounds
 
-    def _ranges_to_serve(self, rows: Rows, settings: Settings, first_round: int) -> "Ranged":
+    def _ranges_to_serve(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         return self.ranges(rows, self._with_slack(settings), first_round)
 
-    def observe(self, rows: Rows, settings: Settings, candidates: NDArray[np.bool_], served: Served) -> None:  # noqa: ARG002
+    def observe(self, rows: Rows, settings: Settings, candidates: NDArray[np.bool_], served: Served) -> None:
         """Learn the costs of the served labels and close a round per row; ``candidates`` may be empty.
 
         No cost is weighted by its probability. A label is drawn given the row, before its cost is known, so the mean

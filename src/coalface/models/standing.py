@@ -1,4 +1,4 @@
-"""Who leads a committee: compares what the answers of its members cost, and lets a change of leader need evidence."""
+"""Who leads a committee: compares what the members' answers cost, and changes the leader only on clear evidence."""
 
 from typing import Any, NamedTuple, Self
 

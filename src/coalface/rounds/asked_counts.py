@@ -1,4 +1,4 @@
-"""How much was asked for, of how much."""
+"""Counts of the costs and examples asked about, and of those that could have been."""
 
 from typing import NamedTuple
 

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock
 
 from coalface.errors import FileFormatError
+from coalface.rounds.database_file import DatabaseFile
 from coalface.rounds.sql_engines import TAKE_TURN, engine_of, sole_writer
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
@@ -55,6 +56,7 @@ class Database:
     def __init__(self, url: str, *, alone: bool = False) -> None:
         self.engine = engine_of(url)
         self._writer = sole_writer(self.engine) if alone else self.engine
+        self.file = DatabaseFile.of(self.engine.url)
         self._lock = RLock()  # threads of one process take turns here, not at the file
         self._thread = threading.local()
 
@@ -85,11 +87,15 @@ class Database:
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction: all of it is on disk when the block ends, or none of it after an error.
 
-        If the connection is lost during the commit, the outcome is unknown until the database is read again.
+        If the connection is lost during the commit, the outcome is unknown until the database is read again. A commit
+        into a file that was deleted or replaced meanwhile is a LostDatabaseError.
         """
-        with self._lock, self._writer.connect() as connection, connection.begin():
-            connection.exec_driver_sql(TAKE_TURN[connection.dialect.name])
-            yield connection
+        with self._lock:
+            with self._writer.connect() as connection, connection.begin():
+                connection.exec_driver_sql(TAKE_TURN[connection.dialect.name])
+                self.file.check()
+                yield connection
+            self.file.check()
 
     def bring_up_to_date(self, part: str, steps: Sequence[Step]) -> None:
         """Take the steps that this part of the database has not taken yet, all or none of them."""

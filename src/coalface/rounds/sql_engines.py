@@ -1,6 +1,8 @@
 """Connections to SQLite and PostgreSQL, and the locks that let one writer in at a time."""
 
+import os
 import time
+from contextlib import suppress
 from typing import Any
 
 from coalface.errors import FileBusyError, InputError, in_one_line
@@ -24,20 +26,30 @@ def engine_of(url: str) -> sa.Engine:
         address = sa.make_url(url)
         if address.drivername in ("postgresql", "postgres"):
             address = address.set(drivername="postgresql+psycopg")
+        _create_private(address)
         engine = sa.create_engine(address, pool_pre_ping=not address.drivername.startswith("sqlite"))
         with engine.connect():
             pass
     except ModuleNotFoundError:
         raise InputError("PostgreSQL needs a driver. Run: pip install 'coalface[postgres]'") from None
     except sa.exc.SQLAlchemyError as problem:
+        shown = without_password(url)
+        said = str(problem).splitlines()[0].replace(url, shown)  # SQLAlchemy 2.0 quotes an address that it cannot read
         raise InputError(
             f"The database must be sqlite:///FILE or postgresql://USER@HOST/NAME and can be opened, got "
-            f"{without_password(url)} ({in_one_line(Exception(str(problem).splitlines()[0]))})."
+            f"{shown} ({in_one_line(Exception(said))})."
         ) from None
     if engine.dialect.name == "sqlite":
         engine.dispose()  # the connection above was made without the settings below
         sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
+
+
+def _create_private(address: sa.URL) -> None:
+    """Create a new SQLite file that only its owner may read; the files beside it get the same permissions."""
+    if address.drivername.startswith("sqlite") and address.database and not address.query:
+        with suppress(OSError):  # the engine reports what is wrong
+            os.close(os.open(address.database, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def sole_writer(engine: sa.Engine) -> sa.Engine:

@@ -155,8 +155,8 @@ class RoutingDesk:
                 fresh.append(one)
             elif (earlier.loss, earlier.price) != (one.loss, one.price):
                 raise ConflictError(
-                    f"Decision {decision.id} has another outcome of {one.model!r}: loss {earlier.loss}, price "
-                    f"{earlier.price}. An outcome cannot be changed."
+                    f"Decision {decision.id} has another outcome of {one.model!r}: {_in_words(earlier)}. "
+                    "An outcome cannot be changed."
                 )
         return fresh
 
@@ -202,6 +202,16 @@ class RoutingDesk:
         if unknown or not models:
             raise UnknownLabelError(unknown[0] if unknown else "", self._column)
         return np.array([[name in models for name in self._column]])
+
+
+def _in_words(one: Outcome) -> str:
+    """What is known of an outcome.
+
+    >>> _in_words(Outcome("small", 0.25)), _in_words(Outcome("small", None, 0.5))
+    ('loss 0.25', 'loss not known, price 0.5')
+    """
+    loss = "loss not known" if one.loss is None else f"loss {one.loss:g}"
+    return loss if one.price is None else f"{loss}, price {one.price:g}"
 
 
 def _check_outcome(one: Outcome) -> None:

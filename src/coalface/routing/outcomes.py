@@ -82,7 +82,10 @@ class Outcomes:
             features, outcomes = found.setdefault(*_request(line, given, loss_name, place))
             model = _model(line, given.model, place)
             if model in outcomes:
-                raise FileFormatError(f"{place}: the request has an outcome of {model!r} already. Keep one of them.")
+                remedy = "" if given.id in line else f", or give each request an id of its own in a column {given.id!r}"
+                raise FileFormatError(
+                    f"{place}: the request has an outcome of {model!r} already. Keep one of them{remedy}."
+                )
             if features != (own := _features(line, given, loss_name)):
                 name = next(name for name in {**features, **own} if features.get(name) != own.get(name))
                 raise FileFormatError(f"{place}: {name!r} differs from an earlier line of the same id. Correct it.")
@@ -134,7 +137,10 @@ def _loss_name(columns: OutcomeColumns, lines: list[Mapping[str, Any]], source: 
     found = next((name for name in names if name in lines[0]), None)
     if found is None or columns.model not in lines[0]:
         wanted = repr(columns.model) if found is not None else " or ".join(map(repr, names))
-        raise FileFormatError(f"{source} must have a column {wanted}, got {shortened(list(lines[0]))}.")
+        raise FileFormatError(
+            f"{source} must have a column {wanted}, got {shortened(list(lines[0]))}. "
+            "Write a line per request and model."
+        )
     return found
 
 

@@ -121,10 +121,10 @@ class _NoRates:
 
 def _view(decision: Decision) -> RouteView:
     parts: Mapping[str, Mapping[str, float]] = {
-        "predicted_loss": decision.predicted_loss,
+        "predicted_loss": {name: min(max(loss, 0.0), 1.0) for name, loss in decision.predicted_loss.items()},
         "lowest_loss": decision.lowest,
         "highest_loss": decision.highest,
-        "price": decision.price,
+        "price": {name: float(f"{price:.12g}") for name, price in decision.price.items()},  # a mean has rounding errors
     }
     weight = decision.quality_weight
     return RouteView(

@@ -1,56 +1,113 @@
-"""Checkpoints of a policy: restore it to what it was before an episode that failed."""
+"""Checkpoints of a policy: after examples that failed, it is restored to its state before them."""
 
 from copy import deepcopy
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset_fields import Examples
+from coalface.data.rows import Rows
+from coalface.kernels.state import RoundArrays
 from coalface.learner.estimator import CostClassifier
+from coalface.models.online import OnlineModel
+from coalface.models.undo import UndoLog
 from coalface.rounds.queries import Queries
+from coalface.search.row_policy import Mask, RowPolicy
 
 _STATES_PER_COPY = 1_000  # copying takes time in proportion to the model's size
 
 
 class PolicyUpdate(NamedTuple):
-    """What a policy is told about one state."""
+    """What a policy is told about some states."""
 
-    row: Examples
-    cost: NDArray[np.float64]
-    asked: Queries | NDArray[np.bool_]
-    candidates: NDArray[np.bool_]
-
-    def apply_to(self, policy: CostClassifier) -> None:
-        """Let the policy learn it."""
-        policy.tell(self.row, self.cost, self.asked, candidates=self.candidates)
+    rows: Rows
+    questions: RoundArrays | Queries
+    costs: NDArray[np.float64]
+    asked: Mask
+    candidates: Mask
 
 
-class Checkpoint:
-    """A copy of the policy and its updates since: applying these again gives the same policy, bit for bit.
+class Checkpoint(Protocol):
+    """Where a policy can return to."""
+
+    def tell(self, policy: RowPolicy, update: PolicyUpdate) -> None:
+        """Let the policy learn an update that ``restored`` takes back."""
+
+    def advance(self, policy: RowPolicy) -> None:
+        """Move the checkpoint to now."""
+
+    def restored(self, policy: RowPolicy) -> RowPolicy:
+        """The policy as it was at the checkpoint; the checkpoint can be used again."""
+
+
+def checkpoint_of(policy: RowPolicy) -> Checkpoint:
+    """A checkpoint at the present state of a policy.
 
     >>> from coalface import CoalClassifier
-    >>> from scipy.sparse import csr_array
-    >>> policy = CoalClassifier(["walk", "fly"])
-    >>> checkpoint, everything = Checkpoint(policy), np.ones((1, 2), np.bool_)
-    >>> PolicyUpdate(csr_array([[1.0]]), np.array([[0.2, 0.9]]), everything, everything).apply_to(policy)
-    >>> checkpoint.policy().round_, policy.round_
-    (1, 2)
+    >>> from coalface.data.rows import check_rows
+    >>> for model in ("online", "ridge"):
+    ...     policy, rows = RowPolicy(CoalClassifier(["walk", "fly"], model=model).begin()), check_rows([[1.0]])
+    ...     checkpoint, both = checkpoint_of(policy), np.ones((1, 2), np.bool_)
+    ...     update = PolicyUpdate(rows, policy.ask(rows, both), np.array([[0.2, 0.9]]), both, both)
+    ...     checkpoint.tell(policy, update)
+    ...     print(policy.learner.round_, checkpoint.restored(policy).learner.round_)
+    2 1
+    2 1
     """
+    return _Undoable(policy) if type(policy.learner.model_) is OnlineModel else _Copied(policy)
 
-    def __init__(self, policy: CostClassifier) -> None:
-        self._copy = deepcopy(policy)
-        self._updates: list[PolicyUpdate] = []
 
-    def policy(self) -> CostClassifier:
-        """The policy after the last complete episode; the checkpoint can be used again."""
-        policy = deepcopy(self._copy)
-        for update in self._updates:
-            update.apply_to(policy)
+class _Undoable:
+    """For the online model: it takes back single rows, so that nothing large is copied."""
+
+    def __init__(self, policy: RowPolicy) -> None:
+        self.advance(policy)
+
+    def advance(self, policy: RowPolicy) -> None:
+        model = policy.learner.model_
+        assert isinstance(model, OnlineModel)
+        self._log, self._width = UndoLog(model), getattr(policy.learner, "n_features_in_", None)
+
+    def tell(self, policy: RowPolicy, update: PolicyUpdate) -> None:
+        self._log.before(update.rows, policy.settings)
+        policy.tell(*update)
+
+    def restored(self, policy: RowPolicy) -> RowPolicy:
+        self._log.undo()
+        if self._width is None:
+            policy.learner.__dict__.pop("n_features_in_", None)
+        else:
+            policy.learner.n_features_in_ = self._width
         return policy
 
-    def advance(self, policy: CostClassifier, updates: list[PolicyUpdate]) -> None:
-        """Record a complete episode: the policy after it, and the updates that led there."""
-        self._updates += updates
-        if len(self._updates) >= _STATES_PER_COPY:
-            self._copy, self._updates = deepcopy(policy), []
+
+class _Copied:
+    """For any model: a copy of the policy and its updates since; applying these again gives the same policy."""
+
+    _copy: CostClassifier
+    _done: list[PolicyUpdate]  # up to the checkpoint
+    _since: list[PolicyUpdate]
+
+    def __init__(self, policy: RowPolicy) -> None:
+        self._renew(policy)
+
+    def tell(self, policy: RowPolicy, update: PolicyUpdate) -> None:
+        policy.tell(*update)
+        self._since.append(update)
+
+    def advance(self, policy: RowPolicy) -> None:
+        self._done += self._since
+        self._since = []
+        settings_changed = policy.learner.warm_up != self._copy.warm_up  # repeated updates must not see new settings
+        if len(self._done) >= _STATES_PER_COPY or settings_changed:
+            self._renew(policy)
+
+    def restored(self, policy: RowPolicy) -> RowPolicy:  # noqa: ARG002
+        self._since = []
+        found = RowPolicy(deepcopy(self._copy))
+        for update in self._done:
+            found.tell(*update)
+        return found
+
+    def _renew(self, policy: RowPolicy) -> None:
+        self._copy, self._done, self._since = deepcopy(policy.learner), [], []

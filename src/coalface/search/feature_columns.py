@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
 
-from coalface.data.dataset_fields import Examples
+from coalface.data.rows import Rows, check_row
 from coalface.errors import InputError
 from coalface.search.task import Features
 
@@ -15,10 +15,10 @@ class FeatureColumns:
     """The columns of the features that a learner has learned.
 
     >>> columns = FeatureColumns()
-    >>> columns.row({"length": 3.0, "is last": 1.0}, learn=True).indices
-    array([0, 1])
-    >>> columns.row({"is last": 1.0, "never seen": 1.0}).indices
-    array([1])
+    >>> columns.row({"length": 3.0, "is last": 1.0}, learn=True).columns
+    array([0, 1], dtype=int32)
+    >>> columns.row({"is last": 1.0, "never seen": 1.0}).columns
+    array([1], dtype=int32)
     """
 
     def __init__(self, names: Iterable[str] = (), width: int = 1) -> None:
@@ -26,26 +26,24 @@ class FeatureColumns:
         self.width = max(width, len(self.by_name))
         self._named = True if self.by_name else False if width > 1 else None  # None: no features yet
 
-    def row(self, features: Features, *, learn: bool = False) -> Examples:
+    def row(self, features: Features, *, learn: bool = False) -> Rows:
         """One sparse row. An unknown name gets a column if ``learn``; otherwise it is left out."""
         if not isinstance(features, Mapping):
             self._check_kind(named=False, learn=learn)
             return self._dense(features, learn)
-        if all(isinstance(name, str) for name in features):
+        kinds = set(map(type, features))
+        if kinds <= {str} or all(issubclass(kind, str) for kind in kinds):
             if features:
                 self._check_kind(named=True, learn=learn)
-            pairs = self._named_pairs(features, learn)
-        elif all(isinstance(name, int | np.integer) for name in features):
-            self._check_kind(named=False, learn=learn)
-            pairs = [(int(column), value) for column, value in features.items()]
-        else:
+            return self._named_row(features, learn)
+        if not all(issubclass(kind, int | np.integer) for kind in kinds):
             shown = list(features)[:5]
             raise InputError(f"features must be all names (str) or all column numbers (int), got {shown}.")
-        pairs.sort()
-        columns = np.array([column for column, _ in pairs], np.int64)
-        if len(columns) and columns[0] < 0:
-            raise InputError(f"column numbers of features must not be negative, got {columns[0]}.")
-        return self._sparse(columns, np.array([value for _, value in pairs], np.float64), learn)
+        self._check_kind(named=False, learn=learn)
+        columns = np.array(list(features), np.int64)
+        if len(columns) and columns.min() < 0:
+            raise InputError(f"column numbers of features must not be negative, got {columns.min()}.")
+        return self._sparse(columns, _numbers(list(features.values())), learn)
 
     def _check_kind(self, *, named: bool, learn: bool) -> None:
         """Raise an InputError if names and numbers mix: a name and a number could mean the same column."""
@@ -54,14 +52,17 @@ class FeatureColumns:
             raise InputError(f"features must have names in all states or in none, got {now} after {before}.")
         self._named = named if learn else self._named
 
-    def _named_pairs(self, features: Mapping[Any, Any], learn: bool) -> list[tuple[int, Any]]:
+    def _named_row(self, features: Mapping[Any, Any], learn: bool) -> Rows:
         by_name = self.by_name
         if learn:
-            for name in features:
-                by_name.setdefault(name, len(by_name))
-        return [(by_name[name], value) for name, value in features.items() if name in by_name]
+            columns = [by_name.setdefault(name, len(by_name)) for name in features]
+            return self._sparse(np.array(columns, np.int64), _numbers(list(features.values())), learn)
+        known = [(by_name[name], value) for name, value in features.items() if name in by_name]
+        return self._sparse(
+            np.array([column for column, _ in known], np.int64), _numbers([value for _, value in known]), learn
+        )
 
-    def _dense(self, features: Any, learn: bool) -> Examples:
+    def _dense(self, features: Any, learn: bool) -> Rows:
         try:
             values = np.asarray(features, np.float64)
         except (TypeError, ValueError):
@@ -69,14 +70,20 @@ class FeatureColumns:
         if values.ndim != 1 or not len(values):
             raise InputError(f"features must be a mapping or one row of numbers, got {type(features).__name__}.")
         columns = np.flatnonzero(values)
-        return self._sparse(columns, values[columns], learn, len(values))
+        with np.errstate(over="ignore"):
+            return self._sparse(columns, values[columns].astype(np.float32), learn, len(values))
 
-    def _sparse(self, columns: Any, values: Any, learn: bool, least_width: int = 1) -> Examples:
+    def _sparse(
+        self, columns: NDArray[np.int64], values: NDArray[np.float32], learn: bool, least_width: int = 1
+    ) -> Rows:
+        order = columns.argsort()
+        columns, values = columns[order], values[order]
         last = int(columns[-1]) if len(columns) else 0
         width = max(self.width, least_width, len(self.by_name), last + 1)
         self.width = width if learn else self.width
-        row: Examples = csr_array((values, columns, [0, len(columns)]), shape=(1, width))
-        return row
+        if last < np.iinfo(np.int32).max:
+            columns = columns.astype(np.int32)
+        return check_row(columns, values, width)
 
     @property
     def mark(self) -> tuple[int, int, bool | None]:
@@ -88,3 +95,11 @@ class FeatureColumns:
         n_names, self.width, self._named = mark
         while len(self.by_name) > n_names:
             self.by_name.popitem()
+
+
+def _numbers(values: list[Any]) -> NDArray[np.float32]:
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(values, np.float32)
+    except (TypeError, ValueError):
+        raise InputError(f"values of features must be numbers, got {values[:5]}.") from None

@@ -27,6 +27,8 @@ class SavedLearner(NamedTuple):
     columns: FeatureColumns
     episodes: int
     rollouts: int
+    passes: int  # that are finished
+    cached: list[list[Any]]  # losses of roll-outs, with their keys
 
 
 def write_search_learner(path: str | os.PathLike[str], learner: SavedLearner) -> None:
@@ -45,6 +47,8 @@ def write_search_learner(path: str | os.PathLike[str], learner: SavedLearner) ->
         "width": learner.columns.width,
         "episodes": learner.episodes,
         "rollouts": learner.rollouts,
+        "passes": learner.passes,
+        "cached": learner.cached,
     }
     write_bundle(path, _KIND, meta, {"policy": policy})
 
@@ -61,6 +65,8 @@ def read_search_learner(path: str | os.PathLike[str]) -> SavedLearner:
             inner.write_bytes(arrays["policy"].tobytes())
             policy = kind.load(inner)
         columns = FeatureColumns(meta["features"], meta["width"])
-        return SavedLearner(meta["params"], policy, columns, meta["episodes"], meta["rollouts"])
+        cached = meta.get("cached", [])  # missing in files of earlier versions
+        counts = (meta["episodes"], meta["rollouts"], meta.get("passes", 0))
+        return SavedLearner(meta["params"], policy, columns, *counts, cached)
     except (KeyError, TypeError) as problem:
         raise FileFormatError(f"{path} was not saved by SearchLearner.save: {problem}.") from None

@@ -3,7 +3,7 @@
 Random draws depend only on the seed, the episode, the step and the action, so an episode repeats exactly.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,19 @@ import numpy as np
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError, shortened
 from coalface.learner.estimator import CostClassifier
+from coalface.search.mixtures import reference_share
 from coalface.search.rollouts import Policy
-from coalface.search.task import Action
+from coalface.search.task import Action, SearchTask
 
 _ROLL_IN, _ROLL_OUT = 1, 2  # independent random streams
 ROLL_INS = ("learned", "reference", "mixed")
-ROLL_OUTS = ("reference", "learned", "mixed", "mixed-per-state", "none")
+AUTO = "auto"  # in place of a roll-out: the task's own
+ROLL_OUTS = (AUTO, "reference", "learned", "mixed", "mixed-per-state", "none")
 
 
 @dataclass(frozen=True)
 class PolicyChoice:
-    """How to roll in and out; in a mixture, the reference acts with probability ``mixture``.
+    """How to roll in and out; in a mixture, the reference acts as often as ``mixture`` says: see ``mixtures``.
 
     >>> PolicyChoice("mixed", "reference", mixture=1.0, seed=0).reference_rolls_in(episode=0, step=3)
     True
@@ -29,34 +31,41 @@ class PolicyChoice:
 
     roll_in: str
     roll_out: str
-    mixture: float
+    mixture: float | str
     seed: int
 
     def __post_init__(self) -> None:
         _check_choice("roll_in", self.roll_in, ROLL_INS)
         _check_choice("roll_out", self.roll_out, ROLL_OUTS)
-        if not isinstance(self.mixture, int | float) or not 0.0 <= self.mixture <= 1.0:
-            raise InputError(f"mixture must be a number from 0 to 1, got {self.mixture!r}.")
+        reference_share(self.mixture, 1)
         whole_number("random_state", self.seed)
 
-    def reference_rolls_in(self, episode: int, step: int) -> bool:
+    def for_task(self, task: SearchTask[Any, Any]) -> "PolicyChoice":
+        """The choice with the roll-out that the task has in place of "auto"."""
+        if self.roll_out != AUTO:
+            return self
+        if task.roll_out not in ROLL_OUTS[1:]:
+            raise InputError(f"task.roll_out must be one of {', '.join(ROLL_OUTS[1:])}, got {task.roll_out!r}.")
+        return replace(self, roll_out=task.roll_out)
+
+    def reference_rolls_in(self, episode: int, step: int, pass_number: int = 1) -> bool:
         """Whether the reference takes the next step of the roll-in."""
         if self.roll_in != "mixed":
             return self.roll_in == "reference"
-        return bool(self._random(_ROLL_IN, episode, step).random() < self.mixture)
+        return bool(self._random(_ROLL_IN, episode, step).random() < reference_share(self.mixture, pass_number))
 
     def roll_out_policy(
-        self, episode: int, step: int, action: int, learned: Policy, reference: Policy
+        self, episode: int, step: int, action: int, learned: Policy, reference: Policy, pass_number: int = 1
     ) -> Policy | None:
         """The policy that completes the output after an action; None means the reference alone."""
         if self.roll_out in ("reference", "none"):
             return None
         if self.roll_out == "learned":
             return learned
-        random = self._random(_ROLL_OUT, episode, step, action)
+        random, share = self._random(_ROLL_OUT, episode, step, action), reference_share(self.mixture, pass_number)
         if self.roll_out == "mixed":
-            return None if random.random() < self.mixture else learned
-        return _MixedPerState(random, self.mixture, learned, reference)
+            return None if random.random() < share else learned
+        return _MixedPerState(random, share, learned, reference)
 
     def _random(self, *key: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, *key])
@@ -67,12 +76,12 @@ class _MixedPerState:
     """Draws the policy at every step; a class, since a closure could not be pickled for another process."""
 
     random: np.random.Generator
-    mixture: float
+    share: float
     learned: Policy
     reference: Policy
 
     def __call__(self, state: Any) -> Action:
-        return (self.reference if self.random.random() < self.mixture else self.learned)(state)
+        return (self.reference if self.random.random() < self.share else self.learned)(state)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -1,146 +1,168 @@
 """Runs, counts and caches roll-outs: the loss after an action, found by completing the output."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor, Future
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coalface.errors import InputError, in_one_line
-from coalface.search.task import Action, SearchTask, loss_when_completed, reference_action
+from coalface.search.known_losses import KnownLosses
+from coalface.search.task import Action, SearchTask, loss_when_completed
 
 Policy = Callable[[Any], Action]  # the action to take in a state
 
 
-class _Rollout(NamedTuple):
-    """An action in a state, and the policy that completes the output after it; None is the reference."""
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """An action in a state, and the policy that completes the output after it; None is the reference.
+
+    ``path`` names the state if the task has no key for it.
+    """
 
     state: Any
     action: Action
     policy: Policy | None = None
+    path: Hashable = None
+
+
+class RolloutError(InputError):
+    """A roll-out failed; ``rollout`` says which."""
+
+    def __init__(self, rollout: Rollout, text: str) -> None:
+        InputError.__init__(self, text)
+        self.rollout = rollout
 
 
 class Outcome(NamedTuple):
-    """The result of a roll-out that was run: its loss, or the exception it raised."""
+    """The result of a roll-out: its loss, or why there is none; ``was_run`` is false if it never started."""
 
     loss: Any
     problem: Exception | None = None
-
-
-class _NotRun(NamedTuple):
-    """The exception because of which the executor could not run a roll-out."""
-
-    problem: Exception
+    was_run: bool = True
 
 
 class Rollouts:
     """Runs roll-outs, and counts them even if they fail.
 
     Roll-outs by the reference are cached where the task gives the state a key. Those by a learned policy are never
-    cached, since the policy changes.
+    cached, since the policy changes. A roll-out that fails or takes longer than ``timeout`` seconds is run again up to
+    ``retries`` times.
 
     >>> from coalface.search import SequenceTask
     >>> task = SequenceTask(["D", "N"])
     >>> rollouts, start = Rollouts(task), task.start((["the", "cat"], ["D", "N"]))
-    >>> rollouts.losses([_Rollout(start, "N"), _Rollout(start, "D")]), rollouts.count
+    >>> rollouts.losses([Rollout(start, "N"), Rollout(start, "D")]), rollouts.count
     ([1.0, 0.0], 2)
     """
 
-    def __init__(self, task: SearchTask[Any, Any], executor: Executor | None = None, count: int = 0) -> None:
-        self.task = task
-        self.executor = executor
-        self.count = count
-        self._cache: dict[Hashable, float] = {}
+    def __init__(
+        self,
+        task: SearchTask[Any, Any],
+        executor: Executor | None = None,
+        count: int = 0,
+        known: KnownLosses | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+    ) -> None:
+        self.task, self.executor, self.count = task, executor, count
+        self.known = KnownLosses() if known is None else known
+        self.retries, self.timeout = retries, timeout
 
-    def losses(self, wanted: Sequence[_Rollout]) -> list[float]:
-        """The loss after each action. If one fails, the successful ones are still cached."""
-        keys = [self._cache_key(rollout) for rollout in wanted]
-        to_run = [i for i, key in enumerate(keys) if key is None or key not in self._cache]
-        found: dict[int, float] = {}
-        problems: list[InputError] = []
+    def losses(self, wanted: Sequence[Rollout]) -> list[float]:
+        """The loss after each action. If one fails, the losses of the successful ones are kept."""
+        keys = self._keys(wanted)
+        found = [None if key is None else self.known.get(key) for key, _ in keys]
+        to_run = [i for i, loss in enumerate(found) if loss is None]
+        problem: InputError | None = None
         for i, outcome in zip(to_run, self._outcomes([wanted[i] for i in to_run]), strict=False):
             try:
-                found[i] = _loss_of(outcome, wanted[i])
-            except InputError as problem:
-                problems.append(problem)
-            else:
-                self._cache.update({} if keys[i] is None else {keys[i]: found[i]})
-        if problems:
-            raise problems[0]
-        return [found[i] if i in found else self._cache[key] for i, key in enumerate(keys)]
+                loss = found[i] = _loss_of(outcome, wanted[i])
+            except InputError as failure:
+                problem = problem or failure
+                continue
+            key, lasting = keys[i]
+            if key is not None:
+                self.known.add(key, loss, lasting=lasting)
+        if problem is not None:
+            raise problem
+        return [loss for loss in found if loss is not None]
 
-    def _cache_key(self, rollout: _Rollout) -> Hashable:
-        key = self.task.key(rollout.state) if rollout.policy is None else None
+    def _keys(self, wanted: Sequence[Rollout]) -> list[tuple[Hashable, bool]]:
+        """What each loss is kept by, and whether for good; None where nothing is kept."""
+        state: Any = None
+        key: Hashable = None
+        found: list[tuple[Hashable, bool]] = []
+        for rollout in wanted:
+            if rollout.policy is not None:
+                found.append((None, False))
+                continue
+            if state is None or rollout.state is not state:  # the roll-outs of a state follow one another
+                state, key = rollout.state, self._state_key(rollout)
+            if key is not None:
+                found.append(((key, rollout.action), True))
+            else:
+                found.append((None if rollout.path is None else (rollout.path, rollout.action), False))
+        return found
+
+    def _state_key(self, rollout: Rollout) -> Hashable:
+        """The task's key of a state, None if it has none."""
+        key = self.task.key(rollout.state)
         try:
             hash(key)
         except TypeError:
-            raise InputError(
-                f"task.key must return something hashable, got a {type(key).__name__}. Return a tuple."
+            raise RolloutError(
+                rollout, f"task.key must return something hashable, got a {type(key).__name__}. Return a tuple."
             ) from None
-        return None if key is None else (key, rollout.action)
+        return key
 
-    def _outcomes(self, wanted: list[_Rollout]) -> "Iterator[Outcome | _NotRun]":
+    def _outcomes(self, wanted: list[Rollout]) -> list[Outcome]:
         """The result of each; without an executor, nothing is run after a failure."""
         if self.executor is None:
+            found = []
             for rollout in wanted:
-                self.count += 1
-                outcome = _run(self.task, rollout)
-                yield outcome
-                if outcome.problem is not None:
-                    return
-            return
+                found.append(self._run_here(rollout))
+                if found[-1].problem is not None:
+                    break
+            return found
+        outcomes, again = self._run_there(wanted), self.retries
+        while again and any(outcome.problem is not None for outcome in outcomes):
+            failed = [i for i, outcome in enumerate(outcomes) if outcome.problem is not None]
+            for i, outcome in zip(failed, self._run_there([wanted[i] for i in failed]), strict=True):
+                outcomes[i] = outcome
+            again -= 1
+        return outcomes
+
+    def _run_here(self, rollout: Rollout) -> Outcome:
+        for _ in range(1 + self.retries):
+            self.count += 1
+            outcome = _run(self.task, rollout)
+            if outcome.problem is None:
+                break
+        return outcome
+
+    def _run_there(self, wanted: list[Rollout]) -> list[Outcome]:
+        assert self.executor is not None
         futures = [_submitted(self.executor, self.task, rollout) for rollout in wanted]
-        outcomes = [_awaited(future) for future in futures]  # waits for all, so that none still runs after a failure
-        self.count += sum(isinstance(outcome, Outcome) for outcome in outcomes)
-        yield from outcomes
+        outcomes = [self._awaited(future) for future in futures]  # all, so that none still runs after a failure
+        self.count += sum(outcome.was_run for outcome in outcomes)
+        return outcomes
+
+    def _awaited(self, future: "Future[Outcome] | Outcome") -> Outcome:
+        if isinstance(future, Outcome):
+            return future
+        try:
+            return future.result(self.timeout)
+        except TimeoutError:
+            never_started = future.cancel()
+            slow = TimeoutError(f"it took longer than timeout = {self.timeout:g} seconds")
+            return Outcome(None, slow, was_run=not never_started)
+        except Exception as problem:  # the task cannot be pickled, or a worker was lost
+            return Outcome(None, problem, was_run=False)
 
 
-class ExcessLosses:
-    """The costs of the actions in one state: the loss after each, minus the loss if the reference acts here.
-
-    Costs are never relative to the best action rolled out: a single action would then always cost 0.
-
-    >>> from coalface.search import SequenceTask
-    >>> task = SequenceTask(["D", "N"])
-    >>> ExcessLosses(Rollouts(task), task.start((["the"], ["D"])))(["N"])
-    [1.0]
-    """
-
-    def __init__(
-        self, rollouts: Rollouts, state: Any, policy_after: Callable[[Action], Policy | None] | None = None
-    ) -> None:
-        self._rollouts, self._task, self._state = rollouts, rollouts.task, state
-        self._policy_after = policy_after
-        self._by_reference: dict[Action, float] = {}  # losses of outputs that the reference completed
-
-    def __call__(self, actions: Sequence[Action]) -> list[float]:
-        """The cost of each action, in [0, 1]."""
-        policies = {action: self._policy_after(action) if self._policy_after else None for action in actions}
-        wanted = [action for action, policy in policies.items() if policy is None]
-        wanted += [] if self._free_baseline is not None or self._reference in wanted else [self._reference]
-        plan = [_Rollout(self._state, action) for action in wanted if action not in self._by_reference]
-        plan += [_Rollout(self._state, action, policy) for action, policy in policies.items() if policy is not None]
-        by_policy: dict[Action, float] = {}
-        for rollout, loss in zip(plan, self._rollouts.losses(plan), strict=True):
-            (self._by_reference if rollout.policy is None else by_policy)[rollout.action] = loss
-        baseline = self._by_reference[self._reference] if self._free_baseline is None else self._free_baseline
-        losses = [(self._by_reference if policies[action] is None else by_policy)[action] for action in actions]
-        return [min(max((loss - baseline) / self._task.scale, 0.0), 1.0) for loss in losses]
-
-    @cached_property
-    def _free_baseline(self) -> float | None:
-        """The loss if the reference acts here; None where only a roll-out can tell."""
-        free = self._task.reference_loss(self._state)
-        return None if free is None else _finite_loss(free, "of the reference")
-
-    @cached_property
-    def _reference(self) -> Action:
-        """The reference's action here."""
-        return reference_action(self._task, self._state)
-
-
-def _run(task: SearchTask[Any, Any], rollout: _Rollout) -> Outcome:
+def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
     """Run a roll-out, here or in another process; an exception is returned, not raised."""
     try:
         if rollout.policy is None:
@@ -150,31 +172,29 @@ def _run(task: SearchTask[Any, Any], rollout: _Rollout) -> Outcome:
         return Outcome(None, problem)
 
 
-def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: _Rollout) -> "Future[Outcome] | _NotRun":
+def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: Rollout) -> "Future[Outcome] | Outcome":
     try:
         return executor.submit(_run, task, rollout)
     except RuntimeError as problem:  # the executor was shut down, or has lost a worker
-        return _NotRun(problem)
+        return Outcome(None, problem, was_run=False)
 
 
-def _awaited(future: "Future[Outcome] | _NotRun") -> Outcome | _NotRun:
-    try:
-        return future if isinstance(future, _NotRun) else future.result()
-    except Exception as problem:  # the task cannot be pickled, or a worker was lost
-        return _NotRun(problem)
-
-
-def _loss_of(outcome: Outcome | _NotRun, rollout: _Rollout) -> float:
+def _loss_of(outcome: Outcome, rollout: Rollout) -> float:
     """The loss; an InputError if the roll-out failed or gave no finite number."""
     problem = outcome.problem
     if problem is None:
-        return _finite_loss(outcome.loss if isinstance(outcome, Outcome) else None, f"after action {rollout.action!r}")
+        try:
+            return finite_loss(outcome.loss, f"after action {rollout.action!r}")
+        except InputError as not_finite:
+            raise RolloutError(rollout, str(not_finite)) from None
     kind = "" if isinstance(problem, InputError) else f"{type(problem).__name__}: "
-    what = "failed" if isinstance(outcome, Outcome) else "could not be run by the executor"
-    raise InputError(f"the roll-out of action {rollout.action!r} {what}, {kind}{in_one_line(problem)}.") from problem
+    what = "failed" if outcome.was_run else "could not be run by the executor"
+    text = f"the roll-out of action {rollout.action!r} {what}, {kind}{in_one_line(problem)}."
+    raise RolloutError(rollout, text) from problem
 
 
-def _finite_loss(loss: Any, which: str) -> float:
+def finite_loss(loss: Any, which: str) -> float:
+    """The loss as a number; an InputError if it is not a finite one."""
     try:
         number = float(loss)
     except (TypeError, ValueError):

@@ -45,6 +45,8 @@ class SearchTask(ABC, Generic[Example, State]):
 
     actions: Sequence[Action]  # all possible actions; the labels of the policy
     scale: float = 1.0  # the excess loss that counts as cost 1; larger ones are clipped
+    roll_out: str = "reference"  # what ``SearchLearner(roll_out="auto")`` does, the better one for this task
+    charges_every_mistake: bool = False  # whether equal costs are facts after a mistake, too: see ``state_costs``
     longest: int = 1_000_000  # most steps of an episode; one that takes more is stopped with an error
 
     @abstractmethod
@@ -76,6 +78,14 @@ class SearchTask(ABC, Generic[Example, State]):
         """The loss of a finished state."""
 
     # -- optional ------------------------------------------------------------------------------
+
+    def action_features(self, state: State, action: Action) -> Features | None:  # noqa: ARG002 (to be overridden)
+        """What the policy sees of an allowed action, as ``features``; None: actions have no features of their own.
+
+        A task that overrides it has one regressor for all actions, so that an action that was never taken has a cost
+        as soon as it has features. Actions may then be the places of a list that differs from state to state.
+        """
+        return None
 
     def valid(self, state: State) -> Collection[Action]:
         """The allowed actions that ``predict`` may take, at least one; by default all of them.
@@ -122,6 +132,11 @@ def check_task(task: Any) -> None:
         raise InputError(f"task.scale must be a number above 0, got {scale!r}.")
 
 
+def has_action_features(task: SearchTask[Any, Any]) -> bool:
+    """Whether the actions of a task have features of their own."""
+    return type(task).action_features is not SearchTask.action_features
+
+
 def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
     """The allowed actions in the order of ``task.actions``; an InputError if there is none or one is unknown.
 
@@ -136,6 +151,8 @@ def valid_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
 
 
 def _in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str) -> Sequence[Action]:
+    if actions is task.actions and len(actions):
+        return task.actions
     given = set(actions)
     found = [action for action in task.actions if action in given]
     if len(found) < len(given):

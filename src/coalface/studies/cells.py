@@ -25,6 +25,7 @@ from coalface.studies.study import TUNED, Study
 # The code that determines the numbers of a run.
 _DECISIVE = ("errors.py", "data", "files", "kernels", "models", "rounds", "learner", "studies")  # whole packages
 _DECISIVE_FOR_TAGGERS = ("search",)
+_CODE = (".py", ".cuh")
 _NOT_DECISIVE = ("studies/report", "studies/demo")  # these only read results
 
 Stop = Callable[[], bool]
@@ -78,7 +79,8 @@ def _code_version(learner: str) -> str:
     digest = hashlib.sha256()
     more = _DECISIVE_FOR_TAGGERS if learner == learners.TAGGER else ()
     for source in _sources(root, (*_DECISIVE, *more)):
-        digest.update(f"{source.relative_to(root).as_posix()}\0{_hash_of_meaning(source.read_text('utf-8'))}".encode())
+        meaning = _hash_of_meaning(source.read_text("utf-8"), source.suffix)
+        digest.update(f"{source.relative_to(root).as_posix()}\0{meaning}".encode())
     package = "" if learner in learners.OURS else BASELINES[learner].package
     if package:
         digest.update(f"{_version_of(package)} {_version_of('scikit-learn')}".encode())
@@ -87,14 +89,15 @@ def _code_version(learner: str) -> str:
 
 def _sources(root: Path, packages: Iterable[str]) -> list[Path]:
     """All source files of these packages and modules, except those that cannot change a result."""
-    found = [source for name in packages for source in sorted([root / name, *(root / name).rglob("*.py")])]
+    found = [source for name in packages for source in sorted([root / name, *(root / name).rglob("*")])]
     excluded = [root / name for name in _NOT_DECISIVE]
-    return [path for path in found if path.is_file() and not any(folder in path.parents for folder in excluded)]
+    code = [path for path in found if path.is_file() and path.suffix in _CODE]
+    return [path for path in code if not any(folder in path.parents for folder in excluded)]
 
 
 @cache  # most learners share their files
-def _hash_of_meaning(source: str) -> str:
-    return hashlib.sha256(_meaning(source).encode()).hexdigest()
+def _hash_of_meaning(source: str, kind: str) -> str:
+    return hashlib.sha256((_meaning(source) if kind == ".py" else source).encode()).hexdigest()
 
 
 def _meaning(source: str) -> str:
@@ -125,13 +128,7 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
         if stop is not None and stop():
             raise Stopped
 
-    record: Record = {
-        "key": cell.key,
-        "data": cell.data,
-        "line": cell.line,
-        "settings": dict(cell.settings),
-        "permutation": cell.permutation,
-    }
+    record = new_record(cell)
     began = time.perf_counter()
     try:
         watch(0, 1)
@@ -147,6 +144,17 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
         record["error"] = kind + " ".join(str(problem_found).split())
     record["seconds"] = time.perf_counter() - began
     return record
+
+
+def new_record(cell: Cell) -> Record:
+    """The record of a cell without its result."""
+    return {
+        "key": cell.key,
+        "data": cell.data,
+        "line": cell.line,
+        "settings": dict(cell.settings),
+        "permutation": cell.permutation,
+    }
 
 
 def opened(shared: Shared) -> TrainTest:

@@ -50,7 +50,12 @@ def last_doubling(n_examples: int) -> int:
     return q
 
 
-def _doubling_costs(n_labels: int, n_examples: int) -> NDArray[np.int64]:
+def doubling_costs(n_labels: int, n_examples: int) -> NDArray[np.int64]:
+    """The axis that all runs share, in queried costs.
+
+    >>> doubling_costs(n_labels=10, n_examples=30)
+    array([100, 200, 400, 800])
+    """
     return np.asarray(10 * n_labels * 2 ** np.arange(last_doubling(n_examples) + 1))
 
 
@@ -90,7 +95,7 @@ class CheckpointRecorder:
     def end_at(self, n_rounds: int) -> None:
         """Let the axis end after this many examples, if their number was not known before."""
         self.checkpoints = checkpoint_costs(self._wanted, self._n_labels, n_rounds)
-        self._doublings = _doubling_costs(self._n_labels, n_rounds)
+        self._doublings = doubling_costs(self._n_labels, n_rounds)
 
     def record(self, costs_queried: float) -> int:
         """Measure if the run has reached a checkpoint since the last call; return the next one, in costs."""
@@ -169,7 +174,7 @@ class CheckpointPlan:
     @cached_property
     def steps(self) -> NDArray[np.int64]:
         """The number of finished steps at each measurement, increasing; the last measurement is at the end."""
-        axis = _doubling_costs(self.n_labels, self.n_examples)
+        axis = doubling_costs(self.n_labels, self.n_examples)
         first = np.searchsorted(self._costs, np.concatenate([self.checkpoints, axis])) + 1
         return np.unique([*first[first <= len(self.asked)], len(self.asked)])
 

@@ -1,5 +1,6 @@
 """The curve of a run: costs queried and test cost at each checkpoint."""
 
+import html
 import json
 import operator
 from dataclasses import asdict, dataclass, fields
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import FileFormatError, InputError
+from coalface.studies.curve_picture import picture_of, points_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,6 +114,11 @@ class Curve:
         ax.set_xlabel("costs asked for")
         ax.set_ylabel("test cost")
         return ax
+
+    def _repr_html_(self) -> str:
+        """The curve as a small picture, for notebooks."""
+        points = points_of(self.costs_queried, self.test_cost)
+        return html.escape(str(self)) if points is None else picture_of(points, str(self))
 
     def to_frame(self) -> "DataFrame":
         """The checkpoints as a pandas data frame, one row each; pandas must be installed.

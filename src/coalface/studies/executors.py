@@ -1,4 +1,4 @@
-"""Executors of sweeps and pools: threads, processes, a Dask cluster, or any ``concurrent.futures`` executor.
+"""Executors of sweeps and pools: threads, processes, a GPU, a Dask cluster, or any ``concurrent.futures`` executor.
 
 An executor knows how its workers get the data (one copy in memory, files mapped into memory, or sent once) and how to
 stop running cells. Everything else is the same for all of them.
@@ -31,7 +31,7 @@ class WorkerLostError(CoalfaceError):
 
 
 _POLL_SECONDS = 0.1  # how often a process checks whether it should exit
-NAMES = "threads, processes or dask://HOST:PORT"
+NAMES = "threads, processes, cuda or dask://HOST:PORT"
 
 
 class SweepExecutor(Protocol):
@@ -81,6 +81,10 @@ def executor_for(executor: "str | Executor", workers: int | None = None) -> Swee
         return _ThreadExecutor(workers or _cores())
     if executor == "processes":
         return ProcessExecutor(workers or _cores())
+    if executor == "cuda":
+        from coalface.studies.cuda.executor import CudaExecutor
+
+        return CudaExecutor(lambda: ProcessExecutor(workers or _cores()))
     if isinstance(executor, str) and executor.startswith("dask://") and len(executor) > len("dask://"):
         return DaskExecutor(executor.removeprefix("dask://"))
     raise InputError(f"executor must be {NAMES}, got {executor!r}.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
-from coalface.data.dataset import TrainTest
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
@@ -130,11 +130,8 @@ def run(
     order = order_of(permutation, len(train))
     if learner not in _CLASSIFIERS:
         return BASELINES[learner].run(settings, train, test, order, checkpoints, permutation, progress)
-    own = _own(settings, len(train), len(train.classes))
-    if own.get("price_of_truth") is not None:
-        own["cost_matrix"] = train.matrix_of_truths()
     return simulate(
-        _CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own),
+        new_classifier(learner, settings, train, permutation),
         train.X,
         train.cost,
         X_test=test.X,
@@ -147,6 +144,14 @@ def run(
         stop_saving=settings.get("stop_saving"),
         progress=progress,
     )
+
+
+def new_classifier(learner: str, settings: Mapping[str, Any], train: CostDataset, permutation: int) -> CostClassifier:
+    """One of our classifiers for a run over this data, in which the permutation seeds everything random."""
+    own = _own(settings, len(train), len(train.classes))
+    if own.get("price_of_truth") is not None:
+        own["cost_matrix"] = train.matrix_of_truths()
+    return _CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own)
 
 
 def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:

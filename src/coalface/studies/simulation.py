@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def simulate(
     """
     simulation = _Simulation(learner, checkpoints, classes, batch, stop_saving, progress)
     known_parts = {"offset": offset, "asking_price": asking_price}
-    return simulation.of_rows(X, cost, X_test, cost_test, order, candidates, price, known_parts)
+    return simulation.of_rows(_Data(X, cost, X_test, cost_test, order, candidates, price, known_parts))
 
 
 def simulate_blocks(
@@ -98,6 +98,19 @@ def simulate_blocks(
     return _Simulation(learner, checkpoints, None, batch, stop_saving, progress).of_blocks(blocks, test)
 
 
+class _Data(NamedTuple):
+    """The arguments of ``simulate`` that have to do with rows, as the caller passed them."""
+
+    X: Any
+    cost: Any
+    X_test: Any
+    cost_test: Any
+    order: Any
+    candidates: Any
+    price: Any
+    known_parts: Mapping[str, Any] = MappingProxyType({})
+
+
 class _Simulation:
     """A simulation of one run, over one or more blocks of rows."""
 
@@ -120,21 +133,11 @@ class _Simulation:
         self.test: _TestSet | None = None
         self.spent, self.rows_before = 0.0, 0
 
-    def of_rows(
-        self,
-        X: Any,
-        cost: Any,
-        X_test: Any,
-        cost_test: Any,
-        order: Any,
-        candidates: Any,
-        price: Any,
-        known_parts: Mapping[str, Any],
-    ) -> Curve:
+    def of_rows(self, data: _Data) -> Curve:
         """The curve of a run over these rows."""
-        if known_parts["offset"] is not None and X_test is not None:
+        if data.known_parts["offset"] is not None and data.X_test is not None:
             raise InputError("X_test is not measured with an offset. Leave it out, and predict with an offset later.")
-        self._start(X, cost, X_test, cost_test, order, candidates, price, known_parts)
+        self._start(data)
         started, interrupted = time.perf_counter(), self._play_to_end()
         return self._curve(started, len(self.run_), interrupted=interrupted)
 
@@ -145,7 +148,8 @@ class _Simulation:
             if test is not None:
                 test = align_features(test, block.feature_names, block.X.shape[1], sparse=True)
             X_test, cost_test = (None, None) if test is None else (test.X, test.cost)
-            self._start(block.X, block.cost, X_test, cost_test, None, block.candidates, block.price, n_rounds=_MANY)
+            data = _Data(block.X, block.cost, X_test, cost_test, None, block.candidates, block.price)
+            self._start(data, n_rounds=_MANY)
             interrupted = self._play_to_end()
             self.rows_before += self.run_.done
             if interrupted or self._has_ended():
@@ -155,20 +159,10 @@ class _Simulation:
         self.checkpoints.end_at(self.rows_before)
         return self._curve(started, _MANY, interrupted=interrupted)
 
-    def _start(
-        self,
-        X: Any,
-        cost: Any,
-        X_test: Any,
-        cost_test: Any,
-        order: Any,
-        candidates: Any,
-        price: Any,
-        known_parts: Mapping[str, Any] = MappingProxyType({}),
-        n_rounds: int | None = None,
-    ) -> None:
+    def _start(self, data: _Data, n_rounds: int | None = None) -> None:
         """Check the rows and start to play them."""
-        learner = self.learner
+        learner, (X, cost, X_test, cost_test, order, candidates, price, known_parts) = self.learner, data
+        X, candidates = learner.with_label_features(X, candidates, self.classes)
         X = in_seen_order(X, learner)
         rows, encoder = learner.encoded(X, allow_empty=False)
         known = learner.resolve_classes(self.classes, cost)

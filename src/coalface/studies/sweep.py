@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from coalface.errors import CollapseWarning, counted
 from coalface.files.atomic import exclusive
 from coalface.files.interrupts import interrupts_put_off
-from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
+from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of, new_record
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts
 from coalface.studies.results import FILE, Results, Session, package_versions
@@ -145,12 +145,4 @@ class _Sweep:
 
 def _lost_record(cell: Cell, error: BaseException | None) -> Record:
     why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return {
-        "key": cell.key,
-        "data": cell.data,
-        "line": cell.line,
-        "settings": dict(cell.settings),
-        "permutation": cell.permutation,
-        "error": f"lost its worker {RETRIES + 1} times: {why}",
-        "seconds": 0.0,
-    }
+    return {**new_record(cell), "error": f"lost its worker {RETRIES + 1} times: {why}", "seconds": 0.0}

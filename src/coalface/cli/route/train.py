@@ -14,14 +14,17 @@ from coalface.errors import InputError
 if TYPE_CHECKING:
     from coalface.routing.outcomes import Outcomes
 
+_UNIT_VALUE = 1.0  # what a loss of 1 costs, unless the user says otherwise
+
 
 def train(
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="Outcomes: one line per request and model.")],
     *,
     model: Annotated[Path, typer.Option(help="The file to save the router in.")],
     value_of_quality: Annotated[
-        float, typer.Option(help="What a loss of 1 costs you, in the unit of the prices.")
-    ] = 1.0,
+        float | None,
+        typer.Option(help="What a loss of 1 costs you, in the unit of the prices.", show_default="1.0, which it says"),
+    ] = None,
     price: Annotated[
         str | None,
         typer.Option(help="The price of each model, such as small=0.1,large=2; by default the mean of its prices."),
@@ -63,7 +66,8 @@ def train(
     with exclusive(model):
         if model.exists():
             raise InputError(f"{model} exists already. Pass another --model.")
-        router = Router(outcomes.models, prices, value_of_quality, **parameters)
+        value = _UNIT_VALUE if value_of_quality is None else value_of_quality
+        router = Router(outcomes.models, prices, value, **parameters)
         learn_outcomes(router, outcomes, active=active)
         router.save(model)
     n_known = int((outcomes.loss == outcomes.loss).sum())
@@ -74,6 +78,7 @@ def train(
         "outcomes": router.outcomes_known_,
         "outcomes_in_table": n_known,
         "spent": router.spent_,
+        "value_of_quality": router.value_of_quality,
         "prices": dict(zip(map(str, outcomes.models.tolist()), router.price(outcomes.examples[:1])[0], strict=True)),
     }
     if as_json:
@@ -83,6 +88,10 @@ def train(
         f"{model}: {counted(len(outcomes), 'request')}, {counted(len(outcomes.models), 'model')}, learned "
         f"{counted(router.outcomes_known_, 'outcome')} of {n_known:,}"
     )
+    if value_of_quality is None:
+        typer.echo(
+            "A loss of 1 counts as 1.0 in the unit of the prices. Say what it costs you with --value-of-quality."
+        )
 
 
 def prices_in(text: str | None, outcomes: "Outcomes") -> Any:

@@ -1,1 +1,1 @@
-"""``coalface tag``: one module per verb."""
+"""``coalface tag``: one module per verb, and ``--repair``, which two of them have."""

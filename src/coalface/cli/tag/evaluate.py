@@ -5,6 +5,7 @@ import json
 import typer
 
 from coalface.cli import options
+from coalface.cli.tag.repair import repaired_sentences
 
 
 def evaluate(
@@ -12,10 +13,12 @@ def evaluate(
     data: options.Sentences,
     word: options.WordColumn = None,
     tag: options.TagColumn = None,
+    repair: options.Repair = False,
 ) -> None:
     """Print the accuracy on tagged sentences, as one JSON line.
 
     If the tags mark spans, it has the F1 of the spans, too.
+    --repair makes the tags of FILE legal for the constraints of MODEL.
     """
     from coalface.data.formats.conll import read_sentences
     from coalface.search import SequenceTagger
@@ -23,6 +26,9 @@ def evaluate(
 
     tagger = SequenceTagger.load(model)
     sentences = read_sentences(data, word=word, tag=tag)
+    n_repaired = 0
+    if repair:
+        sentences, n_repaired = repaired_sentences(sentences, tagger.constraints, model)
     words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
     line = {
         "sentences": len(sentences),
@@ -32,4 +38,6 @@ def evaluate(
     }
     if marks_spans(tagger.classes_.tolist()):
         line["span_f1"] = tagger.span_f1(words, tags)
+    if repair:
+        line["tags_repaired"] = n_repaired
     typer.echo(json.dumps(line))

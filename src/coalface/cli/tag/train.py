@@ -9,6 +9,7 @@ import typer
 from coalface.cli import options
 from coalface.cli.option_values import check_nothing_given, check_output, given, names_in
 from coalface.cli.screen import counted, progress_bar
+from coalface.cli.tag.repair import repair_advice, repaired_sentences
 from coalface.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ def train(
     warm_up: Annotated[int | None, typer.Option(help="Roll out all tags in this many sentences first.")] = None,
     slack: options.Slack = None,
     audit_rate: options.AuditRate = None,
+    audits: Annotated[str | None, typer.Option(help="even, or loss: audit where a predicted tag may be wrong.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="The most roll-outs of this training, spread over its words.", min=0)
+    ] = None,
+    abstain_cost: Annotated[
+        float | None, typer.Option(help="Give no tag to words whose tags are all predicted to cost more.")
+    ] = None,
+    repair: options.Repair = False,
     seed: options.SeedIfGiven = None,
     word: options.WordColumn = None,
     tag: options.TagColumn = None,
@@ -53,7 +62,7 @@ def train(
 
     The tagger asks for roll-outs only of tags that can still matter.
     Without --classes, the tags of the first FILE are all the tags there can be.
-    With --continue, only --passes can change.
+    With --continue, only --passes can change; --repair makes tags legal for the saved constraints.
     """
     from coalface.data.formats.conll import read_sentences
     from coalface.files.atomic import exclusive
@@ -72,6 +81,9 @@ def train(
         warm_up=warm_up,
         slack=slack,
         audit_rate=audit_rate,
+        audits=audits,
+        budget=budget,
+        abstain_cost=abstain_cost,
         random_state=seed,
     )
     if resume:
@@ -80,8 +92,16 @@ def train(
     with exclusive(model):
         if model.exists() and not resume:
             raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        tagger = SequenceTagger.load(model) if resume else SequenceTagger(**_with_costs(settings, sentences))
+        saved = SequenceTagger.load(model) if resume else None
+        scheme = constraints if saved is None else saved.constraints
+        n_repaired = 0
+        if repair:
+            sentences, n_repaired = repaired_sentences(sentences, scheme, model if resume else None)
+        tagger = SequenceTagger(**_with_costs(settings, sentences)) if saved is None else saved
         tagger.set_params(**given(passes=passes))
+        if budget is not None:
+            over = tagger.passes * sum(map(len, sentences))
+            tagger.set_params(budget={"costs": budget, "over": max(over, 1)})
         n_before = tagger.rollouts_
         _learn(tagger, data, sentences)
         tagger.save(model)
@@ -94,11 +114,20 @@ def train(
         "passes": n_passes,
         "rollouts": tagger.rollouts_ - n_before,
         "rollouts_in_all": tagger.rollouts_,
+        "rollouts_of_passive": _passive_rollouts(n_words, n_tags),
     }
+    if repair:
+        line["tags_repaired"] = n_repaired
     sizes = {"sentence": len(sentences), "word": n_words, "tag": n_tags, "pass": n_passes}
     size = ", ".join(counted(n, noun) for noun, n in sizes.items())
-    asked = f"{counted(tagger.rollouts_ - n_before, 'roll-out')} of {n_passes * n_words * n_tags:,}"
-    typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {asked}")
+    asked = f"{counted(tagger.rollouts_ - n_before, 'roll-out')}; passive runs {_passive_rollouts(n_words, n_tags):,}"
+    mended = f"; {counted(n_repaired, 'tag')} repaired" if repair else ""
+    typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {asked}{mended}")
+
+
+def _passive_rollouts(n_words: int, n_tags: int) -> int:
+    """The roll-outs of all tags of all words; what a tag costs is the same in every pass, so it is run once."""
+    return n_words * n_tags if n_tags > 1 else 0
 
 
 def _with_costs(settings: dict[str, Any], sentences: "list[Sentence]") -> dict[str, Any]:
@@ -130,4 +159,5 @@ def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") ->
                 tagger.partial_fit(words, tags, progress=progress)
             except TagError as problem:
                 line = sentences[problem.sentence].lines[problem.word]
-                raise FileFormatError(f"{data}, line {line}: {problem.problem}") from None
+                advice = repair_advice(problem, sentences[problem.sentence], tagger.constraints)
+                raise FileFormatError(f"{data}, line {line}: {problem.problem}{advice}") from None

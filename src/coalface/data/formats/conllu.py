@@ -1,15 +1,16 @@
 """Dependency trees in CoNLL-U files, the format of Universal Dependencies: ten columns, one word per line."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coalface.data.formats.conll import NOT_A_WORD
 from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.errors import FileFormatError
 
-_ID, _FORM, _TAG, _HEAD, _LABEL, _N_COLUMNS = 0, 1, 3, 6, 7, 10
+_ID, _FORM, _TAG, _FINE_TAG, _MORPHOLOGY, _HEAD, _LABEL, _DEPS, _N_COLUMNS = 0, 1, 3, 4, 5, 6, 7, 8, 10
+_MISSING = "_"
 
 
 @dataclass(frozen=True)
@@ -24,26 +25,30 @@ class Tree:
     tags: tuple[str, ...]
     heads: tuple[int, ...] = ()
     labels: tuple[str, ...] = ()
+    fine_tags: tuple[str, ...] = ()  # of the language or treebank
+    morphology: tuple[str, ...] = ()  # such as "Case=Nom|Number=Sing"
 
     def __len__(self) -> int:
         return len(self.words)
 
 
-def read_trees(path: str | os.PathLike[str], *, subtypes: bool = False) -> list[Tree]:
-    r"""The trees of a plain or ``.gz`` file, with universal tags.
+def read_trees(path: str | os.PathLike[str], *, subtypes: bool = False, heads: bool = True) -> list[Tree]:
+    r"""The trees of a plain or ``.gz`` file, with universal tags, fine tags and morphology.
 
-    Multi-word tokens and empty nodes are skipped. Labels are cut at their colon, as is usual for evaluation, unless
-    ``subtypes`` is true.
+    Multi-word tokens and empty nodes are skipped. Every word needs one of the two tags. Labels are cut at their colon,
+    as is usual for evaluation, unless ``subtypes`` is true. Without ``heads``, the columns HEAD and DEPREL are not
+    read, and may be ``_``.
 
     >>> from tempfile import TemporaryDirectory
     >>> rows = ["1 cats _ NOUN _ _ 2 nsubj:pass _ _", "2 sleep _ VERB _ _ 0 root _ _"]
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.conllu").write_text("\n".join(rows).replace(" ", "\t") + "\n")
-    ...     read_trees(Path(folder, "a.conllu"))
-    [Tree(words=('cats', 'sleep'), tags=('NOUN', 'VERB'), heads=(2, 0), labels=('nsubj', 'root'))]
+    ...     tree, = read_trees(Path(folder, "a.conllu"))
+    >>> tree.words, tree.tags, tree.heads, tree.labels
+    (('cats', 'sleep'), ('NOUN', 'VERB'), (2, 0), ('nsubj', 'root'))
     """
     source = Path(path)
-    trees = [_tree(source, rows, subtypes) for rows in _sentences(source)]
+    trees = [_tree(source, rows, subtypes, heads) for rows in _sentences(source)]
     if not trees:
         raise FileFormatError(f"{source} must hold at least one tree, got none. Check the file.")
     return trees
@@ -64,29 +69,40 @@ def _sentences(source: Path) -> Iterator[list[_Row]]:
             continue
         elif len(cells) != _N_COLUMNS or not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
             raise bad_line(source, number, f"every word must have {_N_COLUMNS} columns", line, f"It has {len(cells)}")
+        elif {cells[_TAG], cells[_FINE_TAG]} <= {_MISSING, ""}:
+            rule = "every word must have a tag (UPOS or XPOS)"
+            raise bad_line(source, number, rule, cells[_TAG], "Tag the words first, since the parser needs tags")
         elif cells[_ID] != str(len(rows) + 1):
             raise bad_line(source, number, f"word {len(rows) + 1} must come next", cells[_ID], "Number the words again")
         else:
             rows.append((number, cells))
 
 
-def _tree(source: Path, rows: list[_Row], subtypes: bool) -> Tree:
-    heads = [_head(source, number, cells[_HEAD], len(rows)) for number, cells in rows]
+def _tree(source: Path, rows: list[_Row], subtypes: bool, with_heads: bool) -> Tree:
+    def column(number: int) -> tuple[str, ...]:
+        return tuple(cells[number] for _, cells in rows)
+
+    sentence = Tree(column(_FORM), column(_TAG), fine_tags=column(_FINE_TAG), morphology=column(_MORPHOLOGY))
+    if not with_heads:
+        return sentence
+    heads = tuple(_head(source, number, cells[_HEAD], len(rows)) for number, cells in rows)
     for word, (number, cells) in enumerate(rows, start=1):
         if not reaches_root(heads, word):
             raise bad_line(source, number, "the heads of a word must lead to the root", cells[_HEAD], "Break the cycle")
-    return Tree(
-        words=tuple(cells[_FORM] for _, cells in rows),
-        tags=tuple(cells[_TAG] for _, cells in rows),
-        heads=tuple(heads),
-        labels=tuple(cells[_LABEL] if subtypes else cells[_LABEL].split(":")[0] for _, cells in rows),
-    )
+    labels = tuple(_label(source, number, cells[_LABEL], subtypes) for number, cells in rows)
+    return replace(sentence, heads=heads, labels=labels)
 
 
 def _head(source: Path, number: int, text: str, n_words: int) -> int:
     if not text.isdecimal() or int(text) > n_words:
         raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Correct the column HEAD")
     return int(text)
+
+
+def _label(source: Path, number: int, text: str, subtypes: bool) -> str:
+    if text == _MISSING:
+        raise bad_line(source, number, "a word with a head must have a label", text, "Correct the column DEPREL")
+    return text if subtypes else text.split(":")[0]
 
 
 def reaches_root(heads: list[int] | tuple[int, ...], word: int) -> bool:
@@ -100,3 +116,27 @@ def reaches_root(heads: list[int] | tuple[int, ...], word: int) -> bool:
             return True
         word = heads[word - 1]
     return word == 0
+
+
+def lines_with_heads(path: str | os.PathLike[str], trees: Iterable[Tree]) -> Iterator[str]:
+    r"""The lines of a file with the heads and labels of these trees, one tree per sentence; the rest stays as it is.
+
+    The column DEPS becomes ``_``, since it could contradict them.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.conllu").write_text("# text = Go!\n1\tGo\tgo\tVERB\t_\t_\t_\t_\t_\tx=y\n")
+    ...     list(lines_with_heads(Path(folder, "a.conllu"), [Tree(("Go",), ("VERB",), (0,), ("root",))]))
+    ['# text = Go!', '1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\tx=y', '']
+    """
+    words = (found for tree in trees for found in zip(tree.heads, tree.labels, strict=True))
+    line = ""
+    for line in read_lines(Path(path)):
+        cells = line.split("\t")
+        if not line.strip() or line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
+            yield line
+        else:
+            head, label = next(words)
+            yield "\t".join([*cells[:_HEAD], str(head), label, "_", *cells[_DEPS + 1 :]])
+    if line.strip():
+        yield ""  # every sentence ends with an empty line

@@ -1,4 +1,4 @@
-"""``Position``: how far a stream was read, saved with the model that learned it, so that training can go on there."""
+"""``Position``: how far a stream was read. It is saved with the model, so that training can continue from there."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

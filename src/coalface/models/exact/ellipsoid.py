@@ -49,7 +49,7 @@ class Ellipsoid:
         """The ranges at a later round, with this slack."""
         return Ellipsoid(self.space.alone(round_number, slack))
 
-    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - the result is exact
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # tol is not needed: the result is exact
         """One end of one range."""
         answers = self.space.answers
         known = widened(row[None, :], max(len(row), answers.rows.shape[1]))[0]

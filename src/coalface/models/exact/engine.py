@@ -114,7 +114,7 @@ class ConvexRanges(ABC):
         """Whether the constraints contradict each other."""
         return self.middle is None
 
-    def at(self, round_number: int, slack: float) -> Self:  # noqa: ARG002 - see below
+    def at(self, round_number: int, slack: float) -> Self:
         """The same ranges: slack only grows, so a later constraint on the same answers excludes nothing more."""
         return self
 

@@ -54,11 +54,11 @@ class Ensemble:
             found.append(answers.oracle.solve(X, targets, weights))
         return found
 
-    def at(self, round_number: int, slack: float) -> "Ensemble":  # noqa: ARG002 - see below
+    def at(self, round_number: int, slack: float) -> "Ensemble":
         """The same ranges: members do not depend on the slack."""
         return self
 
-    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - there is no tolerance
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # tol is not needed: members predict exactly
         """One end of one range: the most extreme prediction of a member."""
         predicted = np.clip([member.predict(row[None, :])[0] for member in self.members], 0.0, 1.0)
         reached = float(predicted.max() if end else predicted.min())

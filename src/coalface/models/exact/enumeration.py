@@ -45,11 +45,11 @@ class Enumeration:
         """Whether no function is plausible."""
         return not self.plausible.any()
 
-    def at(self, round_number: int, slack: float) -> "Enumeration":  # noqa: ARG002 - see below
+    def at(self, round_number: int, slack: float) -> "Enumeration":
         """The same ranges: slack only grows, so a later constraint on the same answers excludes nothing more."""
         return self
 
-    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # noqa: ARG002 - the result is exact
+    def reach(self, row: Floats, end: float, tol: float) -> Reach:  # tol is not needed: the result is exact
         """One end of one range."""
         predicted = self.oracle.predictions(row[None, :])[self.plausible, 0]
         return known_exactly(float(predicted.max() if end else predicted.min()))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
 from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, Ranged, restored_counts
+from coalface.models.contract import CostModel
 from coalface.models.exact.bisection import Bisection
 from coalface.models.exact.dual import Dual
 from coalface.models.exact.ellipsoid import Ellipsoid
@@ -23,6 +23,8 @@ from coalface.models.exact.oracles import BallOracle, Floats, Oracle
 from coalface.models.exact.schedule import PUBLISHED, TheorySchedule
 from coalface.models.exact.user_oracles import oracle_of
 from coalface.models.exact.version_space import Answers, Constraints, VersionSpace, widened
+from coalface.models.saved_arrays import restored_counts
+from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _TOLERANCE = 0.25  # share of the width threshold: the error that the theorems allow in an end of a range
 _LEAST_TOLERANCE = 1e-6  # a smaller one takes many oracle calls and does not change decisions
@@ -165,7 +167,7 @@ class ExactModel(CostModel):
         self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
         """Keep the answers; each one adds a constraint to the next round and all later ones."""
-        known = ~np.isnan(costs) & (weights > 0.0) if len(weights) else ~np.isnan(costs)
+        known = counting(costs, weights)
         if self.unit == 0.0:
             self._choose_unit(rows, np.asarray(known.any(axis=1)))
         for r, row in enumerate(self._dense(rows)):

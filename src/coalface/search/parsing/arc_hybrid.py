@@ -10,6 +10,7 @@ true tree is projective: its arcs, drawn above the words, do not cross.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -22,24 +23,21 @@ NO_WORD = -1
 
 @dataclass(frozen=True)
 class Parse:
-    """A partial tree: the stack, the next word (from 1), and each word's head, label and outermost dependents."""
+    """A partial tree: the stack, the next word (from 1), and each word's head and label."""
 
     stack: tuple[int, ...]
     next: int
     heads: tuple[int, ...]  # by word, index 0 for the root; NO_WORD where there is none yet
     labels: tuple[str, ...]
-    leftmost: tuple[int, ...]
-    rightmost: tuple[int, ...]
 
     @classmethod
-    def empty(cls, n_words: int) -> "Parse":
+    def empty(cls, n_words: int) -> Self:
         """The initial state: no word has a head.
 
         >>> Parse.empty(3).moves()
         ['shift']
         """
-        none = (NO_WORD,) * (n_words + 1)
-        return cls((0,), 1, none, ("",) * (n_words + 1), none, none)
+        return cls((0,), 1, (NO_WORD,) * (n_words + 1), ("",) * (n_words + 1))
 
     @property
     def has_next(self) -> bool:
@@ -62,7 +60,7 @@ class Parse:
         """The head and the dependent of the arc that ``left`` or ``right`` adds."""
         return (self.next if move == LEFT else self.stack[-2]), self.stack[-1]
 
-    def after(self, move: str, label: str = "") -> "Parse":
+    def after(self, move: str, label: str = "") -> Self:
         """The partial tree after a move.
 
         >>> Parse.empty(2).after(SHIFT).after(LEFT, "nsubj").heads
@@ -70,34 +68,32 @@ class Parse:
         """
         if move == SHIFT:
             return replace(self, stack=(*self.stack, self.next), next=self.next + 1)
-        head, word = self.arc(move)
-        return Parse(
-            stack=self.stack[:-1],
-            next=self.next,
-            heads=_replaced(self.heads, word, head),
-            labels=(*self.labels[:word], label, *self.labels[word + 1 :]),
-            leftmost=_replaced(self.leftmost, head, word)
-            if move == LEFT
-            else self.leftmost,  # the latest is the outermost
-            rightmost=_replaced(self.rightmost, head, word) if move == RIGHT else self.rightmost,
-        )
+        return replace(self._with_arc(*self.arc(move), label), stack=self.stack[:-1])
 
+    def arcs_lost(self, move: str, heads: Sequence[int]) -> int:
+        """How many arcs of the true tree are reachable before the move but not after it.
 
-def arcs_lost(parse: Parse, move: str, heads: Sequence[int]) -> int:
-    """How many arcs of the true tree are reachable before the move but not after it.
+        ``heads`` are the true heads by word, index 0 for the root.
 
-    ``heads`` are the true heads by word, index 0 for the root.
+        >>> Parse.empty(2).after(SHIFT).arcs_lost(LEFT, heads=[-1, 0, 1])  # the root's word is 1, the head of 2
+        2
+        """
+        stack, next_word = self.stack, self.next
+        if move == SHIFT:
+            return int(heads[next_word] in stack[:-1]) + sum(heads[word] == next_word for word in stack[1:])
+        top = stack[-1]
+        later = next_word + 1 if move == LEFT else next_word
+        lost_head = heads[top] >= later or (move == LEFT and heads[top] == stack[-2])
+        return int(lost_head) + sum(heads[word] == top for word in range(next_word, len(heads)))
 
-    >>> arcs_lost(Parse.empty(2).after(SHIFT), LEFT, heads=[-1, 0, 1])  # the root's word is 1, the head of 2
-    2
-    """
-    stack, next_word = parse.stack, parse.next
-    if move == SHIFT:
-        return int(heads[next_word] in stack[:-1]) + sum(heads[word] == next_word for word in stack[1:])
-    top = stack[-1]
-    later = next_word + 1 if move == LEFT else next_word
-    lost_head = heads[top] >= later or (move == LEFT and heads[top] == stack[-2])
-    return int(lost_head) + sum(heads[word] == top for word in range(next_word, len(heads)))
+    def dependents(self, word: int) -> tuple[list[int], list[int]]:
+        """The words whose head is this one, on the left and on the right, the outermost first."""
+        found = [child for child, head in enumerate(self.heads) if head == word]
+        return [child for child in found if child < word], [child for child in reversed(found) if child > word]
+
+    def _with_arc(self, head: int, word: int, label: str) -> Self:
+        heads = (*self.heads[:word], head, *self.heads[word + 1 :])
+        return replace(self, heads=heads, labels=(*self.labels[:word], label, *self.labels[word + 1 :]))
 
 
 def projectivize(heads: Sequence[int]) -> list[int]:
@@ -145,7 +141,3 @@ def _is_projective(heads: list[int], word: int) -> bool:
         if above != head:
             return False
     return True
-
-
-def _replaced(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
-    return (*values[:index], value, *values[index + 1 :])

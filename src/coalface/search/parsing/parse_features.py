@@ -1,55 +1,89 @@
-"""Features of a parser's state: the top of the stack (s0, s1, s2), the next words (b0, b1, b2), their dependents."""
+"""The features of a parser's state for the general interface: the same columns as in the compiled parser.
+
+This is written independently of ``coalface.kernels.parse_columns``, as a check of it.
+"""
 
 from collections.abc import Sequence
 
-from coalface.data.formats.conllu import Tree
+from coalface.kernels.parse_columns import BLOCK_BITS
 from coalface.search.parsing.arc_hybrid import NO_WORD, Parse
+from coalface.search.parsing.templates import ATTRIBUTES, template_names
 
-_PAIRS = ("s1 s0", "s0 b0", "s1 b0", "s0 b1")  # whose words and tags are combined
-_TRIPLES = ("s2 s1 s0", "s1 s0 b0", "s0 b0 b1", "s1 s0 b1")  # whose tags are combined
+_64_BITS = (1 << 64) - 1
+_GOLDEN = 0x9E3779B97F4A7C15
 
 
-def parse_features(tree: Tree, parse: Parse) -> list[str]:
-    """The names of the features that are present in a state.
+def parse_columns(
+    parse: Parse, codes: Sequence[Sequence[int]], labels: Sequence[str], system: str, bits: int
+) -> list[int]:
+    """The columns of a state's features; ``codes`` are the attributes of the root and of each word.
 
-    >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"))
-    >>> parse_features(tree, Parse.empty(2))[:4]
-    ['s0w=ROOT', 's1w=-', 'b0w=cats', 'b1w=sleep']
+    >>> codes = [(1, 1, 1, 1), (2, 3, 4, 5)]
+    >>> columns = parse_columns(Parse.empty(1), codes, ["nsubj"], "arc-hybrid", bits=13)
+    >>> columns == sorted(columns), columns[0] < 2**13
+    (True, True)
     """
-    places = _places(parse)
-    words = {place: _at(tree.words, number) for place, number in places.items()}
-    tags = {place: _at(tree.tags, number) for place, number in places.items()}
-    names = [f"{place}w={words[place]}" for place in ("s0", "s1", "b0", "b1")]
-    names += [f"{place}t={tag}" for place, tag in tags.items()]
-    names += [f"{place}wt={words[place]} {tags[place]}" for place in ("s0", "s1", "b0")]
-    for pair in _PAIRS:
-        one, two = pair.split()
-        names += [f"{pair}tt={tags[one]} {tags[two]}", f"{pair}wt={words[one]} {tags[two]}"]
-        names += [f"{pair}tw={tags[one]} {words[two]}", f"{pair}ww={words[one]} {words[two]}"]
-    for triple in _TRIPLES:
-        names.append(f"{triple}={' '.join(tags[place] for place in triple.split())}")
-    return names + _dependents(tree, parse, tags)
+    atoms = _atoms(parse, codes, labels)
+    columns = []
+    for number, names in enumerate(template_names(system)):
+        hashed = 0
+        for name in names:
+            hashed = _mixed((hashed * _GOLDEN + atoms[name] + _GOLDEN) & _64_BITS)
+        columns.append(number << BLOCK_BITS | hashed >> (64 - bits))
+    return columns
 
 
-def _dependents(tree: Tree, parse: Parse, tags: dict[str, str]) -> list[str]:
-    """The dependents of s0, s1 and b0, and the distance from s0 to b0."""
-    names = []
-    top, below = parse.stack[-1], parse.stack[-2] if len(parse.stack) > 1 else NO_WORD
-    for place, word in (("s0", top), ("s1", below), ("b0", parse.next if parse.has_next else NO_WORD)):
-        for side, outermost in (("left", parse.leftmost), ("right", parse.rightmost)):
-            child = outermost[word] if word != NO_WORD else NO_WORD
-            if child != NO_WORD:
-                names.append(f"{place} {side}={parse.labels[child]}")
-                names.append(f"{place} {side} t={tags[place]} {_at(tree.tags, child)}")
-    names.append(f"far={min(parse.next - top, 5)} {tags['s0']} {tags['b0']}")
-    return names
+def _atoms(parse: Parse, codes: Sequence[Sequence[int]], labels: Sequence[str]) -> dict[str, int]:
+    """The value of every observation."""
+    found = {}
+    numbers = {label: number for number, label in enumerate(labels)}
+    places = _positions(parse)
+    for position, word in places.items():
+        for attribute, name in enumerate(ATTRIBUTES):
+            found[f"{position}.{name}"] = 0 if word == NO_WORD else codes[word][attribute]
+        found[f"{position}.d"] = 0 if word == NO_WORD else numbers.get(parse.labels[word], -1) + 2
+    found["s0b0"] = _distance(places["s0"], places["b0"])
+    found["s1s0"] = _distance(places["s1"], places["s0"])
+    for position in ("s0", "s1", "b0"):
+        word = places[position]
+        for side, children in zip("lr", parse.dependents(word) if word != NO_WORD else ((), ()), strict=True):
+            bits = sum({1 << (numbers[parse.labels[child]] % 62) for child in children})
+            found[f"{position}n{side}"] = 0 if word == NO_WORD else min(len(children), 4) + 1
+            found[f"{position}s{side}"] = 0 if word == NO_WORD else bits + 1
+    return found
 
 
-def _places(parse: Parse) -> dict[str, int]:
-    stack = (NO_WORD, NO_WORD, *parse.stack)[-3:]
-    ahead = [number if number < len(parse.heads) else NO_WORD for number in range(parse.next, parse.next + 3)]
-    return dict(zip(("s2", "s1", "s0", "b0", "b1", "b2"), (*stack, *ahead), strict=True))
+def _positions(parse: Parse) -> dict[str, int]:
+    """The word at each position, ``NO_WORD`` if there is none."""
+    n_words = len(parse.heads) - 1
+    stack = (NO_WORD, NO_WORD, *parse.stack)
+    places = {f"s{depth}": stack[-1 - depth] for depth in range(3)}
+    ahead = range(parse.next, parse.next + 4)
+    places |= {f"b{number}": word if word <= n_words else NO_WORD for number, word in enumerate(ahead)}
+    for position in ("s0", "s1", "s2", "b0"):
+        word = places[position]
+        sides = parse.dependents(word) if word != NO_WORD else ([], [])
+        for side, children in zip("lr", sides, strict=True):
+            places[f"{position}{side}"], places[f"{position}{side}2"] = (*children, NO_WORD, NO_WORD)[:2]
+    top, below = places["s0"], places["s1"]
+    places["s0h"] = parse.heads[top]
+    places["s0-"] = top - 1 if top > 0 else NO_WORD
+    places["s0+"] = top + 1 if top < n_words else NO_WORD
+    places["s1+"] = below + 1 if below != NO_WORD else NO_WORD
+    places["b0-"] = parse.next - 1
+    return places
 
 
-def _at(values: Sequence[str], number: int) -> str:
-    return "-" if number == NO_WORD else "ROOT" if number == 0 else values[number - 1]
+def _distance(first: int, second: int) -> int:
+    """The distance of two words up to 4, then classes of longer distances; 0 if there is no such pair."""
+    if NO_WORD in (first, second):
+        return 0
+    distance = second - first
+    return distance if distance <= 4 else 5 if distance <= 7 else 6 if distance <= 12 else 7
+
+
+def _mixed(bits: int) -> int:
+    """The finaliser of splitmix64."""
+    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & _64_BITS
+    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & _64_BITS
+    return bits ^ (bits >> 31)

@@ -1,28 +1,34 @@
-"""Dependency parsing as a search task: labelled arc-hybrid moves, with the dynamic oracle as reference."""
+"""Dependency parsing as a search task: the moves, features and costs of ``DependencyParser``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from coalface.data.formats.conllu import Tree
 from coalface.errors import InputError
-from coalface.search.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, arcs_lost, check_tree, projectivize
-from coalface.search.parsing.parse_features import parse_features
+from coalface.search.parsing.arc_eager import REDUCE, EagerParse
+from coalface.search.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, check_tree, projectivize
+from coalface.search.parsing.grammar import Grammar, check_system
+from coalface.search.parsing.parse_features import parse_columns
+from coalface.search.parsing.treebank import check_sentence, sentence_key, word_codes
 from coalface.search.task import Action, SearchTask
+
+_STARTS: dict[str, type[Parse]] = {"arc-hybrid": Parse, "arc-eager": EagerParse}
 
 
 @dataclass(frozen=True)
 class _ParseState:
-    """A partial tree of a sentence, the true heads if known, and the loss so far."""
+    """A partial tree of a sentence, its features, the true heads if known, and the loss so far."""
 
     tree: Tree
+    codes: tuple[tuple[int, ...], ...]
     parse: Parse
     heads: tuple[int, ...] | None  # the true ones, projectivized, by word; index 0 for the root
+    key: int = 0  # of the sentence and its tree
     lost: float = 0.0
 
 
 class ParsingTask(SearchTask[Tree, _ParseState]):
-    """Builds a dependency tree by the moves "shift", "left:LABEL" and "right:LABEL".
+    """Builds a dependency tree by the moves "shift", "left:LABEL" and "right:LABEL", and "reduce" in arc-eager.
 
     A wrong head costs 1, a wrong label costs ``wrong_label``. That holds at a wrong head too, if the true label can be
     given there: a wrong label that costs nothing would be learned as a good one. Roll-outs are cheap: the dynamic
@@ -37,24 +43,38 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
     ('left:nsubj', 2.0)
     """
 
+    charges_every_mistake = True
+
     def __init__(
         self,
         labels: Sequence[str],
         root_labels: Sequence[str] = ("root",),
-        wrong_label: float = 0.5,
-        scale: float = 2.0,
+        wrong_label: float = 1.0,
+        scale: float = 1.0,
+        system: str = "arc-hybrid",
+        hash_bits: int = 13,
     ) -> None:
         self.scale, self.wrong_label = scale, wrong_label
+        self.roll_out = best_roll_out(wrong_label, scale)
+        self.system, self.hash_bits = check_system(system), hash_bits
+        grammar = Grammar(system, tuple(labels), tuple(root_labels), hash_bits)
+        self.actions = grammar.names
+        self._labels = grammar.all_labels
         lefts, rights = ([f"{move}:{label}" for label in labels] for move in (LEFT, RIGHT))
         roots = [f"{RIGHT}:{label}" for label in root_labels]
-        actions = list(dict.fromkeys([SHIFT, *lefts, *rights, *roots]))
-        self.actions = actions
-        self._of_move = {SHIFT: [SHIFT], LEFT: lefts, RIGHT: rights, "root": roots}
+        self._of_move = {SHIFT: [SHIFT], LEFT: lefts, RIGHT: rights, "root": roots, REDUCE: [REDUCE]}
         self._labelled = {kind: frozenset(found) for kind, found in self._of_move.items()}
-        self._parts: dict[Action, tuple[str, str]] = {action: _parts_of(action) for action in actions}
+        self._parts: dict[Action, tuple[str, str]] = {action: _parts_of(action) for action in grammar.names}
 
     @classmethod
-    def of(cls, trees: Iterable[Tree], wrong_label: float = 0.5, scale: float = 2.0) -> "ParsingTask":
+    def of(
+        cls,
+        trees: Iterable[Tree],
+        wrong_label: float = 1.0,
+        scale: float = 1.0,
+        system: str = "arc-hybrid",
+        hash_bits: int = 13,
+    ) -> "ParsingTask":
         """The task for a treebank, with its labels."""
         labels: set[str] = set()
         root_labels: set[str] = set()
@@ -67,18 +87,14 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
                 (labels if head else root_labels).add(label)
         if not root_labels:
             raise InputError("trees must contain at least one tree, got none.")
-        return cls(sorted(labels), sorted(root_labels), wrong_label, scale)
+        return cls(sorted(labels), sorted(root_labels), wrong_label, scale, system, hash_bits)
 
     def start(self, example: Tree) -> _ParseState:
         """The state before any word has a head."""
-        if not len(example) or len(example.tags) != len(example):
-            n_tags = len(example.tags)
-            raise InputError(f"a sentence must have words and one tag per word, got {len(example)} and {n_tags}.")
-        heads = None
-        if example.heads or example.labels:
-            check_tree(example)
-            heads = tuple(projectivize((NO_WORD, *example.heads)))
-        return _ParseState(example, Parse.empty(len(example)), heads)
+        check_sentence(example)
+        heads = tuple(projectivize((NO_WORD, *example.heads))) if example.heads else None
+        parse, key = _STARTS[self.system].empty(len(example)), 0 if heads is None else sentence_key(example)
+        return _ParseState(example, tuple(word_codes(example)), parse, heads, key)
 
     def finished(self, state: _ParseState) -> bool:
         """Whether every word has a head."""
@@ -88,7 +104,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         """The possible moves with their labels."""
         found: list[str] = []
         for move in state.parse.moves():
-            found += self._of_move[SHIFT if move == SHIFT else _kind(move, state.parse.arc(move)[0])]
+            found += self._of_move[self._kind(state.parse, move)]
         return found
 
     def step(self, state: _ParseState, action: Action) -> _ParseState:
@@ -96,16 +112,17 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         lost = state.lost if state.heads is None else self.rollout(state, action)
         return replace(state, parse=state.parse.after(*self._parts[action]), lost=lost)
 
-    def features(self, state: _ParseState) -> dict[str, float]:
-        """Words and tags at the top of the stack and the next words, and their dependents."""
-        return dict.fromkeys(parse_features(state.tree, state.parse), 1.0)
+    def features(self, state: _ParseState) -> dict[int, float]:
+        """The features of ``DependencyParser``: words, tags, dependents and more at the stack and the next words."""
+        columns = parse_columns(state.parse, state.codes, self._labels, self.system, self.hash_bits)
+        return dict.fromkeys(columns, 1.0)
 
     def reference(self, state: _ParseState) -> str:
         """A move that loses the fewest true arcs, with its true label."""
         heads = _true_heads(state)
-        losses = {move: arcs_lost(state.parse, move, heads) for move in reversed(state.parse.moves())}
+        losses = {move: state.parse.arcs_lost(move, heads) for move in reversed(state.parse.moves())}
         move = min(losses, key=losses.__getitem__)  # in a tie, an arc before a shift
-        return SHIFT if move == SHIFT else self._with_true_label(state, move)
+        return move if move in (SHIFT, REDUCE) else self._with_true_label(state, move)
 
     def loss(self, state: _ParseState) -> float:
         """The cost of all wrong heads and wrong labels."""
@@ -115,16 +132,21 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
     def rollout(self, state: _ParseState, action: Action) -> float:
         """The loss after a move if every arc that is still reachable is found."""
         heads, (move, label) = _true_heads(state), self._parts[action]
-        lost = float(arcs_lost(state.parse, move, heads))
-        if move != SHIFT:
+        lost = float(state.parse.arcs_lost(move, heads))
+        if move in (LEFT, RIGHT):
             head, word = state.parse.arc(move)
             truth = state.tree.labels[word - 1]
-            lost += self.wrong_label * (label != truth and (heads[word] == head or self._can_be(move, head, truth)))
+            given = heads[word] == head or self._can_be(state.parse, move, truth)
+            lost += self.wrong_label * (label != truth and given)
         return state.lost + lost
 
     def reference_loss(self, state: _ParseState) -> float:
         """The loss so far: the reference loses nothing more."""
         return state.lost
+
+    def key(self, state: _ParseState) -> Hashable:
+        """What the losses of all actions depend on, so that later passes use the roll-outs of earlier ones."""
+        return None if state.heads is None else (state.key, state.parse.stack, state.parse.next, state.lost)
 
     def output(self, state: _ParseState) -> Tree:
         """The sentence with predicted heads and labels."""
@@ -132,44 +154,29 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
 
     def _with_true_label(self, state: _ParseState, move: str) -> str:
         """The move with the word's true label, or with any label if the true one does not go with this move."""
-        head, word = state.parse.arc(move)
+        _, word = state.parse.arc(move)
         truth = state.tree.labels[word - 1]
-        return f"{move}:{truth}" if self._can_be(move, head, truth) else self._of_move[_kind(move, head)][0]
+        possible = self._of_move[self._kind(state.parse, move)]
+        return f"{move}:{truth}" if self._can_be(state.parse, move, truth) else possible[0]
 
-    def _can_be(self, move: str, head: int, label: str) -> bool:
+    def _can_be(self, parse: Parse, move: str, label: str) -> bool:
         """Whether an arc of this move may have this label."""
-        return f"{move}:{label}" in self._labelled[_kind(move, head)]
+        return f"{move}:{label}" in self._labelled[self._kind(parse, move)]
+
+    def _kind(self, parse: Parse, move: str) -> str:
+        """The kind of a move, which decides what labels its arc may have."""
+        return "root" if move == RIGHT and parse.arc(move)[0] == 0 else move
 
 
-class Attachment(NamedTuple):
-    """The share of words with the right head, and with the right head and label."""
+def best_roll_out(wrong_label: float, scale: float = 1.0) -> str:
+    """What a parser learns from: whether an action is the reference's own, unless mistakes have different costs.
 
-    unlabelled: float
-    labelled: float
+    Often several moves lose nothing, and the policy parses better if it learns one of them: see ``docs/parsing.md``.
 
-
-def attachment_scores(truth: Iterable[Tree], predicted: Iterable[Tree]) -> Attachment:
-    """The attachment scores UAS and LAS; punctuation counts.
-
-    >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
-    >>> attachment_scores([tree], [replace(tree, labels=("obj", "root"))])
-    Attachment(unlabelled=1.0, labelled=0.5)
+    >>> best_roll_out(wrong_label=1.0), best_roll_out(wrong_label=0.5)
+    ('none', 'reference')
     """
-    n_words = n_heads = n_both = 0
-    for wanted, got in zip(truth, predicted, strict=True):
-        right = [mine == theirs for mine, theirs in zip(wanted.heads, got.heads, strict=True)]
-        labels = zip(right, wanted.labels, got.labels, strict=True)
-        n_words += len(right)
-        n_heads += sum(right)
-        n_both += sum(head and mine == theirs for head, mine, theirs in labels)
-    if not n_words:
-        raise InputError("attachment scores need at least one word, got none.")
-    return Attachment(n_heads / n_words, n_both / n_words)
-
-
-def _kind(move: str, head: int) -> str:
-    """The kind of an arc, which decides what labels it may have."""
-    return move if head else "root"
+    return "none" if wrong_label == scale == 1.0 else "reference"
 
 
 def _parts_of(action: str) -> tuple[str, str]:

@@ -32,6 +32,23 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     return found
 
 
+def repaired(tags: Sequence[str], scheme: str) -> list[str]:
+    """The tags of the same spans as legal tags of a scheme, "bio" or "bilou"; spans are those of ``spans_of``.
+
+    >>> repaired(["I-PER", "I-PER", "O", "I-LOC", "B-ORG"], "bio")
+    ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-ORG']
+    >>> repaired(["B-PER", "I-PER", "O", "B-LOC"], "bilou")
+    ['B-PER', 'L-PER', 'O', 'U-LOC']
+    """
+    found = [OUTSIDE] * len(tags)
+    for begin, end, kind in spans_of(tags):
+        marks = ["B"] + ["I"] * (end - begin - 1)
+        if scheme == "bilou":
+            marks[-1] = "U" if len(marks) == 1 else "L"
+        found[begin:end] = [f"{mark}-{kind}" for mark in marks]
+    return found
+
+
 def tag_parts(tag: str) -> tuple[str, str]:
     """The mark and the kind of a tag; a tag without a mark begins a span of its own kind.
 

@@ -1,50 +1,42 @@
 """The sequence tagger: AggreVaTe in compiled loops, with COAL choosing which tags to roll out."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.tagging import TagRules
+from coalface.learner.budget import Budget
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.settings import AS_PUBLISHED
-from coalface.learner.state import NotFittedError
+from coalface.search.sentence_learner import POLICY_PARAMS, SentenceLearner
 from coalface.search.tagging.runs import TaggingRun, predict_tags
 from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, split_like, tag_codes, tag_names
-from coalface.search.tagging.spans import span_f1
+from coalface.search.tagging.spans import OUTSIDE, marks_spans, span_f1
 from coalface.search.tagging.tag_features import TokenRows, check_history, word_rows
 from coalface.search.tagging.tag_rules import check_scheme, tag_rules
+from coalface.search.tagging.unlearned_tags import warn_of_unlearned
 
-_POLICY_PARAMS = (
-    "rule",
-    "mellowness",
-    "width_scale",
-    "learning_rate",
-    "slack",
-    "in_turn",
-    "audit_rate",
-    "accumulator",
-    "sensitivity",
-    "fit_intercept",
-    "random_state",
-)
+_POLICY_PARAMS = (*POLICY_PARAMS, "audits", "abstain_cost", "abstain_label", "alike")
 Progress = Callable[[int, int, int], None]
 
 
-class SequenceTagger(BaseEstimator):  # type: ignore[misc]
+class SequenceTagger(SentenceLearner):
     """Tags the words of sentences, and learns to from as few roll-outs as possible.
 
     A word's tag is predicted from its features, those of ``window`` neighbours on each side and the last ``history``
     predicted tags. The policy is a ``CoalClassifier`` and takes its parameters, but ``warm_up`` counts sentences.
     ``cost_matrix`` (row = truth, column = prediction, in [0, 1]) gives the cost of each mistake. ``constraints``
-    "bio" or "bilou" allows only tags that form valid spans.
+    "bio" or "bilou" allows only tags that form valid spans. ``budget`` limits the roll-outs: a number of them, spread
+    over the words of one call of ``fit``, or a ``Budget``. With ``abstain_cost``, a word gets ``abstain_label`` if
+    every tag is predicted to cost more.
 
     >>> sentences, tags = [["The", "cat", "sleeps"], ["A", "dog"]] * 30, [["D", "N", "V"], ["D", "N"]] * 30
     >>> tagger = SequenceTagger().fit(sentences, tags)
@@ -54,9 +46,18 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    classes: Any
+    cost_matrix: Any
+    audits: str
+    abstain_cost: float | None
+    abstain_label: str | None
+    budget: Any
+    alike: float | None
+    window: int
+    history: int
+    constraints: str | None
+    roll_out: str
     classes_: NDArray[np.str_]
-    policy_: CoalClassifier
-    sentences_ = 0  # learned so far; a sentence counts once per pass
 
     def __init__(
         self,
@@ -70,35 +71,22 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         slack: str = "noise-scaled",
         in_turn: bool = True,
         audit_rate: float = 0.1,
+        audits: str = "auto",
         accumulator: str = "adax",
         sensitivity: str = "shadow",
         fit_intercept: bool = True,
         random_state: int = 0,
+        abstain_cost: float | None = None,
+        abstain_label: str | None = None,
+        budget: Any = None,
+        alike: float | None = 1.0,
         passes: int = 1,
         window: int = 2,
         history: int = 2,
         constraints: str | None = None,
         roll_out: str = "reference",
     ) -> None:
-        self.classes = classes
-        self.cost_matrix = cost_matrix
-        self.rule = rule
-        self.mellowness = mellowness
-        self.width_scale = width_scale
-        self.learning_rate = learning_rate
-        self.warm_up = warm_up
-        self.slack = slack
-        self.in_turn = in_turn
-        self.audit_rate = audit_rate
-        self.accumulator = accumulator
-        self.sensitivity = sensitivity
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.passes = passes
-        self.window = window
-        self.history = history
-        self.constraints = constraints
-        self.roll_out = roll_out
+        self._store(locals())
 
     @classmethod
     def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
@@ -119,9 +107,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         """
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn(sentences, tags, whole_number("passes", self.passes, least=1), progress)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # only after everything was learned without an error
-        self.__dict__.update(vars(fresh))
+        self._become(fresh)
         return self
 
     def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
@@ -149,6 +135,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         tokens = self._tokens(words, len(known))
         order, before = np.tile(np.arange(len(words)), passes), self.sentences_
         run = TaggingRun(policy, tokens, rules.costs, truth, order, whole_number("warm_up", self.warm_up), before)
+        if self.budget is not None:
+            self._start_budget(policy, len(run.order))
         self.classes_, self.policy_ = known, policy
         try:
             while not run.finished:
@@ -157,7 +145,23 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
                     progress(run.done, len(run.order), self.rollouts_)
         finally:
             self.sentences_ = before + run.sentences_done
+        if self.cost_matrix is None:  # otherwise a tag may be right and yet not worth its risk
+            warn_of_unlearned(known, truth[run.order], run.tags[run.order], self.budget is not None)
         return self
+
+    def _start_budget(self, policy: CoalClassifier, n_words: int) -> None:
+        """Spread what is left of the budget over the next words; one that says over how many begins only once."""
+        budget = self._checked_budget()
+        if budget.over is None:
+            left = budget.amount - budget.price_of(policy.examples_queried_, policy.costs_queried_)
+            rest: dict[str, Any] = {"over": n_words, budget.unit: max(left, 0.0)}
+            policy.start_budget(replace(budget, **rest))
+        elif policy.budget is None:
+            policy.start_budget(budget)
+
+    def _checked_budget(self) -> Budget:
+        given = self.budget
+        return Budget.of(given) if isinstance(given, Budget | Mapping) else Budget(costs=whole_number("budget", given))
 
     def _known_tags(self, given: list[list[str]], classes: Any) -> NDArray[np.str_]:
         """All tags: as named in ``classes``, or else those of the data in alphabetical order."""
@@ -167,24 +171,19 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return np.unique([tag for sentence in given for tag in sentence]) if named is None else tag_names(named)
 
     @property
-    def costs_queried_(self) -> int:
-        """How many costs the policy has asked for."""
-        return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
-
-    @property
     def rollouts_(self) -> int:
         """How many roll-outs were run: one per cost, since the reference's own loss needs none."""
         return self.costs_queried_
 
     # -- predicting ----------------------------------------------------------------------------
 
-    def predict(self, sentences: Any) -> list[list[str]]:
-        """The predicted tags of every sentence."""
+    def predict(self, sentences: Any) -> list[list[Any]]:
+        """The predicted tags of every sentence; ``abstain_label`` for words that it gives no tag."""
         self._check_fitted()
         words = check_words(sentences)
         tokens = self._tokens(words, len(self.classes_))
         codes = predict_tags(self.policy_, tokens, self._rules(self.classes_).allowed)
-        return split_like(words, self.classes_[codes].tolist())
+        return split_like(words, self._answers()[codes].tolist())
 
     def score(self, sentences: Any, tags: Any) -> float:
         """The accuracy: the share of words whose tag is right.
@@ -209,7 +208,11 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         1.0
         """
         words, given = check_tagged(sentences, tags)
-        return span_f1(given, self.predict(words))
+        predicted = self.predict(words)
+        if self.abstain_cost is not None:  # a word without a tag is outside all spans
+            names = {self.abstain_label: OUTSIDE}
+            predicted = [[names.get(tag, tag) for tag in sentence] for sentence in predicted]
+        return span_f1(given, predicted)
 
     # -- saving and loading --------------------------------------------------------------------
 
@@ -217,8 +220,12 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         """Write the whole state to one file, atomically; ``load`` continues exactly from there."""
         self._check_fitted()
         params = {
-            name: None if value is None else np.asarray(value).tolist() for name, value in self.get_params().items()
+            name: None if value is None else np.asarray(value).tolist()
+            for name, value in self.get_params().items()
+            if name != "budget"
         }
+        if self.budget is not None:
+            params["budget"] = self._checked_budget().plain()
         meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
         with self.policy_.model_.lock:
             write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.model_.saved()})
@@ -252,7 +259,17 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
         params = {name: getattr(self, name) for name in _POLICY_PARAMS}
+        if self.audits == "auto":  # O is nearly always right, and an even audit hardly ever meets a span
+            params["audits"] = "loss" if OUTSIDE in classes and marks_spans(classes.tolist()) else "even"
+        if self.abstain_label is not None:
+            tag_names([*classes.tolist(), self.abstain_label], "classes and abstain_label")
         return CoalClassifier(classes=classes, warm_up=0, model="online", **params).begin()
+
+    def _answers(self) -> NDArray[Any]:
+        """All that ``predict`` may return for a word: the tags and, last, ``abstain_label``."""
+        if self.abstain_cost is None:
+            return self.classes_
+        return np.array([*self.classes_.tolist(), self.abstain_label], object)
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]
@@ -270,6 +287,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
             )
         check_scheme(self.constraints)
         whole_number("warm_up", self.warm_up)
+        if self.budget is not None:
+            self._checked_budget()
 
     @property
     def _window(self) -> int:
@@ -283,7 +302,3 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         self._new_policy(np.array([f"tag {number}" for number in range(n_tags)]))
         self._check_choices()
         self._history(n_tags)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "policy_"):
-            raise NotFittedError("This SequenceTagger is not fitted yet: call 'fit' or 'partial_fit' first.")

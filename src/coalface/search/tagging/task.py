@@ -48,6 +48,8 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
     (['O', 'B-PER'], 'B-PER', 1.0)
     """
 
+    charges_every_mistake = True
+
     def __init__(
         self,
         tags: Sequence[str],

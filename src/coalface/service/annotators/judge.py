@@ -1,4 +1,4 @@
-"""An LLM as annotator: it asks about all labels of an example in one call, checks the reply strictly, and keeps books.
+"""An LLM as annotator: one call asks about all labels of an example; replies are checked and their price is recorded.
 
 A reply is written to the project's log before it is used, under the hash of its request. After a crash, the same
 request finds it there. So a reply that was received is never bought again.

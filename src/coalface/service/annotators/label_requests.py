@@ -21,6 +21,24 @@ def change_labels(
     url: str, token: str, change: LabelChange | None, cost_matrix: Path | None = None
 ) -> tuple[list[str], list[str]]:
     """Make a change, if there is one, of the project at an address; its labels after it, and its retired ones."""
+    place = project_address(url)
+    now = sent(place, token)
+    if change is not None:
+        body: dict[str, Any] = {change.kind: change.label}
+        body |= {"to": change.new_name} if change.kind == RENAME else {}
+        if cost_matrix is not None and change.kind == ADD:
+            labels = np.array([*now["all_labels"], *([change.label] if change.label not in now["all_labels"] else [])])
+            body["cost_matrix"] = read_cost_matrix(cost_matrix, labels).tolist()
+        now = sent(f"{place}/labels", token, body)
+    return now["labels"], now["retired"]
+
+
+def project_address(url: str) -> str:
+    """The address of a project's routes, from the address of its service and its name.
+
+    >>> project_address("http://127.0.0.1:8137/tickets")
+    'http://127.0.0.1:8137/api/v1/projects/tickets'
+    """
     try:
         parts = urlsplit(url)
     except ValueError as problem:
@@ -28,19 +46,11 @@ def change_labels(
     name = parts.path.strip("/")
     if not name or "/" in name:
         raise InputError(f"The address must end in the name of the project, such as {url.rstrip('/')}/tickets.")
-    place = f"{parts.scheme}://{parts.netloc}/api/v1/projects/{name}"
-    now = _sent(place, token)
-    if change is not None:
-        body: dict[str, Any] = {change.kind: change.label}
-        body |= {"to": change.new_name} if change.kind == RENAME else {}
-        if cost_matrix is not None and change.kind == ADD:
-            labels = np.array([*now["all_labels"], *([change.label] if change.label not in now["all_labels"] else [])])
-            body["cost_matrix"] = read_cost_matrix(cost_matrix, labels).tolist()
-        now = _sent(f"{place}/labels", token, body)
-    return now["labels"], now["retired"]
+    return f"{parts.scheme}://{parts.netloc}/api/v1/projects/{name}"
 
 
-def _sent(url: str, token: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def sent(url: str, token: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The response to a request; an InputError in one line if the service refuses it."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     try:

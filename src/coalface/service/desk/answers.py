@@ -4,20 +4,21 @@ Any answer under a lease whose question was displayed is kept, whatever has happ
 learns it if it is the first answer to that question. Otherwise the log keeps it beside the first one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
-from coalface.service.desk.events import ANSWERED, UNDONE
+from coalface.service.desk.events import ANSWERED, FLAGGED, RESUMED, SKIPPED, UNDONE
 from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import MOST_HELD, QuestionQueue, without_labels
 from coalface.service.desk.store import Row
 from coalface.service.project.spending import Limits, Spent
 
 Costs = dict[str, float | None]
+NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Given:
     said: dict[str, Any]  # seconds, note and price, where given
     whole: bool = False
     truth: str | None = None
+    ahead: tuple[str, ...] = ()  # follow-up labels that the page displayed without a call: see ``Question.later``
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,12 @@ class Answers:
         body["costs"] = {**dict.fromkeys(asked), **given.costs}
         body |= {name: value for name, value in given.said.items() if name != "seconds"}
         body |= {"truth": given.truth} if given.truth is not None else {}
-        body |= charge(given.annotator, body, valid)
+        limits = state.project.limits
+        body |= charge(given.annotator, body, valid, limits)
         first = row is not None and row.open and row.step == step
+        if row is not None and first and given.ahead:
+            body["asked"] = [*asked, *self._asked_ahead(row, given, body)]
+            body |= charge(given.annotator, body, valid, limits)
         with state.recording() as record:
             if row is None or not first or self._is_elsewhere(row, given.annotator, valid):
                 row, body = None, body | {"learned": False, "late": True}
@@ -91,20 +97,43 @@ class Answers:
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
         pending = without_labels(answered, project.retired)
         left = () if given.whole else pending.next_labels(project.scale.bounds)
-        room = self._room_after(row, body, self._state.limits) if left else 0
-        if room < 1 and left and (later := self._room_after(row, body, self._state.project_limits)) >= 1:
-            asking = int(min(len(left), later))  # this run may spend no more, but another one may go on
-            return replace(row, round=pending, asking=asking, lease=None, holder=None, expires=None)
-        if room < 1:
+        asking = self._n_fitting(row, body, self._state.limits, left)
+        if not asking and (later := self._n_fitting(row, body, self._state.project_limits, left)):
+            # this run may spend no more, but another one may go on
+            return replace(row, round=pending, asking=later, lease=None, holder=None, expires=None)
+        if not asking:
             return replace(row, open=False, asking=0, lease=None, expires=None)
-        asking, row = int(min(len(left), room)), replace(row, round=pending)
+        row = replace(row, round=pending)
         body["then"] = {"labels": self._queue.in_project_order(left[:asking]), "until": expires}
         return replace(row, asking=asking, lease=given.lease_id, expires=expires)
 
-    def _room_after(self, row: Row, body: dict[str, Any], limits: Limits) -> float:
-        """How many more costs the limits allow for after an answer."""
-        price = body.get("price", limits.price_of(body["looks"], body["put"]))
-        return limits.room(self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price))
+    def _asked_ahead(self, row: Row, given: Given, body: dict[str, Any]) -> list[str]:
+        """The follow-up labels that an answer gives already, as far as the rule asks for them and the budget allows.
+
+        So one answer gives the same round, at the same price, as one answer per label. Others count as volunteered.
+        """
+        ahead = list[str]()
+        found = without_labels(row.round, self._state.project.retired)
+        others = {label: cost for label, cost in body["costs"].items() if label not in given.ahead}
+        found = found.with_answers(others, asked=body["asked"])
+        while left := found.next_labels(self._state.project.scale.bounds):
+            wanted = [*ahead, *left]
+            if not {*left} <= {*given.ahead} & {*given.costs}:
+                break
+            if self._n_fitting(row, body, self._state.limits, wanted) < len(wanted):
+                break
+            ahead += left
+            found = found.with_answers({label: given.costs[label] for label in left})
+        return ahead
+
+    def _n_fitting(self, row: Row, body: dict[str, Any], limits: Limits, labels: Sequence[str]) -> int:
+        """How many of these labels the limits allow to ask about after an answer."""
+        if not labels:
+            return 0
+        costs = list(body["booked"]) if "booked" in body else body["put"]
+        price = body.get("price", limits.price_of(body["looks"], costs))
+        spent = self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price)
+        return limits.n_fitting(spent, labels)
 
     def _again(self, event: Event, given: Given, row: Row | None) -> _Taken:
         """The receipt for an answer that was sent before with the same key."""
@@ -153,14 +182,44 @@ class Answers:
                 body = {"question": row.number, "step": row.step, "until": row.expires}
                 record.add("released", body, annotator, row.example)
 
+    # -- skips and flags ------------------------------------------------------------------------
+
+    def skip(self, lease_id: str, annotator: str, note: str | None) -> None:
+        """Leave a question, and its copies, to other annotators; only the record if the lease is over."""
+        lease, store = self._lease_of(lease_id, annotator), self._state.store
+        row = store.question(lease.body["question"])
+        if row is None or not row.open or row.number in self._state.counters.remarks.skipped_by(annotator):
+            return
+        with self._state.recording() as record:
+            if row.lease == lease_id:
+                store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+            numbers = [row.number, *(copy.number for copy in store.copies(row) if copy.open)]
+            body = {"question": row.number, "step": row.step, "questions": numbers, "until": row.expires}
+            record.add(SKIPPED, body | ({"note": note} if note else {}), annotator, row.example)
+
+    def resume(self, annotator: str, *, last: bool) -> bool:
+        """Take back the last skip of an annotator, or all; whether there was one."""
+        skips = self._state.counters.remarks.skips_of(annotator)
+        if skips:
+            with self._state.recording() as record:
+                record.add(RESUMED, {"skips": skips[-1:] if last else skips}, annotator)
+        return bool(skips)
+
+    def flag(self, lease_id: str, annotator: str, note: str) -> None:
+        """Flag the example of a lease for an engineer; the same flag again changes nothing."""
+        lease = self._lease_of(lease_id, annotator)
+        known = self._state.counters.remarks.flags.values()
+        if (annotator, lease.example, note) not in {(one.who, one.example, one.note) for one in known}:
+            with self._state.recording() as record:
+                record.add(FLAGGED, {"question": lease.body["question"], "note": note}, annotator, lease.example)
+
     def _lease_of(self, lease_id: str, annotator: str) -> Event:
         return _own_lease(self._state.log.named(f"lease:{lease_id}"), lease_id, annotator)
 
     def _refuse_regaining(self, row: Row, lease_id: str, annotator: str) -> None:
         """An expired lease made room for others, and its holder may have leased another question."""
         state, limits = self._state, self._state.limits
-        spent = self._queue.committed(without=row.number) + limits.spent_on(int(row.step == 0), 0)
-        if limits.room(spent) < row.asking:
+        if self._queue.n_affordable(row, limits, self._queue.committed(without=row.number)) < row.asking:
             raise ConflictError(f"The lease {lease_id} has expired, and the budget has no room for its question now.")
         if state.store.n_held(annotator, state.clock()) >= MOST_HELD:
             raise ConflictError(f"The lease {lease_id} has expired, and {annotator!r} holds {MOST_HELD} others now.")
@@ -208,10 +267,13 @@ def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole
     return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
 
 
-def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) -> dict[str, int]:
+def charge(
+    who: str | None, answer: Mapping[str, Any], others: Iterable[Event], limits: Limits = NO_LIMITS
+) -> dict[str, Any]:
     """What an answer adds to the same annotator's other answers about an example: "looks", 1 if it is new, and costs.
 
-    Each annotator is paid once for each cost, however often and under however many leases it was asked for.
+    Each annotator is paid once for each cost, however often and under however many leases it was asked for. If labels
+    have prices, "booked" has the usual price of each new cost.
 
     >>> other = Event("answered", at=1.0, who="ada", body={"step": 0, "asked": ["cat"]})
     >>> charge("ada", {"step": 0, "asked": ["cat", "dog"]}, [other])
@@ -220,7 +282,9 @@ def charge(who: str | None, answer: Mapping[str, Any], others: Iterable[Event]) 
     own = [event.body for event in others if event.who == who]
     asked = {label for body in own for label in body["asked"]}
     looks = answer["step"] == 0 and all(body["step"] > 0 for body in own)
-    return {"looks": int(looks), "put": len({*answer["asked"]} - asked)}
+    new = [label for label in dict.fromkeys(answer["asked"]) if label not in asked]
+    booked = {"booked": {label: limits.cost_price(label) for label in new}} if limits.by_label else {}
+    return {"looks": int(looks), "put": len(new), **booked}
 
 
 def _displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The input of a desk's callers, checked where it comes in: ids, keys, names, times and prices."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from coalface.errors import InputError, UnknownIdError
@@ -35,11 +36,45 @@ def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
         fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
         if value is not None and not fits:
             raise InputError(f"{name} must be a non-negative number, got {value!r}.")
-    if note is not None and not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _is_storable(note)):
-        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}.")
+    if note is not None:
+        _check_text(note)
     return {
         name: value for name, value in (("seconds", seconds), ("note", note), ("price", price)) if value is not None
     }
+
+
+def checked_reason(reason: Any) -> str:
+    """Why a person changes something, in words; it may be empty."""
+    _check_text(reason)
+    return str(reason).strip()
+
+
+def given_reason(reason: Any) -> str:
+    """Why a person corrects an answer; it must say something.
+
+    >>> given_reason(" It asks for money. ")
+    'It asks for money.'
+    """
+    if not checked_reason(reason):
+        raise InputError("A correction needs a reason, got none. Write why it is right.")
+    return checked_reason(reason)
+
+
+def checked_note(note: Any) -> str:
+    """A note that says something.
+
+    >>> checked_note(" two topics ")
+    'two topics'
+    """
+    _check_text(note)
+    if not note.strip():
+        raise InputError("note must say something. Write why you flag or skip the example.")
+    return str(note).strip()
+
+
+def _check_text(note: Any) -> None:
+    if not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _is_storable(note)):
+        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}.")
 
 
 def checked_ttl(ttl: Any) -> float:
@@ -71,3 +106,10 @@ def _is_storable(text: str) -> bool:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 18
+
+
+def refuse_costs(given: Mapping[str, float | None]) -> None:
+    """Refuse costs in the answer to a question for the true label."""
+    for label, cost in given.items():
+        if cost is not None:
+            raise InputError(f"The question is for the true label, got the cost of {label!r}. Send the label instead.")

@@ -15,18 +15,26 @@ from coalface.rounds.label_change import ADD, RENAME, LabelChange
 from coalface.rounds.round import Round
 from coalface.service.desk.call_book import CALLED, CALLING, CallBook
 from coalface.service.desk.events import (
+    ADDED,
     ANSWERED,
     CLOSED,
     HELD_BACK,
     JUDGE,
     LABELS,
     LEASED,
+    PASSED,
+    RETIRED,
+    SETTLED,
     STOPPED,
     UNDONE,
     Decided,
     change_in,
+    withdrawn_by,
 )
 from coalface.service.desk.messages import AnnotatorRow, Estimate
+from coalface.service.desk.remarks import Remarks
+from coalface.service.desk.review_book import ReviewBook
+from coalface.service.desk.timeline import ProgressiveCost, Timeline
 from coalface.service.project.spending import Limits, Spent
 
 _WINDOW = 2000  # examples in the estimate of the cost
@@ -47,11 +55,18 @@ class _Worker:
     compared: int = 0
     last_seen: float | None = None
     seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
+    asked: deque[int] = field(default_factory=lambda: deque(maxlen=_RECENT))  # costs in the same answers
 
     @property
     def pace(self) -> float | None:
         """The median of the seconds per answer."""
         return median(self.seconds) if self.seconds else None
+
+    @property
+    def costs_per_hour(self) -> float | None:
+        """Costs per hour of the time spent on recent answers."""
+        spent = sum(self.seconds)
+        return 3600.0 * sum(self.asked) / spent if spent > 0 else None
 
 
 class _Paid(NamedTuple):
@@ -79,21 +94,45 @@ class Counters:
         self.asked = dict.fromkeys(labels, 0)
         self.known = {label: [0, 0.0] for label in labels}  # the number of costs, and their sum
         self.closed: dict[int, int] = {}  # example -> the event that closed it
+        self.retired: dict[int, int | None] = {}  # example -> the event that had closed it
+        self.settled: dict[int, int] = {}  # example -> the event that gave its costs without a question
         self.undone: set[int] = set()  # answers
         self.cursor = 0  # number of examples of the pool that were decided
         self.learned = 0  # number of examples closed, also those undone later
         self.stopped: str | None = None
-        self.dearest = 0.0  # the greatest price of a cost that a program asked for itself
+        self.excess = 0.0  # by how much a program's own price of a cost exceeded the usual one, at most
+        self.booked = dict.fromkeys(labels, 0.0)  # label -> the price of its costs; 0 unless labels have prices
         self.calls = CallBook()
+        self.remarks = Remarks()
         self.judges: dict[str, float] = {}  # programs that are checked against people -> their gate, 0 for none
         self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
         self.comparisons = 0  # grows with every change to costs that two annotators gave
         self._shared: dict[tuple[int, str], None] = {}  # labels of examples to which two annotators gave a cost
         self.history: list[tuple[int, float]] = []
+        self.progressive: list[tuple[int, float]] = []
+        self.timeline = Timeline()
+        self.passed = 0  # examples that were passed over
+        self._progressive = ProgressiveCost()
         self._scale, self._limits = CostScale(*bounds), limits
         self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
         self._recorded = 0
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
+        self.review = ReviewBook()
+        self._passed = bytearray()  # by example, 1 if it was passed over
+
+    def was_passed(self, example: int) -> bool:
+        """Whether an example was passed over, so that its round is counted already."""
+        return example < len(self._passed) and bool(self._passed[example])
+
+    def is_known(self, example: int) -> bool:
+        """Whether no question is to be asked about an example: its costs are learned, or it is retired."""
+        return example in self.closed or example in self.retired
+
+    @property
+    def decided(self) -> int:
+        """How many examples get no question any more: they are learned, retired or passed over."""
+        known = {*self.closed, *self.retired}
+        return len(known) + self.passed - sum(map(self.was_passed, known))
 
     def worker(self, name: str) -> _Worker:
         """One person's counts."""
@@ -103,8 +142,17 @@ class Counters:
         """Count events and the rounds that each of them teaches, in the order of the log."""
         for event, decided in zip(events, rounds, strict=True):
             self._take_in(event)
-            for _, one in decided:
+            self.review.take_in(event, decided)
+            for example, one in decided:
                 self._record_cost(event.id, one)
+                if event.kind == PASSED:
+                    self._pass(example)
+
+    def _pass(self, example: int) -> None:
+        if example >= len(self._passed):
+            self._passed.extend(bytes(max(example + 1 - len(self._passed), len(self._passed), 1024)))
+        self.passed += not self._passed[example]
+        self._passed[example] = 1
 
     def _take_in(self, event: Event) -> None:
         body = event.body
@@ -115,6 +163,7 @@ class Counters:
             if event.kind in (CALLING, CALLED):
                 paid = Spent(price=self.calls.take_in(event))
                 self.spent, worker.spent = self.spent + paid, worker.spent + paid
+        self.remarks.take_in(event)
         self._follow_trust(event)
         if event.kind in (ANSWERED, UNDONE):
             self._count(event, 1 if event.kind == ANSWERED else -1)
@@ -125,11 +174,33 @@ class Counters:
             self.undone.add(body["answer"])
             if body.get("closed"):
                 self.closed.pop(event.example or 0, None)
-                self._paid = deque((one for one in self._paid if one.event != body["closed"]), maxlen=_WINDOW)
+        self._follow_pool(event)
+        if withdrawn := withdrawn_by(event):
+            self._withdraw(withdrawn)
         if event.kind == LABELS:
             self._change_labels(change_in(event))
         if event.kind in (LEASED, STOPPED):
             self.stopped = body.get("reason") if event.kind == STOPPED else None
+
+    def _follow_pool(self, event: Event) -> None:
+        """Examples that were added, retired, or settled without a question; there may be something to ask again."""
+        body = event.body
+        if event.kind == ADDED or (event.kind == RETIRED and body.get("back")):
+            self.stopped = None
+        if event.kind == RETIRED:
+            for example in body["examples"]:
+                if body.get("back"):
+                    self.retired.pop(example, None)
+                else:
+                    self.retired[example] = self.closed.pop(example, None)
+        if event.kind == SETTLED and event.example is not None:
+            self.settled[event.example] = event.id
+            if not body.get("costs"):
+                self.closed.pop(event.example, None)
+                self.settled.pop(event.example)
+            elif "confirms" not in body:
+                self.closed[event.example] = event.id
+                self.learned += 1
 
     def _change_labels(self, change: LabelChange) -> None:
         """Count a renamed label under its new name; there may be something to ask again."""
@@ -137,9 +208,11 @@ class Counters:
         if change.kind == ADD:
             self.asked.setdefault(change.label, 0)
             self.known.setdefault(change.label, [0, 0.0])
+            self.booked.setdefault(change.label, 0.0)
         if change.kind == RENAME:
             self.asked[change.new_name] = self.asked.pop(change.label, 0)
             self.known[change.new_name] = self.known.pop(change.label, [0, 0.0])
+            self.booked[change.new_name] = self.booked.pop(change.label, 0.0)
             self._given = _renamed(self._given, change)
             self._shared = _renamed(self._shared, change)
 
@@ -157,10 +230,14 @@ class Counters:
         body, worker = event.body, self.worker(event.who or "")
         costs = body["costs"]
         looks, asked = body.get("looks", int(body["step"] == 0)), body.get("put", len(costs))
-        usual = self._limits.price_per_example * looks + self._limits.price_per_cost * asked
+        booked: dict[str, float] = body.get("booked", {})
+        usual = self._limits.price_of(looks, 0 if booked else asked) + sum(booked.values())
         paid = usual if body.get("price") is None else body["price"]
         if body.get("price") is not None and asked:
-            self.dearest = max(self.dearest, (paid - self._limits.price_per_example * looks) / asked)
+            self.excess = max(self.excess, (paid - usual) / asked)
+        for label, price in booked.items():
+            share = price if usual == paid else paid * price / usual if usual else paid / len(booked)
+            self.booked[label] = self.booked.get(label, 0.0) + sign * share
         self.spent, worker.spent = (
             Spent(total.examples + sign * looks, total.costs + sign * asked, total.price + sign * paid)
             for total in (self.spent, worker.spent)
@@ -169,6 +246,8 @@ class Counters:
         worker.cant_tell += sign * sum(cost is None for cost in costs.values())
         if event.seconds is not None and sign > 0:
             worker.seconds.append(event.seconds)
+            worker.asked.append(asked)
+        self.timeline.record(event.at, self.spent.costs)
         for label in body.get("asked", costs):
             self.asked[label] = self.asked.get(label, 0) + sign
         for label, cost in costs.items():
@@ -198,7 +277,7 @@ class Counters:
     @property
     def held_back(self) -> dict[int, list[str]]:
         """The questions whose answers the model does not learn for now, in the order of the log, and whose they are."""
-        return {number: judges for number, (example, judges) in self._held_back.items() if example not in self.closed}
+        return {number: judges for number, (example, judges) in self._held_back.items() if not self.is_known(example)}
 
     def beside_people(self, name: str) -> dict[tuple[int, str], list[float]]:
         """By example and label, the cost that an annotator gave last, then those of the people who gave one too."""
@@ -210,6 +289,26 @@ class Counters:
                 found[what] = [given[name][-1], *others]
         return found
 
+    def shared_costs(self) -> dict[tuple[int, str], dict[str, float]]:
+        """By example and label, the cost that each annotator gave last, where two gave one."""
+        return {
+            what: {who: costs[-1] for who, costs in list(self._given[what].items()) if costs}
+            for what in list(self._shared)
+        }
+
+    def costs_given(self) -> dict[tuple[int, str], dict[str, float]]:
+        """By example and label, the cost that each annotator gave last."""
+        return {
+            what: {who: costs[-1] for who, costs in list(given.items()) if costs}
+            for what, given in list(self._given.items())
+        }
+
+    def costs_about(self, example: int, labels: Iterable[str]) -> dict[str, dict[str, float]]:
+        """By label, the cost that each annotator gave last about an example."""
+        found = {label: self._given.get((example, label), {}) for label in labels}
+        last = {label: {who: costs[-1] for who, costs in given.items() if costs} for label, given in found.items()}
+        return {label: given for label, given in last.items() if given}
+
     def _record_cost(self, event: int, decided: Round) -> None:
         """The inverse-propensity estimate of the cost of the answer that the model would have given."""
         outlook = decided.outlook
@@ -218,10 +317,26 @@ class Counters:
         label = outlook.label
         cost = decided.costs.get(label) if label is not None and label not in decided.unasked else None
         self._paid.append(_Paid(event, outlook.predicted, outlook.chance, np.nan if cost is None else cost))
+        self._progressive.add(self._estimate(self._paid[-1]))
         self._recorded += 1
         if self._recorded % _EVERY == 0 and len(self._paid) >= _FEWEST:
             mean = float(np.clip(self._costs_paid()[-10 * _EVERY :].mean(), 0.0, 1.0))
-            self.history.append((self.spent.costs, float(self._scale.from_unit(np.array(mean)))))
+            so_far = self._progressive.mean
+            for history, share in ((self.history, mean), (self.progressive, so_far)):
+                history.append((self.spent.costs, float(self._scale.from_unit(np.array(share)))))
+
+    def _withdraw(self, events: set[int]) -> None:
+        """Leave out the predictions about examples that the model does not know any more."""
+        for one in self._paid:
+            if one.event in events:
+                self._progressive.add(self._estimate(one), -1)
+        self._paid = deque((one for one in self._paid if one.event not in events), maxlen=_WINDOW)
+
+    def _estimate(self, one: _Paid) -> float:
+        """The inverse-propensity estimate of one prediction's cost."""
+        if np.isnan(one.cost):
+            return one.predicted
+        return one.predicted + (float(self._scale.to_unit(np.array(one.cost))) - one.predicted) / one.chance
 
     def _costs_paid(self) -> NDArray[np.float64]:
         """The estimates on the inner scale: the prediction, corrected where its cost was asked for and answered."""
@@ -256,6 +371,7 @@ class Counters:
                 judge=name in self.judges,
                 gate=self.judges.get(name, 0.0),
                 held_back=sum(name in judges for judges in held_back.values()),
+                costs_per_hour=worker.costs_per_hour,
             )
             for name, worker in sorted(self.workers.items())
             if worker.answers

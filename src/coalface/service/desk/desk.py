@@ -5,41 +5,49 @@ log says. An acknowledged answer is on disk. Threads may share a desk; a project
 """
 
 import math
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from coalface.errors import FileBusyError, InputError, UnknownLabelError
-from coalface.files.atomic import exclusive
-from coalface.rounds.event_log import Event
+from coalface.errors import InputError, UnknownIdError
 from coalface.rounds.label_change import RENAME, LabelChange
 from coalface.service.desk import messages
-from coalface.service.desk.answers import Answers, Costs, Given, learned_answers, with_answer
-from coalface.service.desk.checks import checked_annotator, checked_name, checked_said, checked_ttl, parsed_question
-from coalface.service.desk.events import ANSWERED, JUDGE, LABELS
+from coalface.service.desk.answers import Answers, Costs, Given
+from coalface.service.desk.checks import (
+    checked_annotator,
+    checked_name,
+    checked_note,
+    checked_said,
+    checked_ttl,
+    parsed_question,
+    refuse_costs,
+)
+from coalface.service.desk.clock import SteadyClock
+from coalface.service.desk.curation import Curation
+from coalface.service.desk.events import ANSWERED, JUDGE, LABELS, RESOLVED
 from coalface.service.desk.gates import checked_gate
 from coalface.service.desk.messages import (
-    AnnotatorRow,
     Answered,
-    Estimate,
     Expected,
     NoQuestion,
     Overview,
     Progress,
     Question,
     Receipt,
+    Remark,
 )
-from coalface.service.desk.overview import expected_spending, overview_of, predictions
+from coalface.service.desk.overview import expected_spending, look_ahead, overview_of, predictions
 from coalface.service.desk.project_state import ProjectState
 from coalface.service.desk.queue import LEASE, MOST_HELD, QuestionQueue
-from coalface.service.desk.store import Row, Store
+from coalface.service.desk.reviews import Reviews
+from coalface.service.desk.shown import answer_of, message_of, question_of, remarks_of, with_alpha
+from coalface.service.desk.store import Store
 from coalface.service.desk.undo import Undo
 from coalface.service.project.exports import export
 from coalface.service.project.label_history import checked_change
+from coalface.service.project.lock import sole_use
 from coalface.service.project.project import Project
-from coalface.service.project.settings_file import SETTINGS
 from coalface.service.project.spending import Spent
 
 
@@ -57,29 +65,37 @@ class Desk:
     (True, None, 2)
     """
 
-    def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] | None = None) -> None:
         with ExitStack() as stack:
-            try:
-                stack.enter_context(exclusive(project.folder / SETTINGS, patience=0.5))
-            except FileBusyError:
-                raise FileBusyError(
-                    f"The project {project.folder} is already open in another process, a service or coalface label. "
-                    "Stop that one first."
-                ) from None
+            stack.enter_context(sole_use(project.folder))
             self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
-            self.state = ProjectState(project, self.store, clock)
+            self.state = ProjectState(project, self.store, clock or SteadyClock())
             self._closing = stack.pop_all()
         self._closed = False
         self._queue = QuestionQueue(self.state)
         self._answers = Answers(self.state, self._queue)
         self._undo = Undo(self.state, self._queue)
+        self._curation, self._reviews = Curation(self.state), Reviews(self.state)
+        self._queue.shorten_leases()
         self.state.release_trusted()  # if an earlier process ended before it could
 
     @property
     def project(self) -> Project:
         """The project with its labels as they are now."""
         return self.state.project
+
+    @property
+    def curation(self) -> Curation:
+        """What engineers and reviewers change without questions: the pool, and costs."""
+        _ = self._live
+        return self._curation
+
+    @property
+    def reviews(self) -> Reviews:
+        """What reviewers look up."""
+        _ = self._live
+        return self._reviews
 
     def close(self) -> None:
         """Save a snapshot and let other processes open the project; a second call does nothing."""
@@ -106,7 +122,7 @@ class Desk:
         checked_annotator(annotator)
         with self._live.lock:
             found = self._queue.lease(annotator, lasting, without, most_held)
-            return found if isinstance(found, NoQuestion) else self._question(found)
+            return found if isinstance(found, NoQuestion) else question_of(self._live, self._queue, found)
 
     def limit_run(self, budget: Mapping[str, float], *, priced: bool = False) -> None:
         """Spend at most so many "examples" and "costs", and so much "price", from now until the desk is closed.
@@ -127,8 +143,8 @@ class Desk:
                 "[budget] of project.toml, or for an LLM judge price_in and price_out."
             )
         with state.lock:
-            spent = state.counters.spent + limits.spent_on(*self.store.outstanding(state.clock()))
-            state.run_limits = limits.tightened(budget, spent)
+            spent = state.counters.spent + self._queue.outstanding(limits)
+            state.run_budget = limits.tightened(budget, spent).budget
 
     def displayed_labels(self, annotator: str, question_id: str, lease_id: str) -> list[str]:
         """The labels that a question under a lease of this annotator asks about."""
@@ -137,7 +153,12 @@ class Desk:
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
-        return [self._question(row) for row in self.store.held(annotator, self._live.clock())]
+        return [question_of(self._live, self._queue, row) for row in self.store.held(annotator, self._live.clock())]
+
+    def has_lease(self, lease_id: str, annotator: str) -> bool:
+        """Whether this annotator ever got this lease."""
+        event = self._live.log.named(f"lease:{lease_id}")
+        return event is not None and event.who == annotator
 
     def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
         """Extend a lease, also an expired one whose question is still free; the time at which it ends now."""
@@ -149,6 +170,45 @@ class Desk:
         """Give a question back unanswered; nothing happens if the lease is over."""
         with self._live.lock:
             self._answers.release(lease_id, annotator)
+
+    def skip(self, lease_id: str, annotator: str, note: str | None = None) -> None:
+        """Leave a question to other annotators, at no cost; this annotator does not get it again.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
+        ...     desk.skip(desk.lease("ada").lease_id, "ada")
+        ...     desk.lease("ada").reason, desk.lease("bob").example_id == desk.held("bob")[0].example_id
+        ...     desk.close()
+        ('skipped', True)
+        """
+        said = None if note is None else checked_note(note)
+        with self._live.lock:
+            self._answers.skip(lease_id, annotator, said)
+
+    def last_skip(self, annotator: str) -> int:
+        """The number of the event of this annotator's last skip that still holds; 0 if there is none."""
+        return max(self._live.latest_counters.remarks.skips_of(annotator), default=0)
+
+    def resume(self, annotator: str, *, last: bool = False) -> bool:
+        """Take back the last skip of an annotator, or all; whether there was one."""
+        with self._live.lock:
+            return self._answers.resume(annotator, last=last)
+
+    def flag(self, lease_id: str, annotator: str, note: str) -> None:
+        """Flag the example of a question for an engineer, with a note; it stays a question."""
+        said = checked_note(note)
+        with self._live.lock:
+            self._answers.flag(lease_id, annotator, said)
+
+    def resolve(self, flag: int, who: str | None = None) -> None:
+        """Record that an engineer has dealt with a flag."""
+        with self._live.lock:
+            found = self._live.counters.remarks.flags.get(flag)
+            if found is None:
+                raise UnknownIdError(f"There is no open flag {flag}.")
+            with self._live.recording() as record:
+                record.add(RESOLVED, {"flag": flag}, who, found.example)
 
     def judge(self, name: str, gate: float | None = None) -> None:
         """Say that an annotator is a program, to be checked against people on the examples that both see.
@@ -177,18 +237,21 @@ class Desk:
         seconds: float | None = None,
         note: str | None = None,
         price: float | None = None,
+        ahead: Collection[str] = (),
     ) -> Receipt:
         """Take the costs of some labels, None for "can't tell", which is also assumed for missing labels.
 
-        The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer.
+        The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer. ``ahead`` names
+        labels of ``Question.later`` that the annotator was asked about as well; other further labels are volunteered.
         If the question is for the true label, only "can't tell" can be answered here.
         """
         costs = {self._known(label): cost for label, cost in costs.items()}
         row = self.store.question(parsed_question(question_id)[0])
         if self.project.true_label or (row is not None and row.round.ask_truth):
-            _refuse_costs(self.project.scale.checked(costs))
+            refuse_costs(self.project.scale.checked(costs))
             return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
-        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price))
+        later = tuple(self._known(label) for label in ahead)
+        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price), ahead=later)
 
     def answer_truth(
         self,
@@ -214,7 +277,7 @@ class Desk:
         with self._live.lock:
             row = self._undo.undo(annotator, answer_id)
             self._live.release_trusted()
-            return None if row is None else self._question(row)
+            return None if row is None else question_of(self._live, self._queue, row)
 
     # -- labels ---------------------------------------------------------------------------------
 
@@ -242,7 +305,11 @@ class Desk:
 
     def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
         """An annotator's last answers, or the last ones before an answer, newest first."""
-        return [self._answered(event) for event in self._live.log.latest(annotator, ANSWERED, n, before)]
+        return [answer_of(self._live, event) for event in self._live.log.latest(annotator, ANSWERED, n, before)]
+
+    def remarks(self, n: int = 20) -> list[Remark]:
+        """The flags that engineers have not resolved, then the latest notes."""
+        return remarks_of(self._live, n)
 
     def progress(self, annotator: str | None = None) -> Progress:
         """What was asked so far, what may be spent, and one annotator's share of it."""
@@ -254,26 +321,31 @@ class Desk:
 
     def overview(self) -> Overview:
         """Everything the dashboard shows."""
-        with self._live.lock:
-            found = overview_of(self.project, self._live.model, self._live.counters, self.progress())
-            return replace(found, annotators=[self._with_alpha(row) for row in found.annotators])
+        state, progress = self._live, self.progress()
+        ahead = look_ahead(self.project, state.model.learner, state.counters, progress)  # others go on meanwhile
+        with state.lock:
+            found = overview_of(self.project, state.model, state.counters, progress, ahead)
+        return replace(found, annotators=[with_alpha(state, row) for row in found.annotators])
 
     def expected(self) -> Expected | None:
         """What the questions about the rest of the pool will take; None at its end."""
-        with self._live.lock:
-            return expected_spending(self.project, self._live.model.learner, self.progress())
+        state = self._live
+        return expected_spending(self.project, state.model.learner, self.progress(), state.latest_counters.decided)
 
     def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
         """The log after an event, in order."""
-        return [self._message(event) for event in self._live.log.page(after, limit)]
+        return [message_of(self.project, event) for event in self._live.log.page(after, limit)]
 
     def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """For each example the best label, and the predicted cost and range of each label."""
         return predictions(self.project, self._live.model.learner, examples)
 
-    def export(self, form: str) -> Iterator[bytes]:
-        """The answers as "jsonl", "csv" or "vw", or the "model"."""
-        return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form)
+    def export(self, form: str, top: int | None = None) -> Iterator[bytes]:
+        """The answers as "jsonl", "csv" or "vw", the "model", or the "predictions" for the whole pool.
+
+        ``top`` limits the predictions to so many examples, the most uncertain first.
+        """
+        return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form, top)
 
     def settle(self) -> None:
         """Wait until the model agrees with the log."""
@@ -292,10 +364,7 @@ class Desk:
 
     def _known(self, label: str) -> str:
         """The label, or the one that had this name when its question was displayed."""
-        found = label if label in self.project.labels else self.state.labels.name_now(label)
-        if found not in self.project.labels:
-            raise UnknownLabelError(label, self.project.labels)
-        return found
+        return self.state.known_label(label)
 
     def _take(
         self,
@@ -308,6 +377,7 @@ class Desk:
         *,
         whole: bool = False,
         truth: str | None = None,
+        ahead: tuple[str, ...] = (),
     ) -> Receipt:
         """Check an answer, take it and say what became of it."""
         given = Given(
@@ -319,67 +389,11 @@ class Desk:
             said=checked_said(*said),
             whole=whole,
             truth=truth,
+            ahead=ahead,
         )
         with self._live.lock:
             taken = self._answers.answer(given)
             self._live.release_trusted()
-            follow_up = None if taken.next is None else self._question(taken.next)
+            follow_up = None if taken.next is None else question_of(self._live, self._queue, taken.next)
         body = taken.event.body
         return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)
-
-    def _question(self, row: Row) -> Question:
-        asks_truth = self._queue.asks_truth(row.round)
-        labels = self.project.offered if asks_truth else self._queue.labels_asked(row)
-        return Question(
-            id=f"{row.number}.{row.step}",
-            example_id=self.project.pool.example_id(row.example),
-            content=self.project.pool.content(row.example),
-            labels=list(labels),
-            known=self._own_costs(row),
-            lease_id=row.lease or "",
-            expires_at=row.expires or 0.0,
-            ranges=dict(row.round.ranges),
-            reason=messages.reason_in_words(row.round),
-            true_label=asks_truth,
-        )
-
-    def _own_costs(self, row: Row) -> Costs:
-        """What the holder of a question answered before; the answers of others could bias the holder."""
-        own = replace(row.round, costs={}, unasked=(), by={})
-        for event in learned_answers(self.state.log.about(row.example), row.number) if row.round.costs else ():
-            if event.who == row.holder:
-                own = with_answer(own, event.body, event.who)
-        return {label: own.costs[label] for label in self.project.labels if label in own.costs}
-
-    def _with_alpha(self, row: AnnotatorRow) -> AnnotatorRow:
-        found = self._live.agreement(row.name)
-        known = math.isfinite(found.alpha)
-        return replace(row, alpha=Estimate(found.alpha, found.low, found.high, found.examples) if known else None)
-
-    def _answered(self, event: Event) -> Answered:
-        body = event.body
-        return Answered(
-            answer_id=str(event.id),
-            question_id=f"{body['question']}.{body['step']}",
-            example_id=self.project.pool.example_id(event.example or 0),
-            costs=body["costs"],
-            at=event.at,
-            late=body["late"],
-            undone=event.id in self.state.counters.undone,
-            note=body.get("note"),
-            content=self.project.pool.content(event.example or 0),
-        )
-
-    def _message(self, event: Event) -> messages.Event:
-        body: dict[str, Any] = dict(event.body)
-        if event.example is not None:
-            body["example_id"] = self.project.pool.example_id(event.example)
-        if event.seconds is not None:
-            body["seconds"] = event.seconds
-        return messages.Event(event.id, event.at, event.kind, event.who, body)
-
-
-def _refuse_costs(given: Costs) -> None:
-    for label, cost in given.items():
-        if cost is not None:
-            raise InputError(f"The question is for the true label, got the cost of {label!r}. Send the label instead.")

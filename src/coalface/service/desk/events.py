@@ -15,8 +15,12 @@ from coalface.service.desk import version_0_1
 
 PASSED, CLOSED, UNDONE, LABELS = "passed", "closed", "undone", "labels"  # the kinds that change the model
 ANSWERED, ASKED, LEASED, STOPPED, SNAPSHOT = "answered", "asked", "leased", "stopped", "snapshot"
+SKIPPED, RESUMED = "skipped", "resumed"  # a question left to other annotators; taken back
+FLAGGED, RESOLVED = "flagged", "resolved"  # a note for an engineer; dealt with
 JUDGE, HELD_BACK = "judge", "held-back"  # a program that is checked against people; an example not learned for now
-TEACHING = (PASSED, CLOSED, UNDONE, LABELS)
+ADDED, RETIRED, SETTLED = "added", "retired", "settled"  # examples come and go; costs given without a question
+TEACHING = (PASSED, CLOSED, UNDONE, LABELS, RETIRED, SETTLED)
+WITHDRAWING = (UNDONE, RETIRED, SETTLED)  # the kinds that can take back what the model has learned
 
 Decided = tuple[int, Round]  # the place of an example in the pool, and its round
 
@@ -49,6 +53,8 @@ def rounds_in(event: Event, labels: Sequence[str]) -> list[Decided]:
         if event.kind == CLOSED and event.example is not None:
             closed = version_0_1.closed_round(body, labels) if "answers" in body else Round.from_json(body)
             return [(event.example, closed)]
+        if event.kind == SETTLED and event.example is not None:
+            return [(event.example, Round.from_json(body))] if body.get("costs") and not body.get("confirms") else []
     except (KeyError, TypeError, ValueError) as problem:
         raise FileFormatError(
             f"Event {event.id} of the log is damaged ({problem}). Restore the database from a copy."
@@ -67,8 +73,33 @@ def change_in(event: Event) -> LabelChange:
 
 
 def undone_in(events: Iterable[Event]) -> set[int]:
-    """The numbers of "closed" events that were undone later."""
-    return {int(event.body["closed"]) for event in events if event.kind == UNDONE and event.body.get("closed")}
+    """The numbers of events whose answers the model does not know any more: undone, replaced or retired later.
+
+    >>> undone_in([Event("undone", 1.0, body={"closed": 7}), Event("retired", 2.0, body={"withdrawn": [3, 4]})])
+    {3, 4, 7}
+    """
+    found: set[int] = set()
+    for event in events:
+        found |= withdrawn_by(event)
+    return found
+
+
+def withdrawn_by(event: Event) -> set[int]:
+    """The numbers of the events that an event takes back."""
+    if event.kind not in WITHDRAWING:
+        return set()
+    one, several = event.body.get("closed"), event.body.get("withdrawn", ())
+    return {int(number) for number in ([one] if one else []) + list(several)}
+
+
+def retired_in(events: Iterable[Event]) -> set[int]:
+    """The examples that are retired after these events."""
+    found: set[int] = set()
+    for event in events:
+        if event.kind == RETIRED:
+            places = set(event.body["examples"])
+            found = found - places if event.body.get("back") else found | places
+    return found
 
 
 def _passed(body: dict[str, Any]) -> list[Round]:

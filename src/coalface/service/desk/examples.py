@@ -16,7 +16,7 @@ _MOST_SCANNED = 1024  # examples, so that other callers do not wait long
 
 @dataclass(frozen=True)
 class _Standing:
-    """The state of an example: undecided, open (in question), closed (answered and learned) or passed (not asked)."""
+    """The state of an example: undecided, open (in question), closed (learned), passed (not asked) or retired."""
 
     turn: int  # its place in the order of the pool, counted from 1
     id: str
@@ -37,23 +37,31 @@ class _Coming:
 def examples_after(state: ProjectState, turn: int, limit: int) -> list[_Standing]:
     """The examples after a place in the order of the pool."""
     with state.lock:
-        pool, counters = state.project.pool, state.counters
+        pool = state.project.pool
         places = np.asarray(pool.order[turn : turn + limit]).tolist()
-        in_question = state.store.in_question(places)
+        states = states_of(state, places)
+        return [_Standing(at, pool.example_id(place), states[place]) for at, place in enumerate(places, turn + 1)]
 
-        def of(turn: int, place: int) -> str:
-            if turn > counters.cursor:
-                return "undecided"
-            return "closed" if place in counters.closed else "open" if place in in_question else "passed"
 
-        return [_Standing(at, pool.example_id(place), of(at, place)) for at, place in enumerate(places, turn + 1)]
+def states_of(state: ProjectState, places: list[int]) -> dict[int, str]:
+    """The states of examples: retired, closed, undecided, open or passed."""
+    counters, pool, in_question = state.counters, state.project.pool, state.store.in_question(places)
+
+    def of(place: int) -> str:
+        if counters.is_known(place):
+            return "retired" if place in counters.retired else "closed"
+        if pool.turn(place) > counters.cursor:
+            return "undecided"
+        return "open" if place in in_question else "passed"
+
+    return {place: of(place) for place in places}
 
 
 def next_questions(state: ProjectState, n: int) -> list[_Coming]:
     """The next ``n`` questions; fewer if the pool or the budget ends, or after many examples without a question."""
     with state.lock:
         limits, counters, pool = state.project.limits, state.counters, state.project.pool
-        if limits.room(counters.spent + limits.spent_on(1, 0)) < 1:
+        if limits.room(counters.spent + limits.spent_on(1)) < 1:
             return []
         waiting = sorted(state.store.free(state.clock()), key=lambda row: (-row.step, row.number))
         found: dict[int, _Coming] = {}  # by example: each annotator gets one of several copies
@@ -61,8 +69,10 @@ def next_questions(state: ProjectState, n: int) -> list[_Coming]:
             asked = Round(0) if row.example in found else _as_of_now(state, row)
             if asked.ask and len(found) < n:
                 found[row.example] = _coming(state, row.example, asked)
-        for decided in scan(state.model.learner, pool, counters.cursor, n - len(found), _MOST_SCANNED):
-            found |= {example: _coming(state, example, one) for example, one in decided if one.ask}
+        lacking, price = n - len(found), state.project.asking_price
+        for decided in scan(state.model.learner, pool, counters.cursor, lacking, _MOST_SCANNED, price):
+            new = [pair for pair in decided if pair[1].ask and not counters.is_known(pair[0])]
+            found |= {example: _coming(state, example, one) for example, one in new}
         return list(found.values())
 
 
@@ -89,7 +99,7 @@ def _as_of_now(state: ProjectState, row: Row) -> Round:
     displayed = row.step > 0 or row.holder is not None or state.project.overlap > 1
     if displayed or row.decided == state.counters.learned:
         return without_labels(row.round, state.project.retired)
-    return decide_again(state.model.learner, state.project.pool, row)
+    return decide_again(state.model.learner, state.project.pool, row, state.project.asking_price)
 
 
 def _coming(state: ProjectState, example: int, asked: Round) -> _Coming:

@@ -37,13 +37,13 @@ def checked_gate(gate: float, overlap: float) -> float:
     return float(gate)
 
 
-def agreement_with_people(counters: Counters, name: str) -> Agreement:
+def agreement_with_people(counters: Counters, name: str, metric: str = "interval") -> Agreement:
     """How far an annotator agrees with the people who answered the same: alpha over costs, drawn by example."""
     units = counters.beside_people(name)
     values = np.full((len(units), max(map(len, units.values()), default=2)), np.nan)
     for row, costs in zip(values, units.values(), strict=True):
         row[: len(costs)] = costs
-    return agreement(values, np.array([example for example, _ in units], np.int64))
+    return agreement(values, np.array([example for example, _ in units], np.int64), metric)
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,16 @@ def judged(counters: Counters, name: str) -> Judged | None:
     return _judged(counters, name)
 
 
-def all_judged(project: Project, log: EventLog) -> list[Judged]:
-    """What a project's log says about everyone who answered, judges first; a service may run at the same time."""
+def counted_answers(project: Project, log: EventLog) -> Counters:
+    """The counters over a project's answers, without a desk: a service may run at the same time."""
     counters = Counters(project.labels, project.cost_bounds, project.limits)
     for event in log.read():
         counters.take_in([event], [[]])
+    return counters
+
+
+def all_judged(counters: Counters) -> list[Judged]:
+    """What is known about everyone who answered, judges first."""
     names = [name for name, worker in counters.workers.items() if worker.answers]
     return sorted((_judged(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
 

@@ -16,6 +16,7 @@ STOPPED = {
     "nothing-worth-asking": "Nothing is left that is worth asking.",
     "all-leased": "Other annotators hold every open question now.",
     "others-only": "The questions left are for other annotators: you have answered about these examples.",
+    "skipped": "The questions left are those that you skipped.",
     "looking": "The model is still looking for an example that is worth asking about.",
     "held-back": "The judge waits for people: let them answer the examples that it shares with them.",
     "too-many-held": "You hold too many questions. Answer or release some first.",
@@ -35,8 +36,9 @@ class Question:
     """What an annotator sees, less than a ``Round``: an example, the labels asked about, and their own answers.
 
     With ``true_label``, the question is which label is true. ``known`` has the costs that the same annotator gave
-    before. ``ranges`` (lowest and highest cost by label) and ``reason`` are for engineers only: they could bias an
-    annotator.
+    before. ``later`` are the labels that are asked about next, in order, each unless a cost at most this number is
+    known: an annotator who follows that rule answers about an example in one call. ``ranges`` (lowest and highest cost
+    by label) and ``reason`` are for engineers only: they could bias an annotator.
 
     >>> Question("q1", "mail-7", {"kind": "text", "text": "Where is my parcel?"}, ["billing"], {}, "l1", 600.0).known
     {}
@@ -52,6 +54,7 @@ class Question:
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     reason: str = ""
     true_label: bool = False
+    later: list[tuple[str, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,19 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """An annotator's note about an example; a ``flag`` waits until an engineer resolves it."""
+
+    id: int
+    at: float
+    who: str
+    example_id: str
+    note: str
+    flag: bool
+    content: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Answered:
     """One of an annotator's answers, as the annotator may see it and undo it."""
 
@@ -84,6 +100,8 @@ class Answered:
     undone: bool = False
     note: str | None = None
     content: dict[str, Any] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    truth: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,11 +159,12 @@ class AnnotatorRow:
     alpha: Estimate | None = None  # Krippendorff's alpha with people; n is the number of examples
     gate: float = 0.0  # alpha below which a judge's answers are held back; 0 if there is none
     held_back: int = 0  # examples that the model does not learn for now
+    costs_per_hour: float | None = None  # of the time spent on recent answers
 
 
 @dataclass(frozen=True)
 class LabelRow:
-    """One label: how often it was asked about, and its mean prediction and range over undecided examples."""
+    """One label: how often it was asked about, and its mean prediction and range over a sample of the pool."""
 
     label: str
     asked: int
@@ -154,6 +173,16 @@ class LabelRow:
     predicted: float
     highest: float
     contending: float  # share of these examples on which it can still be best
+    price: float | None = None  # of asking about it; None unless labels have prices of their own
+    spent: float | None = None  # what its costs have taken
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Whether to stop asking, None if that is unknown, and why."""
+
+    stop: bool | None
+    why: str
 
 
 @dataclass(frozen=True)
@@ -162,8 +191,8 @@ class Overview:
 
     progress: Progress
     pool: int
-    decided: int
-    passive_costs: int  # the number of costs if every label of the decided examples had been asked about
+    decided: int  # examples that are closed, passed or retired; not those with an open question
+    passive_costs: int  # the number of costs if every label of the examples asked about and passed had been asked
     test_cost: Estimate | None  # mean cost of the answers the model would have given before it learned each
     saving: Estimate | None  # the most that further questions could save per example
     contested: Estimate | None  # share of the undecided examples with a question
@@ -175,6 +204,13 @@ class Overview:
     history: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, test cost)
     problem: str | None = None  # why the model could not be rebuilt after an undo
     expected: Expected | None = None  # what is to come; None at the end of the pool
+    passed: int = 0  # examples that needed no question
+    sampled: int = 0  # examples that the rows of labels represent: undecided ones or, at the end, the last ones
+    finished: bool = False  # whether no example is undecided
+    progressive: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, mean cost of all predictions)
+    spending: list[tuple[float, int]] = field(default_factory=list)  # (time, costs asked)
+    pace: float | None = None  # costs per hour lately, all annotators together
+    advice: Advice = Advice(None, "")
 
 
 @dataclass(frozen=True)

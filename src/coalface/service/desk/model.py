@@ -2,9 +2,9 @@
 
 import logging
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from copy import copy
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from threading import Condition, RLock, Thread
 from typing import Any
@@ -14,7 +14,18 @@ import numpy as np
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.event_log import Event, EventLog
-from coalface.service.desk.events import LABELS, SNAPSHOT, TEACHING, UNDONE, Decided, change_in, rounds_in, undone_in
+from coalface.service.desk.events import (
+    LABELS,
+    SNAPSHOT,
+    TEACHING,
+    WITHDRAWING,
+    Decided,
+    change_in,
+    rounds_in,
+    undone_in,
+    withdrawn_by,
+)
+from coalface.service.project.growth import grown
 from coalface.service.project.pool import Pool
 from coalface.service.project.project import Project
 
@@ -26,11 +37,15 @@ def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> No
     """Let the learner learn rounds, in order."""
     remaining = iter(decided)
     while batch := list(islice(remaining, _BATCH)):
-        places, rounds = np.array([example for example, _ in batch], np.int64), [one for _, one in batch]
-        try:
-            learner.replay_rounds(rounds, pool.rows(places))
-        except UnknownLabelError as problem:
-            raise FileFormatError(f"The log has a label that the project lacks ({problem}). Add the label.") from None
+        for _, alike in groupby(batch, lambda pair: pair[1].late):  # late ones are learned in calls of their own
+            pairs = list(alike)
+            places = np.array([example for example, _ in pairs], np.int64)
+            try:
+                learner.replay_rounds([one for _, one in pairs], pool.rows(places))
+            except UnknownLabelError as problem:
+                raise FileFormatError(
+                    f"The log has a label that the project lacks ({problem}). Add the label."
+                ) from None
 
 
 class LiveModel:
@@ -50,6 +65,7 @@ class LiveModel:
         self.kept = (0, 0)  # the snapshot it began with: its last event, and its number of examples asked about
         self.problem: str | None = None
         with log.database.one_moment():
+            grown(project.pool, log)
             self.learner, self.last = self._newest()  # ``last`` is the last event that it has learned
 
     @property
@@ -68,9 +84,8 @@ class LiveModel:
             if event.id <= self.last:
                 return
             self.last = event.id
-            if event.kind == UNDONE:
-                if event.body.get("closed"):
-                    self.rebuild()
+            if withdrawn_by(event):
+                self.rebuild()
                 return
             try:
                 if event.kind == LABELS:
@@ -132,9 +147,8 @@ class LiveModel:
 
     def _built(self) -> bool:
         """Whether a new model replaced the old one; not if more was undone meanwhile."""
-        learner = self._project.new_learner()
         with self._log.database.one_moment():
-            last = self._fold(learner, 0)
+            learner, last = self._newest()
         with self._changed, self._log.database.one_moment():  # new events wait for the lock; they come after ``last``
             if self._stale(last):
                 return False
@@ -177,11 +191,18 @@ class LiveModel:
 
     def _stale(self, last: int) -> bool:
         """Whether something that a model knows up to this event was undone later."""
-        return any(closed <= last for closed in undone_in(self._log.read(last, kinds=[UNDONE])))
+        return any(closed <= last for closed in undone_in(self._log.read(last, kinds=WITHDRAWING)))
 
-    def _fold(self, learner: CoalClassifier, last: int) -> int:
-        """Teach all that the log has after an event; the last event."""
-        undone, waiting = undone_in(self._log.read(kinds=[UNDONE])), list[Decided]()
+    def trained_without(self, examples: Collection[int]) -> CoalClassifier:
+        """A learner that has learned all that the log has, except what it says about these examples."""
+        learner = self._project.new_learner()
+        with self._log.database.one_moment():
+            self._fold(learner, 0, examples)
+        return learner
+
+    def _fold(self, learner: CoalClassifier, last: int, without: Collection[int] = ()) -> int:
+        """Teach all that the log has after an event, ``without`` some examples; the last event."""
+        undone, waiting = undone_in(self._log.read(kinds=WITHDRAWING)), list[Decided]()
         for event in self._log.read(last, kinds=TEACHING):
             last = event.id
             if event.kind == LABELS or len(waiting) >= _BATCH:
@@ -190,7 +211,8 @@ class LiveModel:
             if event.kind == LABELS:
                 learner.change_labels(change_in(event))
             elif event.id not in undone:
-                waiting += rounds_in(event, self._project.first_labels)
+                found = rounds_in(event, self._project.first_labels)
+                waiting += [pair for pair in found if pair[0] not in without] if without else found
         teach(learner, self._project.pool, waiting)
         return last
 

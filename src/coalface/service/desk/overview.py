@@ -2,79 +2,121 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import vstack
 
 from coalface.data.costs import CostScale
 from coalface.data.dataset_fields import Examples, checked_examples
-from coalface.data.frames import listed
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import AUDIT
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.forecasting import Interval
 from coalface.rounds.queries import Queries
+from coalface.service.desk.advice import advice_on
 from coalface.service.desk.counters import Counters
-from coalface.service.desk.messages import Estimate, Expected, LabelRow, Overview, Progress
+from coalface.service.desk.messages import Advice, Estimate, Expected, LabelRow, Overview, Progress
 from coalface.service.desk.model import LiveModel
-from coalface.service.project.content_encoder import encoded
-from coalface.service.project.features import featurize
+from coalface.service.project.added_rows import rows_like
 from coalface.service.project.pool import Pool
 from coalface.service.project.project import Project
 from coalface.service.project.sources import content_of
+from coalface.service.project.spending import Spent
 
 _SAMPLE = 200  # undecided examples that represent the rest of the pool
 
 
-def overview_of(project: Project, model: LiveModel, counters: Counters, progress: Progress) -> Overview:
-    """The dashboard's numbers, from the counters and from the model's view of the next examples."""
-    learner, pool = model.learner, project.pool
+class Ahead(NamedTuple):
+    """The model's view of what is left: the next examples, what more questions could save, and what they will take."""
+
+    queries: Queries
+    sampled: int
+    left: int  # undecided examples in the sample; 0 if the pool is finished, whose last examples are the sample
+    saving: Estimate | None
+    expected: Expected | None
+    advice: Advice
+    round: int
+
+
+def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: Progress) -> Ahead:
+    """What takes time to compute; annotators must not wait for it, so the caller holds no lock."""
+    pool = project.pool
     rest = np.asarray(pool.order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
-    queries = learner.ask(pool.rows(rest), first_round=counters.cursor + 1) if len(rest) else None
-    saving = learner.saving_
+    rest = rest[[not counters.is_known(place) for place in rest.tolist()]]
+    sample = rest if len(rest) else np.asarray(pool.order[-_SAMPLE:], np.int64)  # a finished pool has its numbers, too
+    price = project.asking_price
+    queries = learner.ask(pool.rows(sample), first_round=counters.cursor + 1, asking_price=price)
+    estimated = learner.saving_
+    saving = None
+    if estimated is not None:
+        saving = Estimate(estimated.estimate, estimated.low, estimated.high, estimated.rounds)
+    expected = expected_spending(project, learner, progress, counters.decided)
+    advice = advice_on(saving, learner, project.cost_bounds, len(rest), expected)
+    return Ahead(queries, len(sample), len(rest), saving, expected, advice, learner.round_)
+
+
+def overview_of(project: Project, model: LiveModel, counters: Counters, progress: Progress, ahead: Ahead) -> Overview:
+    """The dashboard's numbers, from the counters and from the model's view of the next examples."""
     return Overview(
         progress=progress,
-        pool=len(pool),
-        decided=counters.cursor,
-        passive_costs=round(counters.cursor * project.overlap) * (1 if project.true_label else len(project.offered)),
+        pool=len(project.pool),
+        decided=counters.decided,
+        passive_costs=_passive_costs(project, progress.examples, counters.passed),
         test_cost=counters.test_cost(),
-        saving=None if saving is None else Estimate(saving.estimate, saving.low, saving.high, saving.rounds),
-        contested=None if queries is None else _contested(queries),
+        saving=ahead.saving,
+        contested=_contested(ahead.queries) if ahead.left else None,
         stopped=counters.stopped,
         rebuilding=model.rebuilding,
         problem=model.problem,
-        model=learner.round_ - 1,
+        model=ahead.round - 1,
         annotators=counters.annotators(),
-        labels=[_label_row(label, k, counters, queries) for k, label in enumerate(project.labels)],
+        labels=[_label_row(project, k, counters, ahead.queries) for k in range(len(project.labels))],
         history=counters.history[:],
-        expected=expected_spending(project, learner, progress),
+        expected=ahead.expected,
+        passed=counters.passed,
+        sampled=ahead.sampled,
+        finished=not ahead.left,
+        progressive=counters.progressive[:],
+        spending=counters.timeline.points,
+        pace=counters.timeline.pace,
+        advice=ahead.advice,
     )
 
 
-def expected_spending(project: Project, learner: CoalClassifier, progress: Progress) -> Expected | None:
-    """A forecast for the rest of the pool, all annotators together; None if nothing of the pool is left.
+def _passive_costs(project: Project, examples: int, passed: int) -> int:
+    """How many costs there are of the examples that annotators answered about, and of those that needed no question.
+
+    Examples whose question waits in the queue do not count: nothing was asked about them.
+    """
+    return round(examples + passed * project.overlap) * (1 if project.true_label else len(project.offered))
+
+
+def expected_spending(project: Project, learner: CoalClassifier, progress: Progress, decided: int) -> Expected | None:
+    """A forecast for the examples that are not decided, all annotators together; None if there are none.
 
     Questions that are open now count as asked about examples to come.
     """
-    left = len(project.pool) - (learner.round_ - 1)
+    left = len(project.pool) - decided
     if left <= 0:
         return None
-    forecast, limits, times = learner.forecast(left), project.limits, project.overlap
+    limits, times, spent = project.limits, project.overlap, Spent(progress.examples, progress.costs, progress.price)
+    prices = {"price": limits.price_per_cost, "price_per_example": limits.price_per_example} if limits.by_label else {}
+    forecast = learner.forecast(left, **prices)
     examples = forecast.examples.times(times)
     costs = examples if project.true_label else forecast.costs.times(times)
-    for name, most in limits.budget.items():
-        room = max(most - getattr(progress, name), 0.0)
-        if name == "examples":
-            examples = examples.at_most(room)
-        if name == "costs":
-            costs = costs.at_most(room)
+    if limits.examples is not None:
+        examples = examples.at_most(max(limits.examples - spent.examples, 0.0))
+    room = max(limits.room(spent), 0.0)
+    examples, costs = examples.at_most(room), costs.at_most(room)  # an example that is asked about takes a cost
     if not limits.has_prices:
         return Expected(examples, costs)
     pairs = zip(examples, costs, strict=True)
-    price = Interval(*(limits.price_per_example * seen + limits.price_per_cost * paid for seen, paid in pairs))
-    room = math.inf if limits.price is None else max(limits.price - progress.price, 0.0)
-    return Expected(examples, costs, price.at_most(room))
+    price = Interval(*(limits.price_per_example * seen + limits.dearest_cost * paid for seen, paid in pairs))
+    if forecast.money is not None:  # that was the price if all costs were of the dearest label
+        price = Interval(*map(min, price, forecast.money.times(times)))
+    left_over = math.inf if limits.price is None else max(limits.price - spent.price, 0.0)
+    return Expected(examples, costs, price.at_most(left_over))
 
 
 def _contested(queries: Queries) -> Estimate:
@@ -86,11 +128,10 @@ def _contested(queries: Queries) -> Estimate:
     return Estimate(share, max(middle - half, 0.0), min(middle + half, 1.0), n)
 
 
-def _label_row(label: str, k: int, counters: Counters, queries: Queries | None) -> LabelRow:
+def _label_row(project: Project, k: int, counters: Counters, queries: Queries) -> LabelRow:
+    label, priced = project.labels[k], project.limits.by_label
     count, total = counters.known.get(label, [0, 0.0])
     mean = total / count if count else None
-    if queries is None:
-        return LabelRow(label, counters.asked.get(label, 0), mean, 0.0, 0.0, 0.0, 0.0)
     lowest, highest = queries.ranges.lowest, queries.ranges.highest
     guaranteed = highest.min(axis=1)
     return LabelRow(
@@ -101,6 +142,8 @@ def _label_row(label: str, k: int, counters: Counters, queries: Queries | None) 
         predicted=float(queries.shown_costs[:, k].mean()),
         highest=float(highest[:, k].mean()),
         contending=float((lowest[:, k] <= guaranteed).mean()),
+        price=project.limits.cost_price(label) if priced else None,
+        spent=counters.booked.get(label, 0.0) if priced else None,
     )
 
 
@@ -132,7 +175,8 @@ def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples
     if of_pool.all():
         return known
     others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
-    new = _given_rows(pool, others) if pool.given_vectors or pool.kind == "image" else _new_rows(pool, others)
+    given = pool.given_vectors or pool.kind == "image"
+    new = _given_rows(pool, others) if given else _made_rows(pool, others)
     order = np.empty(len(examples), np.int64)
     order[of_pool], order[~of_pool] = np.arange(known.shape[0]), known.shape[0] + np.arange(new.shape[0])
     rows: Examples = vstack([known, new], format="csr")[order]
@@ -156,16 +200,6 @@ def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
     return X
 
 
-def _new_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
-    """Examples like those of the pool, made into features in the same way."""
-    contents = [content_of(example, pool.columns)[1] for example in examples]
-    fields = pool.fields
-    for content in contents:
-        unknown = [field for field in content.get("cells", {}) if fields is not None and field not in fields]
-        if content["kind"] != pool.kind or unknown:
-            have = [(*pool.columns.text, pool.kind)[0]] * (pool.kind != "table") + sorted(fields or ())
-            raise InputError(
-                f"An example must have the fields of the project's examples, {listed(have)}, got "
-                f"{shortened({name: value for name, value in content.items() if name != 'kind'})}. Correct its keys."
-            )
-    return featurize(contents, pool.folder) if pool.encoder is None else encoded(pool.encoder, contents, pool.columns)
+def _made_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
+    """Examples as ``init`` reads them."""
+    return rows_like(pool, [content_of(example, pool.columns)[1] for example in examples])

@@ -5,7 +5,7 @@ in the events in the order of the log. After an error on the way, the outcome is
 log first.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import RLock
@@ -14,13 +14,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from coalface.data.agreement import Agreement
+from coalface.errors import LostDatabaseError, UnknownLabelError
 from coalface.rounds.event_log import Event
+from coalface.rounds.round import Round
+from coalface.rounds.sql_engines import without_password
 from coalface.service.desk.counters import Counters
-from coalface.service.desk.events import CLOSED, HELD_BACK, PASSED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.service.desk.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
 from coalface.service.desk.gates import Gates
 from coalface.service.desk.model import LiveModel
 from coalface.service.desk.snapshots import Snapshots
 from coalface.service.desk.store import Row, Store
+from coalface.service.project.growth import follow
 from coalface.service.project.label_history import LabelHistory
 from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
@@ -37,6 +41,7 @@ class Recording:
     connection: sa.Connection
     now: float
     closed: Mapping[int, int]  # example -> the event that closed it
+    retired: Collection[int] = ()  # examples
     untrusted: frozenset[str] = frozenset()  # judges whose answers the model does not learn for now
     events: list[Event] = field(default_factory=list)
     rounds: list[list[Decided]] = field(default_factory=list)  # what each event teaches
@@ -84,9 +89,31 @@ class Recording:
         self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
         self.rounds.append([(row.example, row.round)])
 
+    def settle(self, event: Event, settled: Round) -> None:
+        """Add an event that gives costs without a question; the model learns them if they are new to it."""
+        self.events.append(event)
+        self.rounds.append([(event.example or 0, settled)] if settled.costs and "confirms" not in event.body else [])
+
+    def repeat(self, event: Event) -> None:
+        """Let the model learn again what an event taught that was taken back since."""
+        body = {name: value for name, value in event.body.items() if name != "closed"}
+        again = replace(event, at=self.now, ref=None, id=0, body=body)
+        self.events.append(again)
+        self.rounds.append(rounds_in(again, ()))
+
     def is_closed(self, example: int) -> bool:
-        """Whether the model learns an example, from the log or from this transaction."""
-        return example in self.closed or any(event.kind == CLOSED and event.example == example for event in self.events)
+        """Whether the model learns an example, from the log or from this transaction, or never will: it is retired."""
+        if example in self.closed or example in self.retired:
+            return True
+        return any(event.kind in (CLOSED, SETTLED) and event.example == example for event in self.events)
+
+    def settles(self, example: int) -> bool:
+        """Whether this transaction gives costs of an example."""
+        return any(event.kind == SETTLED and event.example == example for event in self.events)
+
+    def has(self, ref: str) -> bool:
+        """Whether this transaction has an event of this name."""
+        return any(event.ref == ref for event in self.events)
 
 
 class ProjectState:
@@ -98,12 +125,13 @@ class ProjectState:
         self.log.as_now = lambda event: self.labels.as_now(event)
         self.lock = RLock()
         self._counters, self._last = self._no_counts(), 0
-        self.run_limits = project.limits  # those of the project, or less: see ``Desk.limit_run``
+        self.run_budget: dict[str, float] = {}  # what this process may spend: see ``Desk.limit_run``
         self._stale = True  # the log may have events that were not taken in
         self._gates = Gates()
         with opening(project.address):
             self._model = LiveModel(project, self.log)
             self.catch_up()
+        self.project.limits.check_labels(self.project.offered)
         self._snapshots = Snapshots(project.folder, self._model, self._record_snapshot)
 
     @property
@@ -112,21 +140,22 @@ class ProjectState:
         self.catch_up()
         return self._counters
 
+    def known_label(self, label: str) -> str:
+        """The label, or the one that had this name when its question was displayed."""
+        found = label if label in self.project.labels else self.labels.name_now(label)
+        if found not in self.project.labels:
+            raise UnknownLabelError(label, self.project.labels)
+        return found
+
     @property
     def limits(self) -> Limits:
-        """What may be spent now. A cost counts at the price of the dearest one so far, if that is not the usual."""
-        return self._at_dearest(self.run_limits)
+        """What may be spent now. If a program has charged more than the usual price, all costs count as that dear."""
+        return replace(self.project_limits, **self.run_budget)
 
     @property
     def project_limits(self) -> Limits:
         """What may be spent in all runs."""
-        return self._at_dearest(self.project.limits)
-
-    def _at_dearest(self, limits: Limits) -> Limits:
-        dearest = self.counters.dearest
-        if limits.price is None or dearest <= limits.price_per_cost:
-            return limits
-        return replace(limits, price_per_cost=dearest)
+        return self.project.limits.raised(self.counters.excess)
 
     @property
     def latest_counters(self) -> Counters:
@@ -166,6 +195,11 @@ class ProjectState:
         self.catch_up()
         return self._model
 
+    @property
+    def newest_model(self) -> LiveModel:
+        """The model, which may be a moment behind the log, without blocking."""
+        return self._model
+
     @contextmanager
     def recording(self) -> Iterator[Recording]:
         """A transaction; after the commit, the counters and the model take in its events."""
@@ -174,9 +208,11 @@ class ProjectState:
             try:
                 with self.store.database.writing() as connection:
                     untrusted = self._gates.closed(self._counters)
-                    record = Recording(self.store, connection, self.clock(), self._counters.closed, untrusted)
+                    counters, now = self._counters, self.clock()
+                    record = Recording(self.store, connection, now, counters.closed, counters.retired, untrusted)
                     yield record
                     record.events = self.log.extend(connection, record.events)  # which numbers them
+                    self._refuse_past(record.events[0].id - 1 if record.events else self._last)
                 self._take_in(record.events, record.rounds)
             except BaseException:
                 self._stale = True
@@ -187,12 +223,22 @@ class ProjectState:
         """Take in what the log has more; most often that is nothing."""
         if self._stale:
             with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
+                self._refuse_past(self.log.last())
                 self._replay()
                 self._stale = False
 
+    def _refuse_past(self, last: int) -> None:
+        """Refuse a log that ends before what was taken in: an older copy has replaced it."""
+        if last < self._last:
+            raise LostDatabaseError(
+                f"The database {without_password(self.project.address)} has fewer events than before ({last}, not "
+                f"{self._last}): an older copy has replaced it, and what was sent last is not stored. Start again."
+            )
+
     def close(self) -> None:
-        """Write a last snapshot."""
-        self._snapshots.close()
+        """Write a last snapshot, unless the database that would record it is lost."""
+        if not self.store.database.file.is_lost:
+            self._snapshots.close()
         self._model.close()
 
     def _replay(self) -> None:
@@ -201,6 +247,7 @@ class ProjectState:
 
     def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         try:
+            follow(self.project.pool, events)
             self._counters.take_in(events, rounds)
             self._model.take_in(events, rounds)
             labels = self.labels.with_events(events)

@@ -1,5 +1,6 @@
 """The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
 
+import math
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,12 +11,13 @@ import numpy as np
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.round import Round
 from coalface.service.desk.events import ASKED, LEASED, STOPPED, Decided
+from coalface.service.desk.gold import GoldQuestions
 from coalface.service.desk.messages import NoQuestion, reason_in_words
 from coalface.service.desk.project_state import ProjectState, Recording
 from coalface.service.desk.store import Row
 from coalface.service.project.label_history import round_renamed
 from coalface.service.project.pool import Pool
-from coalface.service.project.spending import Spent
+from coalface.service.project.spending import Limits, Spent
 
 LEASE = 600.0  # seconds
 MOST_HELD = 32  # questions that one annotator may hold at once, so that some are left for others
@@ -26,16 +28,19 @@ _MOST_AWAITED = 30  # examples of an untrusted judge that wait for people, so th
 _FINAL = ("budget-spent", "nothing-worth-asking")  # reasons that the log records
 
 
-def scan(learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int) -> Iterator[list[Decided]]:
+def scan(
+    learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int, price: Sequence[float] | None = None
+) -> Iterator[list[Decided]]:
     """Examples with their rounds in the order of the pool, in batches, from a place on.
 
     It ends after ``wanted`` examples with questions, or after ``most`` examples. Each example is decided at the round
-    that its place gives, so its random draws do not depend on what was learned before.
+    that its place gives, so its random draws do not depend on what was learned before. ``price`` is that of a question
+    about each label.
     """
     size, stop = _FIRST_BATCH, min(start + most, len(pool))
     while wanted > 0 and start < stop:
         places = np.asarray(pool.order[start : min(start + size, stop)], np.int64)
-        queries = learner.ask(pool.rows(places), first_round=start + 1)
+        queries = learner.ask(pool.rows(places), first_round=start + 1, asking_price=price)
         asked = np.flatnonzero(queries.mask.any(axis=1))
         n = int(asked[wanted - 1]) + 1 if len(asked) >= wanted else len(places)  # later ones wait for a newer model
         yield [(place, queries.round(i)) for i, place in enumerate(places[:n].tolist())]
@@ -44,9 +49,10 @@ def scan(learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int
         size = min(2 * size, _LARGEST_BATCH)
 
 
-def decide_again(learner: CoalClassifier, pool: Pool, row: Row) -> Round:
+def decide_again(learner: CoalClassifier, pool: Pool, row: Row, price: Sequence[float] | None = None) -> Round:
     """The round of a question that was never displayed, as the model decides it now."""
-    return learner.ask(pool.rows(np.array([row.example])), first_round=row.round.number).round(0)
+    rows = pool.rows(np.array([row.example]))
+    return learner.ask(rows, first_round=row.round.number, asking_price=price).round(0)
 
 
 def without_labels(asked: Round, labels: Sequence[str]) -> Round:
@@ -68,6 +74,7 @@ class QuestionQueue:
 
     def __init__(self, state: ProjectState) -> None:
         self._state = state
+        self._gold = GoldQuestions(state, self)
 
     def lease(
         self, annotator: str, lasting: float, without: Collection[int] = (), most_held: float = MOST_HELD
@@ -81,9 +88,10 @@ class QuestionQueue:
             return NoQuestion("too-many-held")
         if annotator in self._state.untrusted and store.n_awaited(annotator) >= _MOST_AWAITED:
             return NoQuestion("held-back")
-        row = self._take(annotator, lasting, without)
+        unwanted = {*without, *self._state.counters.remarks.skipped_by(annotator)}
+        row = self._gold.take(annotator, lasting) or self._take(annotator, lasting, unwanted)
         while row is None and self._may_open() and self._open_more():
-            row = self._take(annotator, lasting, without)
+            row = self._take(annotator, lasting, unwanted)
         if row is None:
             return NoQuestion(self._why_none(annotator, without))
         now = self._state.clock()
@@ -91,9 +99,46 @@ class QuestionQueue:
             self._open_more()
         return row
 
+    def shorten_leases(self) -> None:
+        """End no lease later than if it had begun now: the time of day may have been set back since it did."""
+        state, now = self._state, self._state.clock()
+        with state.lock:
+            for row in state.store.leased(now):
+                lease = state.log.named(f"lease:{row.lease}")
+                latest = now + max(LEASE, 0.0 if lease is None else float(lease.body.get("ttl", 0.0)))
+                if row.expires is not None and row.expires > latest:
+                    with state.recording() as record:
+                        state.store.change(record.connection, row.number, expires=latest)
+
     def labels_asked(self, row: Row) -> list[str]:
         """The labels asked about now, in the order of the project."""
-        return self.in_project_order(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
+        return self.in_project_order(self._in_order_of_asking(row))
+
+    def _in_order_of_asking(self, row: Row) -> tuple[str, ...]:
+        """The labels asked about now, those that the budget is spent on first in front."""
+        return tuple(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
+
+    def n_affordable(self, row: Row, limits: Limits, spent: Spent) -> int:
+        """How many of the labels of a question fit into the limits after this spending."""
+        return limits.n_fitting(spent + limits.spent_on(int(row.step == 0)), self._in_order_of_asking(row))
+
+    def later(self, row: Row) -> list[tuple[str, float]]:
+        """The labels that follow those asked about now, each with the cost that, once known, makes it needless.
+
+        An answer may give them in the same call. There are none beyond the budget.
+        """
+        now, scale = self.labels_asked(row), self._state.project.scale
+        pending = without_labels(row.round, self._state.project.retired)
+        if {*now} != {*pending.next_labels(scale.bounds)}:
+            return []  # the budget ends here
+        known = min(scale.shares([cost for cost in pending.costs.values() if cost is not None]), default=math.inf)
+        later = [label for label in pending.ask if label not in now and label not in pending.costs]
+        lows = [pending.ranges[label][0] for label in later]
+        pairs = zip(later, lows, scale.shares(lows), strict=True)
+        waiting = [(label, low) for label, low, share in pairs if share < known]  # the others are settled
+        if not self._state.limits.budget:
+            return waiting
+        return waiting[: self._state.limits.n_fitting(self.committed(), [label for label, _ in waiting])]
 
     def asks_truth(self, one: Round) -> bool:
         """Whether a question asks for the true label: always in some projects, else where the learner decides so."""
@@ -108,7 +153,15 @@ class QuestionQueue:
         state, limits = self._state, self._state.limits
         if not limits.budget:
             return state.counters.spent
-        return state.counters.spent + limits.spent_on(*state.store.outstanding(state.clock(), without))
+        return state.counters.spent + self.outstanding(limits, without)
+
+    def outstanding(self, limits: Limits, without: int | None = None) -> Spent:
+        """What the holders of leases may still spend; ``without`` leaves out a question."""
+        store, now = self._state.store, self._state.clock()
+        if not limits.by_label:
+            return limits.spent_on(*store.outstanding(now, without))
+        held = (row for row in store.leased(now) if row.number != without)
+        return sum((limits.spent_on(int(row.step == 0), self._in_order_of_asking(row)) for row in held), Spent())
 
     def record_lease(self, record: Recording, row: Row, lasting: float) -> None:
         """Record who holds a question, what it asks and until when."""
@@ -121,39 +174,48 @@ class QuestionQueue:
     def _take(self, annotator: str, lasting: float, without: Collection[int]) -> Row | None:
         store, limits = self._state.store, self._state.limits
         spent = self.committed()
-        room_to_open, room_to_go_on = limits.room(spent + limits.spent_on(1, 0)), limits.room(spent)
-        if room_to_go_on < 1:
+        if limits.room(spent) < 1:
             return None
+        new, too_dear = limits.room(spent + limits.spent_on(1)) >= 1, set[int]()
         with self._state.recording() as record:
             while True:
                 lease, until = secrets.token_urlsafe(12), record.now + lasting
-                new, judges = room_to_open >= 1, self._state.counters.judges
+                judges, others = self._state.counters.judges, {*without, *too_dear}
                 row = store.take(
-                    record.connection, annotator, lease, record.now, until, new=new, without=without, judges=judges
+                    record.connection, annotator, lease, record.now, until, new=new, without=others, judges=judges
                 )
                 if row is None:
                     return None
                 row = self._as_of_now(record, row)
                 if row is None:
                     continue  # the example was passed; try the next question
-                room = room_to_go_on if row.step else room_to_open
-                if room < row.asking:
-                    row = replace(row, asking=int(room))
-                    store.change(record.connection, row.number, asking=row.asking)
                 if row.previous is not None:
                     record.add("expired", {"question": row.number, "step": row.step}, row.previous, row.example)
+                asking = self.n_affordable(row, limits, spent)
+                if asking < 1:  # other labels may be cheaper
+                    too_dear.add(row.number)
+                    store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+                    continue
+                if asking < row.asking:
+                    row = replace(row, asking=asking)
+                    store.change(record.connection, row.number, asking=asking)
                 self.record_lease(record, row, lasting)
                 return row
 
     def _as_of_now(self, record: Recording, row: Row) -> Row | None:
         """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
         state = self._state
+        if row.example in state.counters.review.gold:
+            return self._without_retired(record, row)
+        if row.example in state.counters.settled or row.example in state.counters.retired:
+            self._drop(record, row)
+            return None
         displayed = row.step > 0 or row.previous is not None
         if displayed or row.decided == state.counters.learned:
             return self._without_retired(record, row)
         if state.project.overlap > 1 and state.store.copies(row):
             return self._without_retired(record, row)  # all copies ask the same
-        found = decide_again(state.model.learner, state.project.pool, row)
+        found = decide_again(state.model.learner, state.project.pool, row, state.project.asking_price)
         if not found.ask:
             state.store.remove(record.connection, [row.number])
             record.pass_over([(row.example, found)])
@@ -161,6 +223,13 @@ class QuestionQueue:
         row = replace(row, round=found, asking=self._n_first(found), decided=state.counters.learned)
         state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
         return row
+
+    def _drop(self, record: Recording, row: Row) -> None:
+        """Ask no more about an example whose costs were given without a question, or that is retired."""
+        if row.step == 0:
+            self._state.store.remove(record.connection, [row.number])
+        else:
+            self._state.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
 
     def _without_retired(self, record: Recording, row: Row) -> Row | None:
         """The question without retired labels; None, and it is closed or passed, if it has no others."""
@@ -199,12 +268,13 @@ class QuestionQueue:
         state, now, found = self._state, self._state.clock(), False
         lacking = min(self._wanted(now) - state.store.n_free(now), _MOST_OPENED)
         wanted = max(1, int(lacking // state.project.overlap))
-        learner, pool = state.model.learner, state.project.pool
-        for decided in scan(learner, pool, state.counters.cursor, wanted, _MOST_SCANNED):
-            asked = [(example, one) for example, one in decided if one.ask]
+        learner, pool, price = state.model.learner, state.project.pool, state.project.asking_price
+        for decided in scan(learner, pool, state.counters.cursor, wanted, _MOST_SCANNED, price):
+            is_known = state.counters.is_known  # settled or retired before its turn came
+            asked = [(example, one) for example, one in decided if one.ask and not is_known(example)]
             found = found or bool(asked)
             with state.recording() as record:
-                passed = [(example, one) for example, one in decided if not one.ask]
+                passed = [(example, one) for example, one in decided if not one.ask and not is_known(example)]
                 record.pass_over(passed, cursor=decided[-1][1].number)
                 for example, one in asked:
                     body = {"labels": list(one.ask), "audits": dict(one.propensity), "reason": reason_in_words(one)}
@@ -235,8 +305,18 @@ class QuestionQueue:
 
     def _may_open(self) -> bool:
         """Whether the budget allows for another example."""
-        limits = self._state.limits
-        return limits.room(self.committed() + limits.spent_on(1, 0)) >= 1
+        return self._affords_one(self._state.limits, self.committed())
+
+    def _affords_one(self, limits: Limits, spent: Spent) -> bool:
+        """Whether the limits allow for a question about a new example after this spending.
+
+        If labels have prices, that is one of the questions that wait. So an expensive question ends the project, and
+        the rest of the pool is not searched for cheaper ones.
+        """
+        if limits.room(spent + limits.spent_on(1)) < 1:
+            return False
+        waiting = self._state.store.free(self._state.clock()) if limits.by_label else []
+        return not waiting or any(self.n_affordable(row, limits, spent) for row in waiting)
 
     def _why_none(self, annotator: str, without: Collection[int]) -> str:
         """Why there is no question; the log records a final reason."""
@@ -253,21 +333,25 @@ class QuestionQueue:
         more = state.counters.cursor < len(state.project.pool)
         if not more and not state.store.n_open():
             return "nothing-worth-asking"
-        if limits.room(state.counters.spent + limits.spent_on(1, 0)) < 1:
-            whole = state.project_limits
-            return "run-limit" if whole.room(state.counters.spent + whole.spent_on(1, 0)) >= 1 else "budget-spent"
+        if not self._affords_one(limits, state.counters.spent):
+            whole = self._affords_one(state.project_limits, state.counters.spent)
+            return "run-limit" if whole else "budget-spent"
         if more and self._may_open():
             return "looking"
-        if more or state.store.n_open(annotator, without, state.counters.judges):
+        skipped = state.counters.remarks.skipped_by(annotator)
+        if more or state.store.n_open(annotator, {*without, *skipped}, state.counters.judges):
             return "all-leased"
+        if skipped and state.store.n_open(annotator, without, state.counters.judges):
+            return "skipped"
         return "unanswerable" if without else "others-only"
 
     def _close_half_finished(self) -> None:
         """Close the questions whose follow-ups the budget cannot pay for; the model learns their answers so far."""
         state = self._state
-        if state.project_limits.room(state.counters.spent) >= 1:
-            return
+        limits, spent = state.project_limits, state.counters.spent
         with state.recording() as record:
             for row in state.store.half_finished(record.now):
+                if self.n_affordable(row, limits, spent):
+                    continue
                 closed = replace(row, open=False, asking=0, lease=None, expires=None)
                 record.save(closed, closed.round.to_json())

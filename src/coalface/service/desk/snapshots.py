@@ -41,6 +41,7 @@ class Snapshots:
             if last == self._last:
                 return None
             path = self._folder / f"snapshot-{last}-{secrets.token_hex(4)}.coalface"
+            path.touch(mode=0o600)  # the file that replaces it keeps these permissions: it was learned from answers
             learner.save(path)
             self._record({"event": last, "round": learner.round_, "file": path.name})
             self._last = last

@@ -1,27 +1,27 @@
-"""The tables of a project beside its log: the questions with their leases, and the annotators' tokens.
+"""The table of a project's questions beside its log; ``access`` has those of tokens and sessions.
 
 The log records what happened. The table of questions holds the present state of each question and changes in the same
 transactions. One statement leases a question: it finds a free one, checks that an old lease has expired, and takes it.
 """
 
-import hashlib
 import json
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from coalface.errors import ConflictError, FileFormatError, UnknownIdError
+from coalface.errors import FileFormatError
 from coalface.rounds.database import BIG, Database, sql_step
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round
 from coalface.service.desk import version_0_1
+from coalface.service.desk.access import AccessTables
 from coalface.service.project import ownership
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 _events = sa.table("events", sa.column("example"), sa.column("kind"), sa.column("who"))  # the log's table, read only
 
+_MOST_NAMED = 1000  # numbers in one statement; databases have a limit
 _metadata = sa.MetaData()
 _questions = sa.Table(
     "questions",
@@ -42,14 +42,6 @@ _questions = sa.Table(
     sa.Index("questions_open", "open", "number"),
     sqlite_autoincrement=True,
 )
-_tokens = sa.Table(
-    "tokens",
-    _metadata,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False, unique=True),
-    sa.Column("created", sa.Double, nullable=False),
-)
 STEPS = (
     sql_step(
         "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
@@ -69,6 +61,10 @@ STEPS = (
         "ALTER TABLE questions DROP COLUMN turn",
         "ALTER TABLE questions DROP COLUMN plan",
         "ALTER TABLE questions DROP COLUMN known",
+    ),
+    sql_step(
+        "CREATE TABLE sessions (digest TEXT PRIMARY KEY NOT NULL, token TEXT NOT NULL, "
+        "expires DOUBLE PRECISION NOT NULL)"
     ),
 )
 _q = _questions.c
@@ -121,7 +117,7 @@ class _Situation(NamedTuple):
     row: Row | None
 
 
-class Store:
+class Store(AccessTables):
     """The database of a project with these labels: its log, questions and tokens.
 
     >>> from tempfile import TemporaryDirectory
@@ -153,8 +149,19 @@ class Store:
     def add(self, connection: sa.Connection, rows: Iterable[Row]) -> None:
         """Add questions; a question that has a number keeps it."""
         listed = [_columns(row) for row in rows]
-        if listed:
-            connection.execute(_questions.insert(), listed)
+        try:
+            if listed:
+                connection.execute(_questions.insert(), listed)
+        except sa.exc.IntegrityError:
+            raise FileFormatError(
+                "The project has a question about this example already: its log and its questions do not fit. "
+                "Restore the project from a copy."
+            ) from None
+
+    def insert(self, connection: sa.Connection, row: Row) -> Row:
+        """Add one question; the row with its number."""
+        number = connection.execute(_questions.insert().returning(_q.number), [_columns(row)]).scalar_one()
+        return replace(row, number=number)
 
     def question(self, number: int) -> Row | None:
         """The question of this number; None if there is none, or if it was removed unanswered."""
@@ -177,15 +184,29 @@ class Store:
         with self.database.reading() as connection:
             return [self._row(row) for row in connection.execute(query)]
 
+    def about(self, example: int) -> list[Row]:
+        """All copies of the question about an example, in order."""
+        return self.rows(_q.example == example)
+
+    def open_about(self, example: int) -> list[Row]:
+        """The open copies of the question about an example, in order."""
+        return self.rows(_q.example == example, _q.open)
+
     def in_question(self, examples: list[int]) -> set[int]:
         """Those of these examples that have an open question."""
-        query = sa.select(_q.example).where(_q.open, _q.example.in_(examples))
+        query = sa.select(_q.example).where(_q.open)
+        if len(examples) <= _MOST_NAMED:
+            query = query.where(_q.example.in_(examples))
         with self.database.reading() as connection:
-            return set(connection.execute(query).scalars())
+            return set(connection.execute(query).scalars()).intersection(examples)
 
     def free(self, now: float) -> list[Row]:
         """Open questions without a lease."""
         return self.rows(_q.open, _unleased(now))
+
+    def leased(self, now: float) -> list[Row]:
+        """Open questions with a lease."""
+        return self.rows(_q.open, ~_unleased(now))
 
     def half_finished(self, now: float) -> list[Row]:
         """Open questions with some answers and without a lease."""
@@ -285,36 +306,6 @@ class Store:
             query = sa.select(sa.func.count()).select_from(_questions).where(*conditions)
             return int(connection.execute(query).scalar_one())
 
-    # -- tokens ----------------------------------------------------------------------------------
-
-    def holder_of(self, token: str) -> tuple[str, str] | None:
-        """The name and role of the person with this token."""
-        query = sa.select(_tokens.c.name, _tokens.c.role).where(_tokens.c.digest == _digest(token))
-        with self.database.reading() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else (row.name, row.role)
-
-    def add_token(self, name: str, role: str, token: str) -> None:
-        """Add a person's token, of which only the digest is stored; a name has one token."""
-        digest = _digest(token)
-        try:
-            with self.database.writing() as connection:
-                connection.execute(_tokens.insert().values(name=name, role=role, digest=digest, created=time.time()))
-        except sa.exc.IntegrityError:
-            raise ConflictError(f"There is a token for {name!r} already. Remove it first.") from None
-
-    def tokens(self) -> list[tuple[str, str, str, float]]:
-        """Name, role, digest and time of all tokens."""
-        with self.database.reading() as connection:
-            rows = connection.execute(_tokens.select().order_by(_tokens.c.name))
-            return [(row.name, row.role, row.digest, row.created) for row in rows]
-
-    def remove_token(self, name: str) -> None:
-        """Revoke a person's token."""
-        with self.database.writing() as connection:
-            if connection.execute(_tokens.delete().where(_tokens.c.name == name)).rowcount == 0:
-                raise UnknownIdError(f"There is no token for {name!r}.")
-
 
 def _unleased(now: float) -> sa.ColumnElement[bool]:
     return sa.or_(_q.lease.is_(None), _q.expires < now)
@@ -345,8 +336,3 @@ def _columns(row: Row) -> dict[str, Any]:
     if not row.number:
         del columns["number"]
     return columns
-
-
-def _digest(token: str) -> str:
-    """What is stored of a token. A plain hash is enough, as a random token is in no dictionary."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

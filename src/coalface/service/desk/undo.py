@@ -1,6 +1,7 @@
 """Undo: an answer is withdrawn with those that followed from it, and its author gets the question again."""
 
 import secrets
+from collections import ChainMap
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from coalface.service.desk.events import ANSWERED, UNDONE
 from coalface.service.desk.project_state import ProjectState, Recording
 from coalface.service.desk.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.service.desk.store import Row
+from coalface.service.project.spending import Limits
 
 _COUNTED = ("question", "step", "asked", "costs", "price")  # parts of an answer that the counters subtract
 
@@ -32,7 +34,7 @@ class Undo:
         past = self._state.log.about(answer.example or 0)
         if row is None:
             with self._state.recording() as record:
-                _record_undone(record, answer, valid_answers(past))
+                _record_undone(record, answer, valid_answers(past), self._booked(answer.who, past))
             return None
         undone = [one for one in learned_answers(past, row.number) if one.body["step"] >= answer.body["step"]]
         self._refuse_taking_away(row, annotator, undone)
@@ -46,7 +48,8 @@ class Undo:
         row = replace(row, open=True, step=first.body["step"], asking=min(left, len(first.body["asked"])))
         with state.recording() as record:
             for answer in reversed(undone):
-                _record_undone(record, answer, valid, closed if answer is undone[-1] else None)
+                booked = self._booked(answer.who, past)
+                _record_undone(record, answer, valid, booked, closed if answer is undone[-1] else None)
                 valid.remove(answer)
             lease, expires = secrets.token_urlsafe(12), record.now + lasting
             row = replace(row, holder=first.who, lease=lease, expires=expires)
@@ -57,6 +60,14 @@ class Undo:
         if closed is not None:
             state.model.rebuild()
         return row
+
+    def _booked(self, who: str | None, past: list[Event]) -> Limits:
+        """The limits with the prices at which an annotator's answers about an example were booked."""
+        limits = self._state.project.limits
+        if not limits.by_label:
+            return limits
+        booked = [event.body.get("booked", {}) for event in past if event.who == who and event.kind == ANSWERED]
+        return replace(limits, price_per_cost=dict(ChainMap(*booked, limits.price_per_cost)))
 
     def _promote_copy(self, record: Recording, row: Row, past: list[Event]) -> None:
         """Let the model learn the copy of the question that was closed next, if there is one."""
@@ -91,7 +102,7 @@ class Undo:
         """The event that taught the model this question's answers; None if it has not learned them."""
         number = self._state.counters.closed.get(row.example)
         event = None if number is None else self._state.log.get(number)
-        return number if event is not None and event.body["question"] == row.number else None
+        return number if event is not None and event.body.get("question") == row.number else None
 
 
 def _before(row: Row, remaining: list[Event]) -> Row:
@@ -107,9 +118,11 @@ def _order_of_closing(answers: list[Event]) -> tuple[bool, int]:
     return "then" in answers[-1].body, answers[-1].id
 
 
-def _record_undone(record: Recording, answer: Event, valid: list[Event], closed: int | None = None) -> None:
+def _record_undone(
+    record: Recording, answer: Event, valid: list[Event], booked: Limits, closed: int | None = None
+) -> None:
     """Record that an answer is undone; costs that another valid answer gives as well stay paid."""
     body: dict[str, Any] = {name: answer.body[name] for name in _COUNTED if name in answer.body}
-    body |= charge(answer.who, answer.body, [other for other in valid if other.id != answer.id])
+    body |= charge(answer.who, answer.body, [other for other in valid if other.id != answer.id], booked)
     body |= {"answer": answer.id} | ({} if closed is None else {"closed": closed})
     record.add(UNDONE, body, answer.who, answer.example)

@@ -11,20 +11,30 @@ import shutil
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write, new_folder
-from coalface.rounds.event_log import Event
 from coalface.service.desk.store import Row, Store
+from coalface.service.project.archive_limits import (
+    USUAL_LIMITS,
+    ArchiveLimits,
+    bounded_lines,
+    check_members,
+    plain_object,
+    readable,
+)
+from coalface.service.project.growth import grown
+from coalface.service.project.history_check import check_history, checked_event
 from coalface.service.project.label_history import LabelHistory
 from coalface.service.project.ownership import new_id
+from coalface.service.project.pool_check import check_pool
 from coalface.service.project.project import DATABASE, LABELS, MATRIX, POOL, Project
 from coalface.service.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
-
-import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
 _EVENTS, _QUESTIONS = "events.jsonl", "questions.jsonl"
 _NOW = "labels_now.txt"  # for readers, and so that earlier versions refuse an archive whose labels have changed
@@ -52,21 +62,29 @@ def write_archive(project: Project, store: Store, path: str | os.PathLike[str]) 
             archive.writestr(_NOW, "".join(f"{label}\n" for label in history.project(project).offered))
 
 
-def read_archive(path: str | os.PathLike[str], folder: str | os.PathLike[str], database: str = DATABASE) -> Project:
-    """Create a project in a new folder from what ``write_archive`` wrote; after an error there is none."""
+def read_archive(
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    database: str = DATABASE,
+    limits: ArchiveLimits = USUAL_LIMITS,
+) -> Project:
+    """Create a project in a new folder from what ``write_archive`` wrote; after an error there is none.
+
+    Everything is checked before the database is touched: the sizes, the pool, every event and every question.
+    """
     source = Path(path)
     if not source.is_file():
         raise FileFormatError(f"There is no file {source}. Check the path.")
-    with new_folder(folder) as part:
-        try:
-            with zipfile.ZipFile(source) as archive:
-                _unpack(archive, part, database)
-                _fill(Project.open(part), archive)
-        except (zipfile.BadZipFile, KeyError, EOFError, tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-            raise FileFormatError(
-                f"{source} must be a project that export wrote ({problem}). Export it again."
-            ) from None
-    return Project.open(folder)
+    with new_folder(folder) as part, readable(source), zipfile.ZipFile(source) as archive:
+        check_members(archive, limits, part)
+        _unpack(archive, part, database)
+        project = Project.open(part)
+        _rehearse(project, archive)
+        _fill(project, archive)
+    project = Project.open(folder)
+    with closing(project.open_store()) as store:
+        grown(project.pool, store.log)
+    return project
 
 
 def _pool_files(folder: Path) -> list[str]:
@@ -96,34 +114,34 @@ def _unpack(archive: zipfile.ZipFile, folder: Path, database: str) -> None:
     write_settings(folder, changed_text(text, {"id": new_id(), "database": database}))
 
 
+def _rehearse(project: Project, archive: zipfile.ZipFile) -> None:
+    """Replay the whole history from a temporary database, so that the real one only gets what can be replayed."""
+    trial = replace(project, database="sqlite:///rehearsal.db")
+    _fill(trial, archive)
+    with closing(trial.open_store()) as store:
+        check_pool(grown(trial.pool, store.log))
+        check_history(trial, store)
+    for file in project.folder.glob("rehearsal.db*"):
+        file.unlink()
+
+
 def _fill(project: Project, archive: zipfile.ZipFile) -> None:
     """Write the whole log and all questions, or nothing, to an empty database."""
-    pool = len(project.pool)
-    try:
-        with project.new_store() as (store, connection):
-            for lines in _blocks(archive, _EVENTS):
-                events = [Event(**line) for line in lines]
-                _refuse_unknown([event.example for event in events], pool)
-                store.log.extend(connection, events)
-            for lines in _blocks(archive, _QUESTIONS):
-                rows = [Row.from_json(line, project.first_labels) for line in lines]
-                _refuse_unknown([row.example for row in rows], pool)
-                store.add(connection, rows)
-            store.renumber(connection)
-    except (TypeError, json.JSONDecodeError, sa.exc.StatementError) as problem:
-        raise FileFormatError(
-            f"{archive.filename} must be a project that export wrote ({type(problem).__name__}). Export it again."
-        ) from None
+    with project.new_store() as (store, connection):
+        for lines in _blocks(archive, _EVENTS):
+            store.log.extend(connection, [checked_event(line) for line in lines])
+        for rows in _rows(project, archive):
+            store.add(connection, rows)
+        store.renumber(connection)
 
 
-def _refuse_unknown(examples: Iterable[int | None], n: int) -> None:
-    for example in examples:
-        if example is not None and not 0 <= example < n:
-            raise FileFormatError(f"The log must refer to examples of the pool, 0 to {n - 1}, got {example!r:.40}.")
+def _rows(project: Project, archive: zipfile.ZipFile) -> Iterator[list[Row]]:
+    for lines in _blocks(archive, _QUESTIONS):
+        yield [Row.from_json(line, project.first_labels) for line in lines]
 
 
 def _blocks(archive: zipfile.ZipFile, name: str) -> Iterator[list[dict[str, Any]]]:
     with archive.open(name) as file:
-        lines = iter(cast("BinaryIO", file))
-        while block := [json.loads(line) for line in islice(lines, _BLOCK)]:
-            yield block
+        lines = bounded_lines(file)
+        while block := list(islice(lines, _BLOCK)):
+            yield [plain_object(line) for line in block]

@@ -26,15 +26,19 @@ def width_of(kind: str) -> int:
     return SIDE * SIDE * 3 if kind == "image" else WIDTH
 
 
-def featurize(contents: Sequence[Content], folder: Path) -> Examples:
+def featurize(contents: Sequence[Content], folder: Path, sources: Sequence[Path | None] = ()) -> Examples:
     """One row per example, as in pools without an encoder; ``folder`` holds the files of images.
+
+    ``sources`` are the user's own files of images, which errors name.
 
     >>> row = featurize([{"kind": "text", "text": "Where is my parcel?"}], Path())
     >>> row.shape, row.nnz
     ((1, 262144), 7)
     """
     if contents and contents[0]["kind"] == "image":
-        return csr_array(np.stack([_thumbnail(folder / content["file"]) for content in contents]))
+        files = [folder / content["file"] for content in contents]
+        named = zip(files, sources or files, strict=True)
+        return csr_array(np.stack([_thumbnail(file, source or file) for file, source in named]))
     hashed = _hasher().transform(
         _of_words(content) if "cells" not in content else _of_all(content) for content in contents
     )
@@ -80,7 +84,7 @@ def _of_all(content: Content) -> dict[str, float]:
     return features
 
 
-def _thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _thumbnail(path: Path, source: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The image in 16 x 16 pixels, as numbers from 0 to 1."""
     from PIL import Image, UnidentifiedImageError
 
@@ -88,7 +92,8 @@ def _thumbnail(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
         with Image.open(path) as image:
             small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
     except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as problem:
-        raise FileFormatError(f"{path} must be an image ({problem}). Remove it or save it again.") from None
+        reason = str(problem).replace(str(path), str(source))
+        raise FileFormatError(f"{source} must be an image ({reason}). Remove it or save it again.") from None
     return (np.asarray(small, np.float32) / np.float32(255)).ravel()
 
 

@@ -24,7 +24,7 @@ from coalface.service.project.ownership import opening
 from coalface.service.project.project import Project
 from coalface.service.project.settings_file import whole_text
 
-_BY_LABEL = ("costs", "audits", "ranges", "predicted", "reasons", "propensity", "by")  # mappings from labels
+_BY_LABEL = ("costs", "audits", "ranges", "predicted", "reasons", "propensity", "by", "booked")  # mappings from labels
 _LISTS = ("labels", "asked", "ask", "unasked", "candidates")
 
 
@@ -65,11 +65,13 @@ class LabelHistory:
     def project(self, project: Project) -> Project:
         """The project with its labels as they are now."""
         labels, matrix = LabelSet.of(np.array(project.first_labels)), project.first_matrix
+        limits = project.limits
         for _, change in self.changes:
             labels = labels.after(change)
+            limits = limits.renamed(change.label, change.new_name) if change.kind == RENAME else limits
             matrix = matrix if change.cost_matrix is None else np.array(change.cost_matrix)
         retired = tuple(labels.classes[~labels.active].tolist())
-        return replace(project, labels=labels.classes.tolist(), retired=retired, matrix=matrix)
+        return replace(project, labels=labels.classes.tolist(), retired=retired, matrix=matrix, limits=limits)
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -145,6 +147,8 @@ def checked_change(project: Project, change: LabelChange) -> LabelChange:
         whole_text("A label", name or "")
     before = LabelSet(np.array(project.labels), ~np.isin(project.labels, project.retired))
     after = before.after(change)
+    if change.kind == ADD:
+        project.limits.check_labels([change.label])
     if after.active.sum() < 2:
         raise InputError(f"A project must keep two labels, so {change.label!r} cannot be retired. Add one first.")
     needed = project.matrix is not None and len(after.classes) > len(before.classes)

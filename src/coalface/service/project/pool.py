@@ -1,12 +1,13 @@
 """The pool: the examples of a project in memory-mapped files, so that a million of them take little memory.
 
 ``examples.jsonl`` has a line per example. The other files are arrays: the starts of the lines, the features, the order
-in which the examples are decided, and the ids by their hashes.
+in which the examples are decided, and the ids by their hashes. Examples that are added later are in files of their own,
+which grow; the log says how far they count.
 """
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import vstack
 
 from coalface.data.dataset_fields import Examples
 from coalface.data.embedding.embedder import SentenceEmbedder
@@ -23,21 +24,18 @@ from coalface.data.encoding.encoder import Encoder
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line
 from coalface.service.project.columns import Columns
 from coalface.service.project.content_encoder import SAMPLE, encoded, new_encoder
+from coalface.service.project.example_files import ADDED, DTYPES, LINES, ExampleFiles, Sizes, append
 from coalface.service.project.features import featurize, width_of
 from coalface.service.project.sources import Given
 
 _USUAL = Columns()
+IMAGES = "images"  # the folder of the files of images
 _BLOCK = 2000  # examples turned into features at a time
 _FIRST = 1000  # examples whose fields stand for those of the pool
-_ARRAYS = {
-    "starts": "<i8",
-    "indptr": "<i8",
-    "columns": "<i4",
-    "values": "<f4",
-    "order": "<i4",
-    "id_hashes": "<u8",
-    "id_places": "<i4",
-}
+_INDEX = {"order": "<i4", "id_hashes": "<u8", "id_places": "<i4"}
+_ARRAYS = DTYPES | _INDEX
+_NOTHING = Sizes(0, 0, 0)
+_ADDED = 0xADD  # of random numbers: the order of added examples
 
 
 class Pool:
@@ -58,28 +56,75 @@ class Pool:
             self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
             self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
             self.columns = Columns.from_plain(meta.get("columns", {}))
-            self._arrays = {name: _mapped(folder / name, dtype) for name, dtype in _ARRAYS.items()}
-            self._lines = np.memmap(folder / "examples.jsonl", np.uint8, "r")
+            self.index = {name: _mapped(folder / name, dtype) for name, dtype in _INDEX.items()}
+            self._first = ExampleFiles(folder, _sizes(folder, meta))
+        except FileFormatError:
+            raise
         except InputError as problem:  # such as weights that are not on this machine
             raise FileFormatError(f"{folder} cannot be opened: {in_one_line(problem)}.") from None
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise FileFormatError(f"{folder} must be the pool of a project ({problem}). Restore it.") from None
-        self._refuse_cut_short(meta)
-        self.order = self._arrays["order"]
+        for name, found in self.index.items():
+            _refuse_size(folder / f"{name}.bin", len(self._first) * found.itemsize)
+        self.order: NDArray[Any] = self.index["order"]
+        self._added: ExampleFiles | None = None
+        self._added_ids: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self.order)
+        return len(self._first) + self.added.examples
 
     def rows(self, places: NDArray[np.int64]) -> Examples:
         """The features of these examples."""
-        indptr = self._arrays["indptr"]
-        starts, lengths = indptr[places], indptr[places + 1] - indptr[places]
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        cells = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
-        X: Examples = csr_array(
-            (self._arrays["values"][cells], self._arrays["columns"][cells], ends), shape=(len(places), self.width)
-        )
+        n, old = len(self._first), places < len(self._first)
+        if self._added is None or old.all():
+            return self._first.rows(places, self.width)
+        parts = [self._first.rows(places[old], self.width), self._added.rows(places[~old] - n, self.width)]
+        order = np.empty(len(places), np.int64)
+        order[old], order[~old] = np.arange(old.sum()), np.arange(old.sum(), len(places))
+        X: Examples = vstack(parts, format="csr")[order]
         return X
+
+    @property
+    def parts(self) -> list[ExampleFiles]:
+        """The files that ``init`` wrote and, if there are some, those that grow."""
+        return [self._first] if self._added is None else [self._first, self._added]
+
+    # -- examples that are added later -----------------------------------------------------------
+
+    @property
+    def added(self) -> Sizes:
+        """The sizes of the files that grow."""
+        return _NOTHING if self._added is None else self._added.sizes
+
+    def append(self, examples: Sequence[Given], X: Any) -> Sizes:
+        """Write examples to the files that grow; they do not count before ``grow``. The sizes with them."""
+        for place, given in enumerate(examples, len(self)):
+            if given.file is not None:
+                (self.folder / IMAGES).mkdir(exist_ok=True)
+                given.content["file"] = f"{place:07d}{given.file.suffix.lower()}"
+                shutil.copyfile(given.file, self.folder / IMAGES / given.content["file"])
+        X.sum_duplicates()
+        return append(self.folder, self.added, [_line(given) for given in examples], X)
+
+    def grow(self, event: Mapping[str, Any]) -> None:
+        """Count the examples that an "added" event names; one that is known already changes nothing."""
+        try:
+            sizes, n, after, first = Sizes.of(event), int(event["n"]), int(event["after"]), len(self)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise FileFormatError(f"The log says wrongly how {self.folder} grew ({problem!r}). Restore it.") from None
+        if sizes.examples <= self.added.examples:
+            return
+        if sizes.examples != self.added.examples + n or min(sizes) < 0 or not 0 <= after <= first:
+            raise FileFormatError(f"The log says wrongly how {self.folder} grew ({dict(event)!r:.80}). Restore it.")
+        grown, new = ExampleFiles(self.folder, sizes, prefix=ADDED), np.arange(first, first + n)
+        if not event.get("in_order"):
+            new = np.random.default_rng([int(event["seed"]), _ADDED, first]).permutation(new)
+        self._added_ids |= {str(grown.line(place - len(self._first))["id"]): place for place in range(first, first + n)}
+        self._added = grown
+        self.order = np.concatenate([self.order[:after], new, self.order[after:]])
+        self.__dict__.pop("_turns", None)
+
+    # -- single examples -------------------------------------------------------------------------
 
     def example_id(self, place: int) -> str:
         """The id that the user gave an example."""
@@ -89,6 +134,16 @@ class Pool:
         """The content of an example, as annotators see it."""
         return dict(self._line(place)["content"])
 
+    def turn(self, place: int) -> int:
+        """The place of an example in the order of decisions, counted from 1."""
+        return int(self._turns[place]) + 1
+
+    @cached_property
+    def _turns(self) -> NDArray[np.int64]:
+        turns = np.empty(len(self.order), np.int64)
+        turns[self.order] = np.arange(len(self.order))
+        return turns
+
     @cached_property
     def fields(self) -> frozenset[str] | None:
         """The columns of the examples; None if the first of them do not all have the same."""
@@ -97,35 +152,60 @@ class Pool:
 
     def place(self, example_id: str) -> int:
         """The place of the example with this id."""
-        hashes = self._arrays["id_hashes"]
+        hashes = self.index["id_hashes"]
         first = int(np.searchsorted(hashes, key := _hash(example_id)))
         while first < len(hashes) and hashes[first] == key:
-            place = int(self._arrays["id_places"][first])
+            place = int(self.index["id_places"][first])
             if self.example_id(place) == example_id:
                 return place
             first += 1
+        if example_id in self._added_ids:
+            return self._added_ids[example_id]
         raise UnknownIdError(f"There is no example {example_id!r} in the pool.")
 
-    def _refuse_cut_short(self, meta: dict[str, Any]) -> None:
-        """Refuse truncated files; those of older versions, which do not record sizes, must fit each other."""
-        starts, indptr = self._arrays["starts"], self._arrays["indptr"]
-        n = int(meta.get("examples", len(starts) - 1))
-        cells = int(meta["cells"] if "cells" in meta else indptr[-1] if len(indptr) else 0)
-        size = int(meta["bytes"] if "bytes" in meta else starts[-1] if len(starts) else 0)
-        wanted = {"starts": n + 1, "indptr": n + 1, "columns": cells, "values": cells}
-        for name, found in self._arrays.items():
-            _refuse_size(self.folder / f"{name}.bin", wanted.get(name, n) * found.itemsize)
-        _refuse_size(self.folder / "examples.jsonl", size)
+    def text(self, place: int) -> bytes:
+        """The line of an example, id and content, as it is in the file."""
+        return self._files(place).text(place - self._start(place))
+
+    def has(self, example_id: str) -> bool:
+        """Whether the pool has an example with this id."""
+        try:
+            self.place(example_id)
+        except UnknownIdError:
+            return False
+        return True
+
+    def image(self, place: int) -> Path:
+        """The file of an image."""
+        return self.folder / IMAGES / Path(self.content(place)["file"]).name
 
     def _line(self, place: int) -> Any:
-        starts = self._arrays["starts"]
-        return json.loads(self._lines[starts[place] : starts[place + 1]].tobytes())
+        return self._files(place).line(place - self._start(place))
+
+    def _files(self, place: int) -> ExampleFiles:
+        return self._first if place < len(self._first) or self._added is None else self._added
+
+    def _start(self, place: int) -> int:
+        return 0 if place < len(self._first) else len(self._first)
+
+
+def _sizes(folder: Path, meta: Mapping[str, Any]) -> Sizes:
+    """The sizes that ``init`` recorded; in older versions, the files must fit each other."""
+    if "examples" in meta:
+        return Sizes.of(meta)
+    starts, indptr = (_mapped(folder / name, DTYPES[name]) for name in ("starts", "indptr"))
+    return Sizes(len(starts) - 1, int(indptr[-1]) if len(indptr) else 0, int(starts[-1]) if len(starts) else 0)
 
 
 def _mapped(path: Path, dtype: str) -> NDArray[Any]:
     file, number = path.with_suffix(".bin"), np.dtype(dtype)
     n = file.stat().st_size // number.itemsize
     return np.memmap(file, number, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, number)
+
+
+def _line(given: Given) -> bytes:
+    plain = {"id": given.id, "content": given.content}
+    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _refuse_size(path: Path, wanted: int) -> None:
@@ -176,7 +256,7 @@ class _Writer:
         self.files: dict[str, BinaryIO] = {
             name: (folder / f"{name}.bin").open("wb") for name in ("starts", "indptr", "columns", "values")
         }
-        self.lines = (folder / "examples.jsonl").open("w+b")
+        self.lines = (folder / LINES).open("w+b")
         self.starts = [0]
         self.encoder: Encoder | None = None
         self._put("starts", [0])
@@ -186,14 +266,11 @@ class _Writer:
         self._check_kind(block)
         for given in block:
             if given.file is not None:
-                (self.folder / "images").mkdir(exist_ok=True)
-                shutil.copyfile(given.file, self.folder / "images" / given.content["file"])
+                (self.folder / IMAGES).mkdir(exist_ok=True)
+                shutil.copyfile(given.file, self.folder / IMAGES / given.content["file"])
         ends = []
         for given in block:
-            line = json.dumps({"id": given.id, "content": given.content}, ensure_ascii=False).encode(
-                "utf-8", "surrogatepass"
-            )
-            self.bytes += self.lines.write(line + b"\n")
+            self.bytes += self.lines.write(_line(given))
             ends.append(self.bytes)
         self._put("starts", ends)
         self.starts += ends
@@ -204,7 +281,7 @@ class _Writer:
 
     def _vectors_of(self, block: list[Given]) -> Any:
         if self.vectors is None:
-            return featurize([given.content for given in block], self.folder / "images")
+            return featurize([given.content for given in block], self.folder / IMAGES, [given.file for given in block])
         X = self.vectors[self.n : self.n + len(block)]
         if X.shape[0] < len(block):
             raise InputError(
@@ -276,7 +353,7 @@ class _Writer:
                 raise InputError(f"Ids must be distinct, got {names[0]!r} twice. Remove or rename one of the examples.")
 
     def _name(self, place: int) -> Any:
-        with (self.folder / "examples.jsonl").open("rb") as file:
+        with (self.folder / LINES).open("rb") as file:
             return json.loads(next(islice(file, place, None)))["id"]
 
     def _put(self, name: str, numbers: Any) -> None:

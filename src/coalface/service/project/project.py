@@ -4,13 +4,12 @@
 optional, has the cost of each label by the true label.
 """
 
-import csv
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +20,22 @@ from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.embedding.minilm import MINILM
 from coalface.data.formats.cost_matrix import read_cost_matrix
-from coalface.data.labels import label_array
-from coalface.data.trees import tree_cost_matrix
 from coalface.errors import CoalfaceError, FileBusyError, FileFormatError, InputError
-from coalface.files.atomic import exclusive, new_folder, refuse_used
+from coalface.files.atomic import new_folder, refuse_used
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.database import Database
 from coalface.service.desk.store import STEPS, Store
 from coalface.service.project.columns import Columns
+from coalface.service.project.error_costs import error_costs, write_error_costs
 from coalface.service.project.features import read_features
+from coalface.service.project.guidelines import Guidelines
+from coalface.service.project.label_lists import labels_in, read_labels
+from coalface.service.project.lock import sole_use
 from coalface.service.project.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.service.project.pool import Pool, write_pool
 from coalface.service.project.scale import Scale
-from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, whole_text, write_settings
-from coalface.service.project.sources import Source, read_examples, read_records
+from coalface.service.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
+from coalface.service.project.sources import Source, read_examples
 from coalface.service.project.spending import Limits
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
@@ -74,6 +75,7 @@ class Project:
     database: str = field(repr=False)  # the address may contain a password
     pool: Pool = field(repr=False)
     learner: Mapping[str, Any] = field(default_factory=dict)
+    gold: float = 0.0  # the share of questions about examples with known costs, to check annotators
     retired: tuple[str, ...] = ()  # labels that are not offered any more; ``labels`` has them too
     first_labels: list[str] = field(default_factory=list, repr=False)  # in labels.txt: the log has what changed since
     first_matrix: NDArray[np.float64] | None = field(default=None, repr=False)
@@ -95,8 +97,9 @@ class Project:
         true_label: bool | None = None,
         levels: Sequence[Mapping[str, Any]] = (),
         cost_bounds: tuple[float, float] | None = None,
-        budget: Mapping[str, float] | None = None,
+        budget: Mapping[str, Any] | None = None,
         overlap: float = 1,
+        gold: float = 0.0,
         seed: int = 0,
         title: str | None = None,
         question: str | None = None,
@@ -114,7 +117,7 @@ class Project:
 
         ``text``, ``id``, ``ignore`` and ``label`` name columns of the examples: texts, of which annotators read the
         first; the ids; those to leave out; and the true labels, which annotators never see. Without ``labels``, the
-        project has those of the column ``label``.
+        project has those of the column ``label``. In ``guidelines``, a heading that names a label begins its section.
         """
         target = Path(folder)
         refuse_used(target)
@@ -122,8 +125,8 @@ class Project:
         columns = Columns.of(text, id, ignore, label)
         if labels is None and not isinstance(examples, str | os.PathLike):
             examples = list(examples)  # read twice
-        names = _labels_in(examples, columns) if labels is None else _read_labels(labels)
-        matrix = _matrix(names, tree, cost_matrix)
+        names = labels_in(examples, columns) if labels is None else read_labels(labels)
+        matrix = error_costs(names, tree, cost_matrix)
         scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
         if matrix is not None and not scale.bounds[0] <= matrix.min() <= matrix.max() <= scale.bounds[1]:
             raise InputError(
@@ -131,6 +134,8 @@ class Project:
                 f"{matrix.min():g} to {matrix.max():g}. Pass wider cost_bounds."
             )
         one_label = matrix is not None if true_label is None else bool(true_label)
+        limits = Limits.of(budget or {})
+        limits.check_labels(names)
         usual = "Which label is right?" if one_label else "How bad would each of these be?"
         settings = {
             "id": new_id(),
@@ -139,17 +144,18 @@ class Project:
             "guidelines": guidelines,
             "true_label": one_label,
             "overlap": _overlap(overlap),
+            **({"gold": _gold(gold)} if gold else {}),
             "seed": seed,
             "database": database,
             "scale": scale.plain(),
-            "budget": Limits.of(budget or {}).plain(),
+            "budget": limits.plain(),
             "learner": {name: _written(name, value) for name, value in (learner or {}).items()},
         }
         with new_folder(target) as part:
             write_settings(part, settings_text(settings))
             (part / LABELS).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
             if matrix is not None:
-                _write_matrix(part / MATRIX, names, matrix)
+                write_error_costs(part / MATRIX, names, matrix)
             vectors = None if features is None or embed is not None else _vectors(features)
             given = read_examples(examples, columns)
             write_pool(part / POOL, given, vectors, seed, embed, columns=columns, in_order=in_order)
@@ -164,9 +170,9 @@ class Project:
         """The project in a folder."""
         source = Path(folder)
         settings = read_settings(source)
-        labels = _read_labels(source / LABELS)
+        labels = read_labels(source / LABELS)
         known = {"id", "title", "question", "guidelines", "true_label", "overlap", "seed", "database"}
-        _refuse_unknown(source, settings, known | {"scale", "budget", "learner"})
+        _refuse_unknown(source, settings, known | {"scale", "budget", "learner", "gold"})
         path = source / MATRIX
         matrix = read_cost_matrix(path, np.array(labels)) if path.exists() else None
         try:
@@ -181,9 +187,10 @@ class Project:
                 scale=Scale.from_plain(settings.get("scale", {})),
                 true_label=bool(settings.get("true_label", False)),
                 matrix=matrix,
-                limits=Limits.of(settings.get("budget", {})),
+                limits=_limits(settings),
                 overlap=_overlap(settings.get("overlap", 1)),
                 seed=int(settings.get("seed", 0)),
+                gold=_gold(settings.get("gold", 0.0)),
                 database=str(settings.get("database", DATABASE)),
                 pool=Pool(source / POOL),
                 learner=dict(settings.get("learner", {})),
@@ -201,6 +208,11 @@ class Project:
         return self.scale.bounds
 
     @property
+    def asking_price(self) -> list[float] | None:
+        """The price of a question about each label; None if it does not differ."""
+        return self.limits.asking_price(self.labels)
+
+    @property
     def levels(self) -> list[Any]:
         """The named levels of the scale; none where costs are free numbers."""
         return list(self.scale.levels)
@@ -209,6 +221,17 @@ class Project:
     def offered(self) -> list[str]:
         """The labels that annotators may choose and that are asked about: all but the retired ones."""
         return [label for label in self.labels if label not in self.retired]
+
+    @cached_property
+    def guides(self) -> Guidelines:
+        """The guidelines for the whole project and by label; a heading may use the first or the present name."""
+        names = dict(zip(self.first_labels, self.labels, strict=False)) | {label: label for label in self.labels}
+        return Guidelines.of(self.guidelines, names)
+
+    @property
+    def asks_for_truth(self) -> bool:
+        """Whether annotators give the true label of some or all examples."""
+        return self.true_label or self.learner.get("price_of_truth") is not None
 
     def new_learner(self) -> CoalClassifier:
         """A learner that has learned nothing yet, with the first labels of the project."""
@@ -240,10 +263,10 @@ class Project:
 
     def file_of(self, example_id: str) -> Path:
         """The file of an image."""
-        content = self.pool.content(self.pool.place(example_id))
-        if content["kind"] != "image":
-            raise InputError(f"Only images have files, {example_id!r} is of kind {content['kind']}.")
-        return self.folder / POOL / "images" / Path(content["file"]).name
+        place = self.pool.place(example_id)
+        if self.pool.kind != "image":
+            raise InputError(f"Only images have files, {example_id!r} is of kind {self.pool.kind}.")
+        return self.pool.image(place)
 
     def open_store(self, *, alone: bool = False) -> Store:
         """The database of the project; with ``alone``, other processes may not write it."""
@@ -266,7 +289,7 @@ class Project:
             if database.version_of("desk") in (0, len(STEPS)):
                 return
         try:
-            with exclusive(self.folder / SETTINGS, patience=0.5):
+            with sole_use(self.folder):
                 Store(self.address, self.first_labels).close()
         except FileBusyError:
             raise FileBusyError(
@@ -293,36 +316,6 @@ class Project:
         return url
 
 
-def _labels_in(examples: Source, columns: Columns) -> list[str]:
-    """The labels that the examples have."""
-    if columns.label is None:
-        raise InputError("labels must be given, or label, a column of the examples that has them. Pass one of them.")
-    return _read_labels(columns.labels_of(read_records(examples, columns)))
-
-
-def _read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
-    """At least two distinct labels, from a list or a file with one per line.
-
-    >>> _read_labels(["refund", "delivery"])
-    ['refund', 'delivery']
-    """
-    if isinstance(labels, str | os.PathLike):
-        path = Path(labels)
-        if not path.is_file():
-            raise FileFormatError(f"There is no file {path}. Write a label per line there.")
-        try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-        except UnicodeDecodeError as problem:
-            raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
-        names = [line.strip() for line in lines if line.strip()]
-    else:
-        names = [whole_text("A label", str(label)) for label in labels]
-    if len(names) < 2:
-        raise InputError(f"There must be at least two labels, got {names!r}.")
-    label_array(np.array(names), "labels")
-    return names
-
-
 def _written(name: str, value: Any) -> Any:
     """A parameter of the learner as the settings spell it; TOML has no None."""
     return NONE if name == "alike" and value is None else value
@@ -341,40 +334,31 @@ def _vectors(features: Any) -> Examples:
     return read_features(Path(features)) if isinstance(features, str | os.PathLike) else checked_examples(features)
 
 
-def _matrix(labels: list[str], tree: Any, cost_matrix: Any) -> NDArray[np.float64] | None:
-    if tree is not None and cost_matrix is not None:
-        raise InputError("Costs must come from a tree or from a cost matrix, got both. Leave one out.")
-    if cost_matrix is not None:
-        matrix = read_cost_matrix(cost_matrix, np.array(labels))
-        if (matrix < 0).any():
-            raise InputError(f"A cost matrix must hold non-negative costs, got {matrix.min():g}. Add a constant to it.")
-        return matrix
-    if tree is None:
-        return None
-    if isinstance(tree, str | os.PathLike):
-        try:
-            tree = json.loads(Path(tree).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as problem:
-            raise FileFormatError(f"{tree} must be a JSON object of child: parent ({problem}). Correct it.") from None
-    parents = tree.get("parent") if isinstance(tree, dict) and isinstance(tree.get("parent"), dict) else tree
-    if not isinstance(parents, Mapping):
-        raise InputError(f"A tree must be a mapping of child: parent, got {tree!r:.60}.")
-    return tree_cost_matrix(parents, labels)
-
-
-def _write_matrix(path: Path, labels: list[str], matrix: NDArray[np.float64]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["", *labels])
-        writer.writerows([label, *map(repr, row)] for label, row in zip(labels, matrix.tolist(), strict=True))
-
-
 def _refuse_unknown(source: Path, settings: Mapping[str, Any], known: set[str]) -> None:
     for name in settings:
         if name not in known:
             raise FileFormatError(
                 f"{source / SETTINGS} has no setting {name!r}; possible are {', '.join(sorted(known))}."
             )
+
+
+def _limits(settings: Mapping[str, Any]) -> Limits:
+    """The limits of the settings; a true label has no price by label, because one answer tells about all of them."""
+    limits = Limits.of(settings.get("budget", {}))
+    asks_truth = settings.get("true_label") or settings.get("learner", {}).get("price_of_truth") is not None
+    if limits.by_label and asks_truth:
+        raise InputError(
+            "budget must have one price_per_cost for all labels where annotators give true labels, got a price per "
+            "label. Give one number, or ask for costs only."
+        )
+    return limits
+
+
+def _gold(value: Any) -> float:
+    """The share of gold questions."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 0.5:
+        raise InputError(f"gold must be a share of questions from 0 to 0.5, got {value!r}.")
+    return float(value)
 
 
 def _overlap(value: Any) -> float:

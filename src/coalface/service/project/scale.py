@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from coalface.data.costs import CostScale
 from coalface.errors import InputError
 
 
@@ -53,9 +56,34 @@ class Scale:
         """The scale as a settings file holds it."""
         return {"bounds": list(self.bounds), "levels": [vars(level) for level in self.levels]}
 
+    def shares(self, costs: Sequence[float]) -> list[float]:
+        """Costs as shares of the scale, in 32 bits, as the learner compares costs.
+
+        >>> Scale.of([], (0.0, 4.0)).shares([1.0, 4.0])
+        [0.25, 1.0]
+        """
+        found: list[float] = CostScale(*self.bounds).to_unit(np.array(costs, np.float64)).astype(np.float32).tolist()
+        return found
+
     def checked(self, costs: Mapping[str, Any]) -> dict[str, float | None]:
         """Costs by label as an annotator gave them; None, "can't tell", stays None."""
         return {label: None if cost is None else self._checked(label, cost) for label, cost in costs.items()}
+
+    def check_levels(self, costs: Mapping[str, float | None]) -> None:
+        """Refuse a cost that is not one of the levels; a scale without levels takes any number.
+
+        People and clients of the service choose a level. Imported costs and programs may lie between two of them.
+
+        >>> Scale.of([{"name": "right", "cost": 0}, {"name": "wrong", "cost": 1}]).check_levels({"cat": 0.5})
+        Traceback (most recent call last):
+        ...
+        coalface.errors.InputError: The cost of label 'cat' must be one of the levels right (0), wrong (1), got 0.5.
+        """
+        known = {level.cost for level in self.levels}
+        for label, cost in costs.items():
+            if known and cost is not None and cost not in known:
+                named = ", ".join(f"{level.name} ({level.cost:g})" for level in self.levels)
+                raise InputError(f"The cost of label {label!r} must be one of the levels {named}, got {cost:g}.")
 
     def _checked(self, label: str, cost: Any) -> float:
         number = _number(cost, f"The cost of label {label!r}")

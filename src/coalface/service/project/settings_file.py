@@ -26,7 +26,8 @@ _HEAD = (
 )
 _NOTES = {
     "scale": "Costs lie within the bounds. With levels, annotators choose one; without, they give any number.",
-    "budget": "Any of: examples, costs, price (with price_per_example, price_per_cost; price_in, price_out of LLMs).",
+    "budget": "Any of: examples, costs, price (with price_per_example, price_per_cost; price_in, price_out of LLMs). "
+    "price_per_cost is a number, or a table of label = price.",
     "learner": 'Parameters of CoalClassifier; model is "online" unless set; write None as alike = "none".',
 }
 _ADDRESS = re.compile("sqlite|postgres", re.IGNORECASE)
@@ -129,7 +130,8 @@ def _item(name: str, value: Any) -> Item:
         array.extend(_item(name, item) for item in plain)
         return array
     if isinstance(plain, str):
-        return tomlkit.string(whole_text(f"The setting {name}", plain))
+        text = whole_text(f"The setting {name}", plain)
+        return tomlkit.string(text, multiline="\n" in text and "\r" not in text)
     if isinstance(plain, bool | int | float):
         return tomlkit.item(plain)
     if plain is None:

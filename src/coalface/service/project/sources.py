@@ -4,7 +4,7 @@ import csv
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -14,10 +14,11 @@ import numpy as np
 
 from coalface.data.encoding.cells import as_text
 from coalface.data.formats.csv_table import check_header
-from coalface.data.formats.records import json_records, parquet_records
+from coalface.data.formats.records import json_records
 from coalface.data.formats.text_lines import read_lines
 from coalface.errors import FileFormatError, InputError
 from coalface.service.project.columns import Columns
+from coalface.service.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.service.project.settings_file import whole_text
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
@@ -34,6 +35,17 @@ class Given(NamedTuple):
     file: Path | None = None
 
 
+def _label_studio(path: Path) -> Iterator[Mapping[str, Any]]:
+    from coalface.service.project.label_studio import read_tasks, task_records  # which knows projects
+
+    return task_records(read_tasks(path))
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Mapping[str, Any]]]] = {
+    ".jsonl": json_records,
+    ".json": _label_studio,
+    ".parquet": dataset_records,
+}
 Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
 
 
@@ -46,7 +58,7 @@ def read_examples(source: Source, columns: Columns = _USUAL) -> Iterator[Given]:
     >>> [given.id for given in read_examples([{"id": 7, "text": "hello"}, {"text": "hello"}, {"text": "hello"}])]
     ['7', 'b6f9f3d151dfdaa1', 'b6f9f3d151dfdaa1-2']
     """
-    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir() and not is_saved_dataset(Path(source)):
         if columns.named:
             raise InputError(f"Images have no column {columns.named[0]!r}: only tables have columns. Leave it out.")
         return _pictures(Path(source))
@@ -62,14 +74,16 @@ def read_records(source: Source, columns: Columns) -> Iterator[Mapping[str, Any]
     if not isinstance(source, str | os.PathLike):
         return columns.found_in(source, source)
     path = Path(source)
+    if path.is_dir() and is_saved_dataset(path):
+        return columns.found_in(path, dataset_records(path))
     if not path.is_file():
         raise FileFormatError(f"There is no file {path}. Check the path of the examples.")
-    if path.suffix not in (".jsonl", ".csv", ".parquet"):
-        raise InputError(f"Examples must be in a .jsonl, .csv or .parquet file or a folder of images, got {path}.")
-    if path.suffix == ".csv":
-        found = _csv(path, columns)
-    else:
-        found = json_records(path) if path.suffix == ".jsonl" else parquet_records(path)
+    if path.suffix not in _READERS and path.suffix != ".csv":
+        raise InputError(
+            "Examples must be in a .jsonl, .csv or .parquet file or a folder of images, or in Label Studio's .json, "
+            f"got {path}."
+        )
+    found = _csv(path, columns) if path.suffix == ".csv" else _READERS[path.suffix](path)
     return columns.found_in(path, _in_utf8(path, found))
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from coalface.rounds.label_change import change_of
 from coalface.service.desk.examples import examples_after, next_questions
 from coalface.service.web import api_models as models
-from coalface.service.web.api import COMMON, AnyDesk, NamedDesk
+from coalface.service.web.api import COMMON, AnyDesk, NamedDesk, named_desk
 from coalface.service.web.auth import Engineer, engineer_of_api
-from coalface.service.web.http_errors import RefusedError
+from coalface.service.web.people import revoke
 from coalface.service.web.tokens import check_person, new_token
 
 MEDIA_TYPES = {
@@ -20,8 +20,21 @@ MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "vw": "text/plain; charset=utf-8",
     "model": "application/octet-stream",
+    "predictions": "application/jsonl",
+    "predictions.csv": "text/csv; charset=utf-8",
+    "label-studio": "application/json",
+    "parquet": "application/octet-stream",
 }
-_SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "vw": "vw", "model": "coalface"}
+_SUFFIXES = {
+    "jsonl": "jsonl",
+    "csv": "csv",
+    "vw": "vw",
+    "model": "coalface",
+    "predictions": "predictions.jsonl",
+    "predictions.csv": "predictions.csv",
+    "label-studio": "json",
+    "parquet": "parquet",
+}
 admin_api = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
 
 
@@ -47,6 +60,18 @@ def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "
     return models.page_of(found, limit, lambda event: event.id)
 
 
+@admin_api.get("/projects/{project}/remarks")
+def remarks(desk: NamedDesk, limit: models.Limit = 100) -> models.Page[models.RemarkView]:
+    """The flags that are not resolved, then the latest notes, each from the newest, on one page."""
+    return models.Page(items=[models.RemarkView.model_validate(one) for one in desk.remarks(limit)])
+
+
+@admin_api.post("/projects/{project}/flags/{flag}:resolve", status_code=204)
+def resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, lt=2**63)]) -> None:
+    """Record that a flag was dealt with."""
+    desk.resolve(flag, caller.name)
+
+
 @admin_api.get("/projects/{project}/examples")
 def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.ExampleView]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
@@ -67,10 +92,10 @@ def predict(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
 
 
 @admin_api.get("/projects/{project}/exports/{form}", response_class=Response)
-def export(desk: NamedDesk, form: models.Form) -> StreamingResponse:
-    """All answers as JSON lines, CSV or VW text, or the trained model."""
+def export(desk: NamedDesk, form: models.Form, top: models.Top = None) -> StreamingResponse:
+    """All answers as JSON lines, CSV or VW text, the trained model, or predictions for the whole pool."""
     headers = {"content-disposition": attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
-    parts: Iterator[bytes] = iter(desk.export(form))
+    parts: Iterator[bytes] = iter(desk.export(form, top))
     return StreamingResponse(parts, media_type=MEDIA_TYPES[form], headers=headers)
 
 
@@ -81,15 +106,15 @@ def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) ->
     return models.ProjectView.model_validate(desk.change_labels(change, caller.name))
 
 
-@admin_api.get("/tokens")
-def tokens(desk: AnyDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
+@admin_api.get("/projects/{project}/tokens", dependencies=[Depends(named_desk)])
+def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
     """The people who have a token, sorted by name."""
     found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
     return models.page_by_name(found, limit, cursor)
 
 
-@admin_api.post("/tokens", status_code=201)
-def add_token(desk: AnyDesk, body: models.TokenBody) -> models.NewTokenView:
+@admin_api.post("/projects/{project}/tokens", status_code=201, dependencies=[Depends(named_desk)])
+def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
     """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
     token = new_token()
@@ -97,12 +122,30 @@ def add_token(desk: AnyDesk, body: models.TokenBody) -> models.NewTokenView:
     return models.NewTokenView(name=body.name, role=body.role, token=token)
 
 
-@admin_api.delete("/tokens/{name}", status_code=204)
-def remove_token(caller: Engineer, desk: AnyDesk, name: models.Identifier) -> None:
-    """Revoke this person's token. The next request with it is refused."""
-    if name == caller.name:
-        raise RefusedError(409, "You cannot remove your own token. Ask another engineer to remove it.")
-    desk.store.remove_token(name)
+@admin_api.delete("/projects/{project}/tokens/{name:path}", status_code=204, dependencies=[Depends(named_desk)])
+def remove_token(caller: Engineer, desk: NamedDesk, name: models.Identifier) -> None:
+    """Revoke this person's token. The next request with it is refused, and their browsers are logged out."""
+    revoke(caller, desk, name)
+
+
+@admin_api.get("/tokens")
+def tokens_of_the_only_project(
+    desk: AnyDesk, limit: models.Limit = 100, cursor: models.NameCursor = ""
+) -> models.Page[models.TokenView]:
+    """The people who have a token, in a service with one project."""
+    return tokens(desk, limit, cursor)
+
+
+@admin_api.post("/tokens", status_code=201)
+def add_token_to_the_only_project(desk: AnyDesk, body: models.TokenBody) -> models.NewTokenView:
+    """Make a token, in a service with one project."""
+    return add_token(desk, body)
+
+
+@admin_api.delete("/tokens/{name:path}", status_code=204)
+def remove_token_of_the_only_project(caller: Engineer, desk: AnyDesk, name: models.Identifier) -> None:
+    """Revoke a token, in a service with one project."""
+    remove_token(caller, desk, name)
 
 
 def attachment(name: str) -> str:

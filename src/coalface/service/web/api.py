@@ -1,16 +1,18 @@
 """REST routes under ``/api/v1`` for annotators and programs: lease queries, answer them, undo answers.
 
-One service serves one project. Its name is part of the address, so that a client cannot confuse two projects.
+The name of a project is part of the address, so that a client cannot confuse two projects. Leases have random ids, so
+their routes need no name.
 """
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Body, Depends, Header, Request
 
 from coalface.service.desk.desk import Desk
 from coalface.service.desk.messages import NoQuestion, Progress, Question
 from coalface.service.web import api_models as models
-from coalface.service.web.auth import AnyCaller, caller_of_api
+from coalface.service.web.auth import AnyCaller, Authenticator, caller_of_api, project_named
+from coalface.service.web.desks import Desks
 from coalface.service.web.http_errors import RESPONSES, RefusedError
 from coalface.service.web.tokens import Caller
 
@@ -19,31 +21,54 @@ _MOST_ITEMS, _LONGEST_LEASE = 10, 3600.0
 
 
 async def desk_of(request: Request) -> Desk:  # async: it never blocks, so it needs no thread
-    """The desk of this service."""
-    desk: Desk = request.app.state.desk
-    return desk
+    """The desk of the project in the address or, where it names none, of the only project."""
+    desks: Desks = request.app.state.desks
+    found = desks.get(project_named(request))
+    if found is None:
+        raise RefusedError(404, f"The address must name a project of this service: {', '.join(desks.names)}.")
+    return found
 
 
 AnyDesk = Annotated[Desk, Depends(desk_of)]
 
 
-async def named_desk(project: models.Identifier, desk: AnyDesk) -> Desk:
+async def named_desk(request: Request, project: models.Identifier) -> Desk:
     """The desk of the project in the address."""
-    if project != desk.project.name:
-        raise RefusedError(404, f"There is no project {project!r} here; this service serves {desk.project.name!r}.")
-    return desk
+    found: Desk | None = request.app.state.desks.get(project)
+    if found is None:
+        raise RefusedError(404, f"There is no project {project!r} here.")
+    return found
+
+
+def desk_of_lease(request: Request, caller: AnyCaller, lease_id: models.Identifier) -> Desk:
+    """The desk that gave the caller this lease; of several projects, the one that knows it."""
+    desks: Desks = request.app.state.desks
+    authenticator: Authenticator = request.app.state.authenticator
+    if desks.only is not None:
+        return desks.only
+    mine = authenticator.projects_of(caller)
+    for desk in desks:
+        if desk.project.name in mine and desk.has_lease(lease_id, caller.name):
+            return desk
+    raise RefusedError(404, f"There is no lease {lease_id!r:.60} of {caller.name!r}.")
 
 
 NamedDesk = Annotated[Desk, Depends(named_desk)]
+LeaseDesk = Annotated[Desk, Depends(desk_of_lease)]
 Key = Annotated[models.Identifier, Header(alias="Idempotency-Key")]
+# All fields of these bodies have defaults, so the body is optional.
+RenewBody = Annotated[models.RenewBody, Body(default_factory=models.RenewBody)]
+SkipBody = Annotated[models.SkipBody, Body(default_factory=models.SkipBody)]
 COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}
 api = APIRouter(dependencies=[Depends(caller_of_api)], **COMMON)
 
 
 @api.get("/projects")
-def projects(desk: AnyDesk) -> list[models.ProjectView]:
-    """A list of the one project that this service serves."""
-    return [models.ProjectView.model_validate(desk.project)]
+def projects(request: Request, caller: AnyCaller) -> list[models.ProjectView]:
+    """The projects of this service that the caller may see."""
+    desks: Desks = request.app.state.desks
+    mine = request.app.state.authenticator.projects_of(caller)
+    return [models.ProjectView.model_validate(desk.project) for desk in desks if desk.project.name in mine]
 
 
 @api.get("/projects/{project}")
@@ -72,16 +97,34 @@ def held(caller: AnyCaller, desk: NamedDesk) -> models.Page[models.QueryView]:
 
 
 @api.post("/leases/{lease_id}:renew")
-def renew(caller: AnyCaller, desk: AnyDesk, lease_id: models.Identifier, body: models.RenewBody) -> models.LeaseView:
+def renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> models.LeaseView:
     """Extend one of the caller's leases."""
     _check_limits(caller, body.ttl_s)
     return models.LeaseView.model_validate({"expires_at": desk.renew(lease_id, caller.name, body.ttl_s)})
 
 
 @api.post("/leases/{lease_id}:release", status_code=204)
-def release(caller: AnyCaller, desk: AnyDesk, lease_id: models.Identifier) -> None:
+def release(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier) -> None:
     """Give a query back unanswered."""
     desk.release(lease_id, caller.name)
+
+
+@api.post("/leases/{lease_id}:skip", status_code=204)
+def skip(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: SkipBody) -> None:
+    """Leave a query to other annotators, at no cost. The caller does not get it again."""
+    desk.skip(lease_id, caller.name, body.note)
+
+
+@api.post("/leases/{lease_id}:flag", status_code=204)
+def flag(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: models.FlagBody) -> None:
+    """Flag the example of a query for an engineer. The query can still be answered or skipped."""
+    desk.flag(lease_id, caller.name, body.note)
+
+
+@api.post("/projects/{project}/queries:resume", status_code=204)
+def resume(caller: AnyCaller, desk: NamedDesk) -> None:
+    """Take back all skips of the caller, so that these queries can come again."""
+    desk.resume(caller.name)
 
 
 @api.post("/projects/{project}/answers", status_code=201)
@@ -92,7 +135,8 @@ def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody
         receipt = desk.answer_truth(*about, body.label, key, body.lead_time_s, body.note)
     else:
         costs = body.costs | dict.fromkeys(body.unsure)
-        receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note)
+        desk.project.scale.check_levels(costs)
+        receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note, ahead=body.ahead)
     follow_up = None if receipt.follow_up is None else _view(caller, receipt.follow_up)
     return models.ReceiptView(
         answer_id=receipt.answer_id, late=receipt.late, learned=receipt.learned, follow_up=follow_up
@@ -111,6 +155,12 @@ def answers(
 
 @api.delete("/answers/{answer_id}")
 def undo(caller: AnyCaller, desk: AnyDesk, answer_id: models.Identifier) -> models.UndoneView:
+    """Undo one of the caller's answers, in a service with one project."""
+    return undo_in_project(caller, desk, answer_id)
+
+
+@api.delete("/projects/{project}/answers/{answer_id}")
+def undo_in_project(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> models.UndoneView:
     """Undo one of the caller's answers; its query is leased to the caller again."""
     question = desk.undo(caller.name, answer_id)
     return models.UndoneView(query=None if question is None else _view(caller, question))

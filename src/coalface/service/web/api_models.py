@@ -8,17 +8,19 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from coalface.service.desk.messages import Estimate, Expected, LabelRow, Progress, Question
+from coalface.service.desk.messages import Advice, Estimate, Expected, LabelRow, Progress, Question
 from coalface.service.web.tokens import Caller
 
 # Databases cannot store the character 0.
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]+$")]
+Reason = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
 Cost = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until the lease ends.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of items on a page.")]
 Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the previous page.")]
+Top = Annotated[int | None, Query(ge=1, le=10**9, description="Predictions: only so many, the most uncertain first.")]
 Item = TypeVar("Item")
 
 
@@ -31,7 +33,8 @@ class View(BaseModel):
 class Body(BaseModel):
     """A request."""
 
-    model_config = ConfigDict(extra="forbid")  # a misspelt field is an error
+    # A misspelt field is an error, and so is a value of another type: true is not the number 1.
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Page(View, Generic[Item]):
@@ -77,6 +80,9 @@ class QueryView(View):
     ranges: dict[str, tuple[float, float]]
     reason: str
     true_label: bool
+    later: list[tuple[str, float]] = Field(
+        description="Labels asked about next, in order, each unless a cost at most this number is known."
+    )
 
 
 class LeasedView(View):
@@ -133,6 +139,21 @@ class RenewBody(Body):
     ttl_s: Lifetime = 600.0
 
 
+Note = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
+
+
+class SkipBody(Body):
+    """Why a query is skipped."""
+
+    note: Note | None = None
+
+
+class FlagBody(Body):
+    """What an engineer should know about the example."""
+
+    note: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
+
+
 class AnswerBody(Body):
     """Costs by label (null or ``unsure`` means "can't tell"), or the true ``label`` in a project that asks for it."""
 
@@ -141,8 +162,11 @@ class AnswerBody(Body):
     costs: dict[Name, Cost | None] = Field(default_factory=dict)
     unsure: list[Name] = Field(default_factory=list)
     label: Name | None = None
+    ahead: list[Name] = Field(
+        default_factory=list, description="Those of the query's later labels that were asked about, with costs above."
+    )
     lead_time_s: Seconds | None = None
-    note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
+    note: Note | None = None
 
     @model_validator(mode="after")
     def _either_costs_or_label(self) -> Self:
@@ -165,7 +189,7 @@ def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) 
     return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
 
 
-Form = Literal["jsonl", "csv", "vw", "model"]
+Form = Literal["jsonl", "csv", "vw", "model", "predictions", "predictions.csv", "label-studio", "parquet"]
 NameCursor = Annotated[
     str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the previous page.")
 ]
@@ -194,6 +218,7 @@ class AnnotatorView(NamedView):
     alpha: Estimate | None
     gate: float
     held_back: int
+    costs_per_hour: float | None
 
 
 class OverviewView(View):
@@ -214,6 +239,13 @@ class OverviewView(View):
     labels: list[LabelRow]
     history: list[tuple[int, float]]
     expected: Expected | None
+    passed: int
+    sampled: int
+    finished: bool
+    progressive: list[tuple[int, float]]
+    spending: list[tuple[datetime, int]]
+    pace: float | None
+    advice: Advice
 
 
 class EventView(View):
@@ -226,12 +258,23 @@ class EventView(View):
     body: dict[str, Any]
 
 
+class RemarkView(View):
+    """An annotator's note about an example; a flag waits until an engineer resolves it."""
+
+    id: int
+    at: datetime
+    who: str
+    example_id: str
+    note: str
+    flag: bool
+
+
 class ExampleView(View):
     """An example of the pool and its state; ``turn`` is its place in the order of decisions."""
 
     id: str
     turn: int
-    state: Literal["undecided", "open", "closed", "passed"]
+    state: Literal["undecided", "open", "closed", "passed", "retired"]
 
 
 class ComingView(View):
@@ -275,11 +318,52 @@ class LabelsBody(Body):
     cost_matrix: list[list[float]] | None = None
 
 
+class ExamplesBody(Body):
+    """Examples that join the pool, in its format; ``first`` asks about them before all undecided ones."""
+
+    examples: list[dict[str, Any]] = Field(min_length=1, max_length=10_000)
+    first: bool = False
+
+
+class AddedView(View):
+    """How many examples joined the pool, and how many it had already."""
+
+    added: int
+    known: int
+
+
+class IdsBody(Body):
+    """Examples by id, and why they are retired or brought back."""
+
+    ids: list[Identifier] = Field(min_length=1, max_length=10_000)
+    reason: Reason = ""
+
+
+class ChangedView(View):
+    """How many examples were changed; the others were so already."""
+
+    changed: int
+
+
+class CostsBody(Body):
+    """Known costs: ``{"id", "label"}`` with the true label, or ``{"id", "costs"}`` by label."""
+
+    items: list[dict[str, Any]] = Field(min_length=1, max_length=10_000)
+    gold: bool = Field(False, description="Check annotators with these examples; replaces what is known about them.")
+
+
+class SettledView(View):
+    """How many examples got these costs, and how many kept what was known before."""
+
+    settled: int
+    known: int
+
+
 class TokenBody(Body):
     """The owner of a new token."""
 
     name: Name
-    role: Literal["annotator", "engineer"]
+    role: Literal["annotator", "reviewer", "engineer"] = "annotator"
 
 
 def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:

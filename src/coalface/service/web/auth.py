@@ -1,23 +1,28 @@
 """Authentication: who sends a request, what that person may do, and how often.
 
-Programs send their token in the Authorization header. Pages keep the same token in a cookie.
+Programs send their token in the Authorization header. Pages keep the random id of a session in a cookie. A person may
+have a role in each of several projects, with one token.
 """
 
 import threading
 import time
 from collections.abc import Callable
 from hashlib import blake2b
+from ipaddress import IPv6Network, ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from coalface.service.desk.store import Store
+from coalface.service.desk.access import digest_of
 from coalface.service.project.project import Project
+from coalface.service.web.desks import PROJECT, Desks
 from coalface.service.web.http_errors import RefusedError, too_many_requests
+from coalface.service.web.sessions import A_MONTH, new_session
 from coalface.service.web.tokens import Caller, is_form_key
 
+NOBODY = ""  # the role of a caller in a project that is not theirs
 _READING = ("GET", "HEAD")
 _FOREIGN_FORM = "This form was not sent by a page of this service. Load the page again."
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token that an engineer has given you.")
@@ -57,27 +62,76 @@ class _RateLimit:
 
 
 class Authenticator:
-    """Finds the caller with a token, and limits the rates of callers, addresses and wrong tokens."""
+    """Finds the caller with a token or a session, and limits the rates of callers, addresses and wrong tokens."""
 
-    def __init__(self, store: Store, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._store = store
+    def __init__(
+        self,
+        desks: Desks,
+        per_minute: float,
+        clock: Callable[[], float] = time.monotonic,
+        today: Callable[[], float] = time.time,
+    ) -> None:
+        self._desks, self._today = desks, today
         self._by_caller = _RateLimit(per_minute, max(per_minute / 10.0, 20.0), clock)
         self._by_address = _RateLimit(per_minute, max(per_minute, 20.0), clock)  # a whole team may share an address
         self._wrong_tokens = _RateLimit(10.0, 10.0, clock)
+        self._all_wrong_tokens = _RateLimit(100.0, 100.0, clock)  # whatever addresses a proxy is made to report
 
-    def authenticate(self, token: str, address: str) -> Caller:
+    def authenticate(self, token: str, address: str, project: str | None = None) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
-        found = self._store.holder_of(token)
-        if found is None:
-            _refuse_if(self._wrong_tokens.wait(address))
-            raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
-        name, role = found
-        _refuse_if(self._by_caller.wait(name))
-        return Caller(name, role, token)
+        digest = digest_of(token)
+        return self._caller(token, digest if self._projects_of(digest, project) else None, address, project)
+
+    def resume(self, session: str, address: str, project: str | None = None) -> Caller:
+        """The caller with this session."""
+        now = self._today()
+        found = (desk.store.token_of_session(session, now) for desk in self._desks)
+        return self._caller(session, next((digest for digest in found if digest is not None), None), address, project)
+
+    def begin_session(self, token: str) -> str:
+        """A session for the person with this token, in the first of their projects."""
+        session, digest, now = new_session(), digest_of(token), self._today()
+        for desk in self._desks:
+            if desk.store.role_of(digest) is not None:
+                desk.store.begin_session(session, token, now + A_MONTH, now)
+                return session
+        raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+
+    def end_session(self, session: str) -> None:
+        """Forget a session."""
+        for desk in self._desks:
+            if desk.store.token_of_session(session, self._today()) is not None:
+                desk.store.end_session(session)
+
+    def projects_of(self, caller: Caller) -> dict[str, str]:
+        """The projects that a caller may see, with the caller's role in each."""
+        found = {desk.project.name: desk.store.role_of(caller.digest) for desk in self._desks}
+        return {name: role[1] for name, role in found.items() if role is not None}
 
     def check_address(self, address: str) -> None:
         """Refuse an address that asks too often for what needs no token."""
-        _refuse_if(self._by_address.wait(address))
+        _refuse_if(self._by_address.wait(network_of(address)))
+
+    def _caller(self, secret: str, digest: str | None, address: str, project: str | None) -> Caller:
+        desk = self._desks.get(project)
+        role = None if digest is None or desk is None else desk.store.role_of(digest)
+        if role is None and digest is not None:  # a member of other projects only, or no project is named
+            name = self._projects_of(digest, None)
+            role = (name, NOBODY) if name else None
+        if role is None or digest is None:
+            _refuse_if(self._wrong_tokens.wait(network_of(address)))
+            _refuse_if(self._all_wrong_tokens.wait(""))
+            raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+        _refuse_if(self._by_caller.wait(role[0]))
+        return Caller(role[0], role[1], secret, digest)
+
+    def _projects_of(self, digest: str, project: str | None) -> str | None:
+        """The name of the person with this token in the project, or in any one."""
+        first = self._desks.get(project)
+        for one in self._desks if first is None else (first, *self._desks):
+            if (found := one.store.role_of(digest)) is not None:
+                return found[0]
+        return None
 
 
 def _refuse_if(seconds: float) -> None:
@@ -85,10 +139,25 @@ def _refuse_if(seconds: float) -> None:
         raise too_many_requests(seconds)
 
 
-def cookie_of(project: Project) -> str:
-    """The name of a project's cookie. Browsers share cookies between the ports of a machine, so each project has one.
+def network_of(address: str) -> str:
+    """What counts as one address: of IPv6, the network of 64 bits that a provider gives to one customer.
 
-    It is made from the project's folder, and so stays the same after a restart.
+    >>> network_of("10.0.0.5"), network_of("2001:db8:1:2:3:4:5:6"), network_of("unknown")
+    ('10.0.0.5', '2001:db8:1:2::', 'unknown')
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4:
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((int(found) >> 64 << 64, 64)).network_address)
+
+
+def cookie_of(project: Project) -> str:
+    """The name of a service's cookie. Browsers share cookies between the ports of a machine, so each service has one.
+
+    It is made from the folder of the first project, and so stays the same after a restart.
     """
     folder = str(project.folder.resolve()).encode("utf-8", "replace")
     return f"coalface-{blake2b(folder, digest_size=6).hexdigest()}"
@@ -99,31 +168,46 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
+def project_named(request: Request) -> str | None:
+    """The project in the address of a request; None if it names none."""
+    found = request.path_params.get("project") or request.scope.get(PROJECT)
+    return None if found is None else str(found)
+
+
 def caller_of_api(request: Request, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]) -> Caller:
     """The caller of a route under ``/api``. A change by cookie also needs the form key of one of our pages."""
     authenticator: Authenticator = request.app.state.authenticator
+    project = project_named(request)
     if bearer is not None:
-        return authenticator.authenticate(bearer.credentials.strip(), address_of(request))
+        return _member(request, authenticator.authenticate(bearer.credentials.strip(), address_of(request), project))
     cookie = request.cookies.get(request.app.state.cookie)
     if cookie is None:
         raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", _CHALLENGE)
-    caller = authenticator.authenticate(cookie, address_of(request))
+    caller = authenticator.resume(cookie, address_of(request), project)
     if request.method not in _READING:
         check_form_key(caller, request.headers.get("x-csrf-token", ""))
-    return caller
+    return _member(request, caller)
 
 
 def caller_of_page(request: Request) -> Caller:
     """The caller of a page by cookie; a redirect to the login page without a valid one."""
     authenticator: Authenticator = request.app.state.authenticator
-    token = request.cookies.get(request.app.state.cookie)
-    if token is not None:
+    session = request.cookies.get(request.app.state.cookie)
+    if session is not None:
         try:
-            return authenticator.authenticate(token, address_of(request))
+            return _member(request, authenticator.resume(session, address_of(request), project_named(request)))
         except RefusedError as refusal:
             if refusal.status != 401:
                 raise
     raise RefusedError(303, "Log in first.", {"location": "/login"})
+
+
+def _member(request: Request, caller: Caller) -> Caller:
+    """The caller; a RefusedError if the address names a project in which the caller has no role."""
+    name, desks = project_named(request), request.app.state.desks
+    if caller.role == NOBODY and name is not None and desks.get(name) is not None:
+        raise RefusedError(404, f"There is no project {name!r} here that you may see.")
+    return caller
 
 
 async def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
@@ -131,10 +215,22 @@ async def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> 
     return only_engineers(caller)
 
 
-def only_engineers(caller: Caller) -> Caller:
+async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
+    """The caller, who must be a reviewer or an engineer."""
+    return only_reviewers(caller)
+
+
+def only_reviewers(caller: Caller) -> Caller:
     """The caller; a RefusedError if it is an annotator."""
+    if not caller.may_review:
+        raise RefusedError(403, "Only reviewers and engineers may do this.")
+    return caller
+
+
+def only_engineers(caller: Caller) -> Caller:
+    """The caller; a RefusedError unless it is an engineer."""
     if not caller.is_engineer:
-        raise RefusedError(403, "Only engineers may see this.")
+        raise RefusedError(403, "Only engineers may do this.")
     return caller
 
 
@@ -157,4 +253,5 @@ async def refuse_other_sites(request: Request) -> None:
 
 AnyCaller = Annotated[Caller, Depends(caller_of_api)]
 Engineer = Annotated[Caller, Depends(engineer_of_api)]
+Reviewer = Annotated[Caller, Depends(reviewer_of_api)]
 PageCaller = Annotated[Caller, Depends(caller_of_page)]

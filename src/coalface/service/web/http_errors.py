@@ -1,4 +1,4 @@
-"""Error responses: RFC 9457 problem details under ``/api``, a page elsewhere."""
+"""Error responses: RFC 9457 problem details where programs call, a page elsewhere."""
 
 import logging
 from collections.abc import Mapping
@@ -11,10 +11,19 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from coalface.errors import CoalfaceError, ConflictError, FileBusyError, InputError, UnknownIdError, in_one_line
+from coalface.errors import (
+    CoalfaceError,
+    ConflictError,
+    FileBusyError,
+    InputError,
+    LostDatabaseError,
+    UnknownIdError,
+    in_one_line,
+)
 from coalface.service.web.rendering import TEMPLATES
 
 MEDIA_TYPE = "application/problem+json"
+_FOR_PROGRAMS = ("/api/", "/metrics", "/healthz", "/readyz", "/label-studio/")  # where their addresses begin
 _PAUSE = 5  # seconds until a client should try an unavailable database again
 _SCHEMA = {
     "type": "object",
@@ -27,13 +36,15 @@ _SCHEMA = {
     },
 }
 _MEANINGS = {
-    400: "The request cannot be read.",
+    400: "A form cannot be read.",
     401: "The token is missing or unknown.",
     403: "The caller's role does not allow this.",
     404: "Not found, or not the caller's.",
     409: "The request conflicts with an earlier one.",
+    408: "The body came too slowly.",
     413: "The body is too large.",
-    422: "A value breaks a rule.",
+    421: "The service is not called by this host name.",
+    422: "The body is not valid JSON, a field or header is missing, or a value breaks a rule.",
     429: "Too many requests; Retry-After says how many seconds to wait.",
     503: "The database is unavailable; Retry-After says how many seconds to wait.",
 }
@@ -78,11 +89,15 @@ def error_response(
     request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
     """An error as JSON for programs, as a page for people; an app of routes for programs only has no pages."""
-    app = request.scope.get("app")
-    if request.url.path.startswith("/api/") or (app is not None and getattr(app.state, "for_programs", False)):
+    if _is_for_programs(request):
         return problem(status, detail, headers, **more)
     values = {"title": HTTPStatus(status).phrase, "detail": detail}
     return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)
+
+
+def _is_for_programs(request: Request) -> bool:
+    app, path = request.scope.get("app"), request.url.path.removeprefix(request.scope.get("root_path", ""))
+    return path.startswith(_FOR_PROGRAMS) or (app is not None and getattr(app.state, "for_programs", False))
 
 
 def _status_of(error: Exception) -> int:
@@ -103,7 +118,7 @@ def _status_of(error: Exception) -> int:
 def _is_unavailable(error: Exception) -> bool:
     """Whether another process has locked the database or the connection was lost, so that a second try may succeed."""
     lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
-    return lost or isinstance(error, sa.exc.OperationalError | FileBusyError)
+    return lost or isinstance(error, sa.exc.OperationalError | FileBusyError | LostDatabaseError)
 
 
 def install_error_handlers(app: FastAPI) -> None:
@@ -133,6 +148,8 @@ def _handle_unexpected(request: Request, error: Exception, status: int) -> Respo
     if status == 500:
         log.error("%s failed", where, exc_info=error)
         return error_response(request, 500, "The server failed and has logged the error. Send the request again.")
+    if isinstance(error, LostDatabaseError):
+        request.app.state.stop(error)  # nothing that is sent now could be stored
     if status == 503:
         log.warning("%s: %s", where, in_one_line(getattr(error, "orig", None) or error))
         detail = f"The database cannot be used now. Send the same request again in {_PAUSE} s."

@@ -1,6 +1,5 @@
 """Rendering of the pages: Jinja2 templates, number formats, and chart positions that the templates draw."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.templating import Jinja2Templates
 
+from coalface.errors import counted
 from coalface.service.desk.messages import Progress
+from coalface.service.web.desks import PROJECT
 from coalface.service.web.tokens import Caller, form_key
 
 _NOTHING = "\N{EN DASH}"
@@ -17,7 +18,11 @@ _NOTHING = "\N{EN DASH}"
 
 def page(request: Request, template: str, caller: Caller | None, status: int = 200, **values: Any) -> Response:
     """A page of the project; without a caller, one that anyone may see."""
-    values |= {"project": request.app.state.desk.project, "caller": caller}
+    desks = request.app.state.desks
+    desk = desks.get(request.scope.get(PROJECT))
+    values = (
+        {"project": None if desk is None else desk.project, "several": len(desks) > 1} | values | {"caller": caller}
+    )
     values["csrf"] = form_key(caller.token) if caller else ""
     return TEMPLATES.TemplateResponse(request, template, values, status)
 
@@ -48,20 +53,6 @@ def budget_rows(progress: Progress) -> list[tuple[str, float, float | None, floa
     return rows
 
 
-def sparkline(history: Sequence[tuple[float, float]], width: float = 600.0, height: float = 120.0) -> str:
-    """The points of an SVG line from the left to the right edge; the value 0 is at the bottom, the highest at the top.
-
-    >>> sparkline([(10, 0.4), (20, 0.2)], 100, 40)
-    '0.0,0.0 100.0,20.0'
-    """
-    if len(history) < 2:
-        return ""
-    first, last = history[0][0], history[-1][0]
-    top = max(value for _, value in history) or 1.0
-    span = (last - first) or 1.0
-    return " ".join(f"{width * (x - first) / span:.1f},{height * (1 - y / top):.1f}" for x, y in history)
-
-
 def _short(number: float | None, digits: int = 3) -> str:
     """A number with few digits and thousands separators.
 
@@ -85,6 +76,21 @@ def _seconds(number: float | None) -> str:
     return f"{number:,.1f}" if number >= 0.1 else "under 0.1"
 
 
+def _hours(number: float) -> str:
+    """A duration, given in hours, in the unit that suits it.
+
+    >>> _hours(0.0071), _hours(0.4), _hours(1.0), _hours(36.4)
+    ('less than a minute', '24 minutes', '1 hour', '36.4 hours')
+    """
+    if number < 1 / 60:
+        return "less than a minute"
+    return (
+        counted(round(60 * number), "minute")
+        if number < 0.99
+        else f"{_short(number)} {'hour' if number == 1 else 'hours'}"
+    )
+
+
 def _moment(seconds: float | None) -> str:
     """A date and time in UTC.
 
@@ -95,5 +101,5 @@ def _moment(seconds: float | None) -> str:
 
 
 TEMPLATES = Jinja2Templates(Path(__file__).parent / "templates")
-TEMPLATES.env.filters |= {"short": _short, "seconds": _seconds, "moment": _moment}
+TEMPLATES.env.filters |= {"short": _short, "seconds": _seconds, "hours": _hours, "moment": _moment}
 TEMPLATES.env.trim_blocks = TEMPLATES.env.lstrip_blocks = True

@@ -1,7 +1,7 @@
-"""The ASGI application: routes, pages, middleware and webhooks around one desk."""
+"""The ASGI application: routes, pages, middleware and webhooks around the desks."""
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -9,42 +9,58 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from coalface.service.desk.desk import Desk
+from coalface.service.web.access_pages import access_pages
 from coalface.service.web.admin_api import admin_api
 from coalface.service.web.api import api
 from coalface.service.web.auth import Authenticator, cookie_of
+from coalface.service.web.desks import Desks, ProjectPaths
+from coalface.service.web.health import health
+from coalface.service.web.hosts import HostCheck
 from coalface.service.web.http_errors import install_error_handlers
-from coalface.service.web.middleware import LARGEST_BODY, Safeguards
+from coalface.service.web.label_studio_api import label_studio_api
+from coalface.service.web.metrics import RequestMetrics
+from coalface.service.web.middleware import BODY_SECONDS, LARGEST_BODY, Safeguards
+from coalface.service.web.observing import Observer
 from coalface.service.web.pages import pages
+from coalface.service.web.pool_api import pool_api
+from coalface.service.web.review_api import review_api
+from coalface.service.web.review_pages import review_pages
 from coalface.service.web.webhooks import Messenger
 from coalface.version import __version__
 
 _STATIC = Path(__file__).parent / "static"
 _DESCRIPTION = "/api/v1/openapi.json"
-_OPEN_PATHS = ("/login", "/static/", _DESCRIPTION)
+_OPEN_PATHS = ("/login", "/static/", "/healthz", "/readyz", _DESCRIPTION)
 
 
 def service_of(
-    desk: Desk,
-    messenger: Messenger | None = None,
+    served: Desk | Sequence[Desk],
+    messengers: Messenger | Sequence[Messenger] | None = None,
     *,
     per_minute: float = 3000.0,
     largest_body: int = LARGEST_BODY,
     clock: Callable[[], float] = time.monotonic,
+    host_names: Collection[str] | None = None,
+    open_addresses: bool = False,
+    body_seconds: float = BODY_SECONDS,
 ) -> FastAPI:
-    """The ASGI app that serves a desk.
+    """The ASGI app that serves a desk, or several.
 
     ``per_minute`` limits the requests of each caller, and of each address where no token is needed. The limits measure
-    time by ``clock``, in seconds.
+    time by ``clock``, in seconds. Requests under other ``host_names`` are refused; None allows all, and with
+    ``open_addresses`` so is every IP address.
     """
+    desks = Desks([served] if isinstance(served, Desk) else served)
+    sending = [messengers] if isinstance(messengers, Messenger) else list(messengers or ())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        if messenger is not None:
+        for messenger in sending:
             messenger.start()
         try:
             yield
         finally:
-            if messenger is not None:
+            for messenger in sending:
                 messenger.stop()
 
     app = FastAPI(
@@ -56,12 +72,31 @@ def service_of(
         redoc_url=None,
         lifespan=lifespan,
     )
-    authenticator = Authenticator(desk.store, per_minute, clock)
-    app.state.desk, app.state.authenticator, app.state.cookie = desk, authenticator, cookie_of(desk.project)
+    authenticator = Authenticator(desks, per_minute, clock)
+    app.state.desks, app.state.authenticator = desks, authenticator
+    app.state.cookie = cookie_of(next(iter(desks)).project)
+    app.state.messengers, app.state.metrics, app.state.connections = sending, RequestMetrics(), None
+    app.state.stop = lambda _: None  # what ends the server after an error that will not pass
     install_error_handlers(app)
     app.include_router(api)
     app.include_router(admin_api)
+    app.include_router(pool_api)
+    app.include_router(review_api)
     app.include_router(pages)
+    app.include_router(review_pages)
+    app.include_router(access_pages)
+    app.include_router(label_studio_api)
+    app.include_router(health)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    app.add_middleware(Safeguards, authenticator=authenticator, open_paths=_OPEN_PATHS, largest_body=largest_body)
+    app.add_middleware(ProjectPaths, desks=desks)
+    app.add_middleware(
+        Safeguards,
+        authenticator=authenticator,
+        open_paths=_OPEN_PATHS,
+        largest_body=largest_body,
+        body_seconds=body_seconds,
+    )
+    if host_names is not None:
+        app.add_middleware(HostCheck, names=host_names, open_addresses=open_addresses)
+    app.add_middleware(Observer, metrics=app.state.metrics)
     return app

@@ -7,17 +7,26 @@ from dataclasses import dataclass
 
 from coalface.errors import InputError
 
-ROLES = ("annotator", "engineer")
+ROLES = ("annotator", "reviewer", "engineer")
 _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
 class Caller:
-    """The person or program that sent a request."""
+    """The person or program that sent a request, with their role in the project that it is about.
+
+    ``token`` is the token or, for a page, the id of the session. ``digest`` is that of the person's token.
+    """
 
     name: str
     role: str
     token: str
+    digest: str = ""
+
+    @property
+    def may_review(self) -> bool:
+        """Reviewers see every annotator's answers and correct them; engineers may do so, too."""
+        return self.role in ("reviewer", "engineer")
 
     @property
     def is_engineer(self) -> bool:
@@ -57,7 +66,7 @@ def is_form_key(given: str, token: str) -> bool:
 def check_person(name: str, role: str) -> None:
     """Refuse a name or a role that no token can have."""
     if role not in ROLES:
-        raise InputError(f"role must be annotator or engineer, got {role!r}.")
+        raise InputError(f"role must be annotator, reviewer or engineer, got {role!r}.")
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip() or ":" in name:
         raise InputError(
             f"A name must have 1 to {_LONGEST_NAME} printable characters, no colon and no space at either end, got "

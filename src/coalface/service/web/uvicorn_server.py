@@ -4,13 +4,12 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from socket import IPPROTO_TCP, TCP_NODELAY
 
 import numpy as np
-import uvicorn
 from fastapi import FastAPI
 
 from coalface.errors import InputError
@@ -18,10 +17,13 @@ from coalface.service.desk.desk import Desk
 from coalface.service.desk.model import teach
 from coalface.service.desk.overview import predictions
 from coalface.service.project.project import Project
+from coalface.service.web.connections import ConnectionBook
+from coalface.service.web.guarded_server import GuardedServer
+from coalface.service.web.hosts import names_of
+from coalface.service.web.logs import configure_logs
 from coalface.service.web.service import service_of
 from coalface.service.web.webhooks import Messenger
 
-_MOST_CONNECTIONS = 900  # a process may commonly have 1024 files open
 _PATIENCE = 1.5  # seconds before a message says why the start is slow
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -36,38 +38,55 @@ class ServerOptions:
     proxy: str | None = None
     webhook: str | None = None
     webhook_secret: str = ""
+    host_names: tuple[str, ...] = ()  # further names under which it may be called
+    log_format: str = "text"
+    log_level: str = "info"
 
     @property
     def is_local(self) -> bool:
         """Whether only this machine can reach the server."""
         return self.host in _LOOPBACK
 
+    @property
+    def allowed_names(self) -> set[str]:
+        """The host names under which the server may be called."""
+        return names_of(self.host, self.host_names, local=self.is_local)
+
 
 def run_server(
-    project: Project, options: ServerOptions, say: Callable[[str], None], warn: Callable[[str], None]
+    projects: Sequence[Project], options: ServerOptions, say: Callable[[str], None], warn: Callable[[str], None]
 ) -> None:
-    """Serve the project until Ctrl-C or a SIGTERM; ``say`` and ``warn`` print a line for the user."""
-    log = logging.getLogger("coalface")
-    with message_if_slow(warn):
-        desk = Desk(project)  # before all else: it locks the project
-    try:
-        if not desk.store.tokens():
+    """Serve projects until Ctrl-C or a SIGTERM; ``say`` and ``warn`` print a line for the user."""
+    with ExitStack() as stack:
+        with message_if_slow(warn):
+            desks = [_opened(stack, project) for project in projects]  # before all else: it locks the projects
+        if not any(desk.store.tokens() for desk in desks):
+            named = projects[0]
             raise InputError(
-                f"{project.name} has no tokens, so no annotator can log in. Make one with coalface serve "
-                f"{project.folder} --new-token NAME --role engineer."
+                f"{named.name} has no tokens, so no annotator can log in. Make one with coalface serve "
+                f"{named.folder} --new-token NAME --role engineer."
             )
         with message_if_slow(warn):
-            warm_up(project)  # or the first annotator would wait for the compiler
-        listen(_app(desk, options), options, project.title, say)
-    finally:
-        desk.close()
-        log.info("the desk of %s is closed", project.folder)
+            for project in projects:
+                warm_up(project)  # or the first annotator would wait for the compiler
+        app = _app(desks, options)
+        configure_logs(options.log_format, options.log_level)
+        listen(app, options, ", ".join(project.title for project in projects), say)
+
+
+def _opened(stack: ExitStack, project: Project) -> Desk:
+    desk = Desk(project)
+    stack.callback(logging.getLogger("coalface").info, "the desk of %s is closed", project.folder)
+    stack.callback(desk.close)
+    return desk
 
 
 def listen(app: FastAPI, options: ServerOptions, title: str, say: Callable[[str], None]) -> None:
     """Serve an app until Ctrl-C or a SIGTERM."""
-    config = _config(app, options)
-    with config.bind_socket() as socket:
+    book = ConnectionBook(exempt=options.proxy)
+    app.state.connections = book
+    server, reasons = _server(app, options, book), list[Exception]()
+    with server.config.bind_socket() as socket:
         socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # or every other reply waits 40 ms for an acknowledgement
         host = f"[{options.host}]" if ":" in options.host else options.host
         say(f"{title} is at http://{host}:{socket.getsockname()[1]}  (Ctrl-C ends)")
@@ -75,29 +94,40 @@ def listen(app: FastAPI, options: ServerOptions, title: str, say: Callable[[str]
             say("Other machines can reach it. Use HTTPS for them, because requests carry tokens.")
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after uvicorn has ended, the desk saves a snapshot
         logging.getLogger("coalface").info("serving %s on port %d", title, socket.getsockname()[1])
-        uvicorn.Server(config).run(sockets=[socket])
+
+        def stop(reason: Exception) -> None:
+            reasons.append(reason)
+            server.should_exit = True
+
+        app.state.stop = stop
+        with suppress(KeyboardInterrupt):  # Ctrl-C is the way to end it
+            server.run(sockets=[socket])
+    if reasons:
+        raise reasons[0]
 
 
-def _app(desk: Desk, options: ServerOptions) -> FastAPI:
-    messenger = None
-    if options.webhook:
-        place = desk.project.folder / "webhook.told"
-        messenger = Messenger(desk, options.webhook, options.webhook_secret, place)
-    return service_of(desk, messenger, per_minute=options.per_minute)
+def _app(desks: Sequence[Desk], options: ServerOptions) -> FastAPI:
+    messengers = [
+        Messenger(desk, options.webhook, options.webhook_secret, desk.project.folder / "webhook.told")
+        for desk in desks
+        if options.webhook
+    ]
+    names, addresses = options.allowed_names, not options.is_local
+    return service_of(desks, messengers, per_minute=options.per_minute, host_names=names, open_addresses=addresses)
 
 
-def _config(app: FastAPI, options: ServerOptions) -> uvicorn.Config:
-    return uvicorn.Config(
+def _server(app: FastAPI, options: ServerOptions, book: ConnectionBook) -> GuardedServer:
+    return GuardedServer(
         app,
-        options.host,
-        options.port,
+        book,
+        host=options.host,
+        port=options.port,
+        log_config=None,  # of this module
         log_level="warning",
         access_log=False,
         server_header=False,
-        ws="none",
         proxy_headers=options.proxy is not None,  # any other client could forge these headers
         forwarded_allow_ips=options.proxy,
-        limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=5,
         timeout_keep_alive=75,  # longer than clients keep an idle connection, so that they close it
     )

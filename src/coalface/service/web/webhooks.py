@@ -1,8 +1,8 @@
 """Webhooks: events sent to another service, signed by Standard Webhooks (version 1), in order, at least once each.
 
-The event log is the queue; a file holds the number of the last event delivered. If the endpoint is down, delivery is
-retried with growing pauses and no event is lost. After a response of 410 (gone), delivery ends. A repeated event has
-the same ``webhook-id``.
+The event log is the queue; a file holds the number of the last event delivered. All events that wait go together in one
+message, so a slow endpoint does not fall behind. If it is down, delivery is retried with growing pauses and no event is
+lost. After a response of 410 (gone), delivery ends.
 """
 
 import base64
@@ -31,6 +31,9 @@ EVENT_TYPES = {
 }
 _GONE = 410
 _LONGEST_WAIT = 300.0  # seconds between two attempts
+_POLL = 0.25  # seconds between two looks at the log
+_MOST_EVENTS = 500  # of the log that one message covers
+_SECONDS_TO_CONNECT, _SECONDS_TO_REPLY = 5.0, 20.0
 Post = Callable[[str, bytes, dict[str, str]], int]
 
 
@@ -61,7 +64,7 @@ class Messenger:
     def __init__(self, desk: Desk, url: str, secret: str, progress_file: Path, post: Post | None = None) -> None:
         _check_endpoint(url, secret)
         self._desk, self._url, self._secret, self._progress_file = desk, url, secret, progress_file
-        self._post = post or _post
+        self._post = post or _PooledConnection().post
         self._delivered = _last_delivered(progress_file)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
@@ -75,8 +78,13 @@ class Messenger:
         self._ending.set()
         self._thread.join(5.0)
 
+    @property
+    def waiting(self) -> int:
+        """How many events of the log were not delivered or passed over yet."""
+        return max(self._desk.store.log.last() - self._delivered, 0)
+
     def _run(self) -> None:
-        wait = 1.0
+        wait = _POLL
         while not self._ending.wait(wait):
             try:
                 delivered = self.deliver()
@@ -85,32 +93,31 @@ class Messenger:
                 delivered = False
             if delivered is None:
                 return
-            wait = 1.0 if delivered else min(2.0 * wait, _LONGEST_WAIT)
+            wait = _POLL if delivered else min(max(2.0 * wait, 1.0), _LONGEST_WAIT)
 
     def deliver(self) -> bool | None:
-        """Deliver all new events; False if the endpoint did not accept one, None if it is gone (410)."""
-        while found := self._desk.events(after=self._delivered, limit=100):
-            for event in found:
-                if event.kind in EVENT_TYPES:
-                    status = self._send(event)
-                    if status == _GONE:
-                        logging.getLogger("coalface").warning("webhook delivery ends: %s is gone (410)", self._url)
-                        return None
-                    if not 200 <= status < 300:
-                        return False
-                    self._record(event.id)
-                self._delivered = event.id
-            self._record(self._delivered)
+        """Deliver all new events; False if the endpoint did not accept some, None if it is gone (410)."""
+        while found := self._desk.events(after=self._delivered, limit=_MOST_EVENTS):
+            told = [event for event in found if event.kind in EVENT_TYPES]
+            status = self._send(told) if told else 200
+            if status == _GONE:
+                logging.getLogger("coalface").warning("webhook delivery ends: %s is gone (410)", self._url)
+                return None
+            if not 200 <= status < 300:
+                logging.getLogger("coalface").warning("webhook: %s answered %d, trying again later", self._url, status)
+                return False
+            self._record(found[-1].id)
             if self._ending.is_set():
                 break
         return True
 
-    def _send(self, event: Event) -> int:
-        project = self._desk.project
-        data: dict[str, Any] = {"project": project.name, "event": event.id, "who": event.who, "body": event.body}
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(event.at))
-        body = json.dumps({"type": EVENT_TYPES[event.kind], "timestamp": at, "data": data}, allow_nan=False).encode()
-        message_id, now = f"msg_{project.id}_{event.id}", int(time.time())
+    def _send(self, events: list[Event]) -> int:
+        """Send events as one message; the same events have the same ``webhook-id``."""
+        project, now = self._desk.project, int(time.time())
+        data = {"project": project.name, "events": [_plain(event) for event in events]}
+        content = {"type": "events.created", "timestamp": _timestamp(now), "data": data}
+        body = json.dumps(content, allow_nan=False).encode()
+        message_id = f"msg_{project.id}_{events[0].id}_{events[-1].id}"
         headers = {
             "content-type": "application/json",
             "webhook-id": message_id,
@@ -153,10 +160,27 @@ def _last_delivered(progress_file: Path) -> int:
     return int(text)
 
 
-def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
-    import httpx
+def _plain(event: Event) -> dict[str, Any]:
+    at = _timestamp(event.at)
+    return {"type": EVENT_TYPES[event.kind], "event": event.id, "timestamp": at, "who": event.who, "body": event.body}
 
-    try:
-        return httpx.post(url, content=body, headers=headers, timeout=20.0).status_code
-    except httpx.HTTPError:
-        return 0
+
+def _timestamp(at: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+
+
+class _PooledConnection:
+    """Posts over one connection that is kept open between messages."""
+
+    def __init__(self) -> None:
+        import httpx
+
+        limits = httpx.Timeout(_SECONDS_TO_REPLY, connect=_SECONDS_TO_CONNECT)
+        self._client, self._error = httpx.Client(timeout=limits, follow_redirects=False), httpx.HTTPError
+
+    def post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
+        """The status of the response; 0 if there was none."""
+        try:
+            return self._client.post(url, content=body, headers=headers).status_code
+        except self._error:
+            return 0

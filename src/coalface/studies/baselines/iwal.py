@@ -19,6 +19,7 @@ from coalface.data.numbers import number, whole_number
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.labels import Pool
 from coalface.studies.baselines.problem import Problem
+from coalface.studies.baselines.reduced import REDUCED, check_reduced, reduced
 from coalface.studies.baselines.strategies import CLASSIFIERS
 
 _BOOTSTRAP, _DRAW = 2, 3  # streams of random numbers
@@ -61,6 +62,7 @@ def _predictions(
 
 
 def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
+    problem = reduced(problem, parameters)
     pool = Pool.of(problem, CostScale.of(parameters["cost_bounds"]))
     n, seed = len(pool.truth), problem.random_state
     n_first = max(1, round(float(parameters["first_share"]) * n))
@@ -81,12 +83,13 @@ def _check(parameters: dict[str, Any], n_labels: int) -> None:  # noqa: ARG001
     number(parameters, "least_chance", 0.0, 1.0, above=True)
     whole_number("members", parameters["members"], least=2)
     CostScale.of(parameters["cost_bounds"])
+    check_reduced(parameters)
 
 
 IWAL = Baseline(
     name="iwal",
     asks="labels",
-    parameters={"first_share": 0.1, "least_chance": 0.1, "members": 10, "cost_bounds": (0.0, 1.0)},
+    parameters={"first_share": 0.1, "least_chance": 0.1, "members": 10, "cost_bounds": (0.0, 1.0), **REDUCED},
     check_values=_check,
     run_on=_run_on,
 )

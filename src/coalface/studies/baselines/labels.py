@@ -25,6 +25,7 @@ from coalface.errors import InputError
 from coalface.studies.baselines import passive
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem, Progress, dense_rows
+from coalface.studies.baselines.reduced import REDUCED, check_reduced, reduced
 from coalface.studies.baselines.strategies import (
     CLASSIFIERS,
     UNKNOWN,
@@ -44,6 +45,7 @@ _PARAMETERS = {
     "warm_up": 10,
     "batch_size": 10,
     "max_labels": None,
+    **REDUCED,
     **passive.PARAMETERS,
 }
 
@@ -100,6 +102,7 @@ def asked_in_order(
 
 
 def _run_on(problem: Problem, parameters: dict[str, Any], strategy_type: type[Strategy]) -> BaselineRun:
+    problem = reduced(problem, parameters)
     pool = Pool.of(problem, CostScale.of(parameters["cost_bounds"]))
     rows = asked_in_order(
         strategy_type(pool.features, pool.cost_matrix, problem.random_state, parameters["classifier"]),
@@ -145,6 +148,7 @@ def _check(parameters: dict[str, Any], n_labels: int) -> None:
     for name in ("warm_up", "batch_size", "max_labels"):
         if name != "max_labels" or parameters[name] is not None:
             whole_number(name, parameters[name], least=1)
+    check_reduced(parameters)
     passive.check_parameters(parameters, n_labels)
 
 

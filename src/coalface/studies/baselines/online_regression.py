@@ -19,6 +19,7 @@ from coalface.data.numbers import number
 from coalface.errors import InputError
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem, dense_rows
+from coalface.studies.baselines.reduced import REDUCED, check_reduced, reduced
 
 _MOST_COLUMNS = 2000
 F64 = NDArray[np.float64]
@@ -60,7 +61,7 @@ def standardised(problem: Problem) -> tuple[F64, F64]:
     if n_features > _MOST_COLUMNS:
         raise InputError(
             f"online-regression takes at most {_MOST_COLUMNS:,} features, because it inverts a matrix of their "
-            f"squares, got {n_features:,}. Use fewer features."
+            f"squares, got {n_features:,}. Use fewer features, or set directions."
         )
     scaler = StandardScaler().fit(dense_rows(problem.examples))
     tables = (scaler.transform(dense_rows(part)) for part in (problem.examples, problem.test))
@@ -69,6 +70,7 @@ def standardised(problem: Problem) -> tuple[F64, F64]:
 
 
 def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
+    problem = reduced(problem, parameters)
     rows, test_rows = standardised(problem)
     examples, n_labels = problem.examples, problem.n_labels
     allowed = np.ones(examples.cost.shape, np.bool_) if examples.candidates is None else examples.candidates
@@ -111,12 +113,13 @@ def _check(parameters: dict[str, Any], n_labels: int) -> None:  # noqa: ARG001
     number(parameters, "mellowness", 0.0, np.inf)
     number(parameters, "regularization", 0.0, np.inf, above=True)
     CostScale.of(parameters["cost_bounds"])
+    check_reduced(parameters)
 
 
 ONLINE_REGRESSION = Baseline(
     name="online-regression",
     asks="costs",
-    parameters={"mellowness": 0.01, "regularization": 1.0, "cost_bounds": (0.0, 1.0)},
+    parameters={"mellowness": 0.01, "regularization": 1.0, "cost_bounds": (0.0, 1.0), **REDUCED},
     check_values=_check,
     run_on=_run_on,
 )

@@ -1,4 +1,4 @@
-"""Baselines that do not choose their questions: costs drawn at random, and one pass over costs that others chose."""
+"""Baselines that do not choose their questions: costs drawn at random, or chosen by another learner."""
 
 from typing import Any
 

@@ -19,10 +19,15 @@ _MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A checked task; ``examples`` are the training examples in the order of the run."""
+    """A checked task; ``examples`` are the training examples in the order of the run.
+
+    ``axis_examples`` is the number of examples of the whole task: the axis of areas ends there for every learner, even
+    for one that takes only a part of the examples.
+    """
 
     examples: CostDataset
     test: CostDataset
+    axis_examples: int
     checkpoints: NDArray[np.int64]
     random_state: int
     progress: Progress
@@ -49,6 +54,7 @@ class Problem:
         return cls(
             examples=train.subset(rows),
             test=test,
+            axis_examples=len(rows),
             checkpoints=checkpoint_costs(checkpoints, len(train.classes), len(rows)),
             random_state=whole_number("random_state", random_state),
             progress=progress if progress is not None else _no_progress,
@@ -77,7 +83,7 @@ class Problem:
             asked=asked.sum(axis=1),
             checkpoints=self.checkpoints,
             n_labels=self.n_labels,
-            n_examples=n_examples,
+            n_examples=self.axis_examples,
             pool=None if pool_rows is None else n_examples,
             paid=None if price is None else price.sum(axis=1, where=asked, dtype=np.float64),
         )
@@ -91,7 +97,7 @@ class Problem:
             asked=np.ones(len(rows), np.int64),
             checkpoints=self.checkpoints,
             n_labels=self.n_labels,
-            n_examples=n_examples,
+            n_examples=self.axis_examples,
             pool=n_examples,
             paid=None if price is None else price[rows, labels].astype(np.float64),
             is_new=is_new,

@@ -1,4 +1,4 @@
-"""Where the result of a command is not VW's, in one sentence each."""
+"""Lists where the result of a command differs from VW's, one sentence per difference."""
 
 from collections.abc import Iterator, Sequence
 

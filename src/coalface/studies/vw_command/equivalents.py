@@ -1,4 +1,4 @@
-"""The command line and the Python lines that do again what a command of VW did, without VW's options."""
+"""The coalface command and the Python code that repeat a VW command without VW's options."""
 
 from collections.abc import Iterable
 from pathlib import Path

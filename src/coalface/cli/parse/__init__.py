@@ -1,0 +1,1 @@
+"""``coalface parse``: one module per verb."""

@@ -1,0 +1,142 @@
+"""``coalface pool``."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.labels import TOKEN
+from coalface.cli.screen import counted
+from coalface.errors import InputError
+
+
+def pool(
+    target: Annotated[
+        str, typer.Argument(metavar="PROJECT", help="A project folder, or the address of a running service.")
+    ],
+    add: Annotated[Path | None, typer.Option(metavar="FILE", help="Add these examples, as for init.")] = None,
+    first: Annotated[
+        bool, typer.Option("--first", help="With --add: ask about them before all undecided examples.")
+    ] = False,
+    features: Annotated[
+        Path | None, typer.Option(help="With --add, if the project has features of its own: a row per example.")
+    ] = None,
+    costs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Import labels or costs that exist already: .jsonl or .csv, with ids."),
+    ] = None,
+    gold: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The same for gold questions, with which annotators are checked."),
+    ] = None,
+    retire: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Stop asking about this example; may be repeated.")
+    ] = None,
+    restore: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Bring this retired example back; may be repeated.")
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why examples are retired or restored, for the log.")] = "",
+    as_json: options.Json = False,
+) -> None:
+    """Add examples to a project, import known labels and costs, or retire examples.
+
+    The same file again changes nothing. While a service runs, give its address, such as
+    http://127.0.0.1:8137/tickets, and an engineer's token in $COALFACE_TOKEN.
+    """
+    if add is None and (first or features is not None):
+        raise InputError("--first and --features must come with --add. Name a file of examples.")
+    changes = _Changes(add, first, features, costs, gold, retire or [], restore or [], reason)
+    remote = target.startswith(("http://", "https://"))
+    _print(_of_service(target, changes) if remote else _of_project(Path(target), changes), as_json=as_json)
+
+
+class _Changes(NamedTuple):
+    """What is to be done to a pool: the options of the command."""
+
+    add: Path | None
+    first: bool
+    features: Path | None
+    costs: Path | None
+    gold: Path | None
+    retire: list[str]
+    restore: list[str]
+    reason: str
+
+
+def _of_project(folder: Path, changes: _Changes) -> dict[str, dict[str, int]]:
+    from contextlib import closing
+
+    from coalface.service.desk.desk import Desk
+    from coalface.service.project.features import read_features
+    from coalface.service.project.known_costs import read_costs
+    from coalface.service.project.ownership import opening
+    from coalface.service.project.project import Project
+
+    project, done = Project.open(folder), dict[str, dict[str, int]]()
+    columns = project.pool.columns
+    files = [(path, is_gold) for path, is_gold in ((changes.costs, False), (changes.gold, True)) if path is not None]
+    known = [(read_costs(path, columns.id, columns.label or "label"), is_gold) for path, is_gold in files]
+    with opening(project.address), closing(Desk(project)) as desk:
+        if changes.add is not None:
+            X = None if changes.features is None else read_features(changes.features)
+            found = desk.curation.add_examples(changes.add, features=X, first=changes.first)
+            done["added"] = {"added": found.added, "known": found.known}
+        for records, is_gold in known:
+            settled = desk.curation.import_costs(records, gold=is_gold)
+            done["gold" if is_gold else "costs"] = {"settled": settled.settled, "known": settled.known}
+        if changes.retire:
+            done["retired"] = {"changed": desk.curation.retire_examples(changes.retire, reason=changes.reason)}
+        if changes.restore:
+            done["restored"] = {"changed": desk.curation.restore_examples(changes.restore, reason=changes.reason)}
+        done["pool"] = {"examples": len(desk.project.pool), "retired": len(desk.state.counters.retired)}
+        desk.settle()
+    return done
+
+
+def _of_service(url: str, changes: _Changes) -> dict[str, dict[str, int]]:
+    from coalface.service.annotators.pool_requests import RemotePool
+    from coalface.service.project.columns import Columns
+    from coalface.service.project.known_costs import read_costs
+    from coalface.service.project.sources import read_records
+
+    token = os.environ.get(TOKEN)
+    if not token:
+        raise InputError(f"A service needs the token of an engineer, got none. Set {TOKEN}.")
+    if (changes.add is not None and changes.add.is_dir()) or changes.features is not None:
+        raise InputError("Images and features cannot be sent to a service. Stop it and name the project folder.")
+    remote, done = RemotePool(url, token), dict[str, dict[str, int]]()
+    if changes.add is not None:
+        done["added"] = remote.add(
+            [dict(record) for record in read_records(changes.add, Columns())], first=changes.first
+        )
+    if changes.costs is not None:
+        done["costs"] = remote.import_costs(read_costs(changes.costs))
+    if changes.gold is not None:
+        done["gold"] = remote.import_costs(read_costs(changes.gold), gold=True)
+    if changes.retire:
+        done["retired"] = remote.retire(changes.retire, changes.reason)
+    if changes.restore:
+        done["restored"] = remote.restore(changes.restore, changes.reason)
+    return done
+
+
+def _print(done: dict[str, dict[str, Any]], *, as_json: bool) -> None:
+    import json
+
+    if as_json:
+        typer.echo(json.dumps(done))
+        return
+    if "added" in done:
+        typer.echo(f"Added {counted(done['added']['added'], 'example')}; {done['added']['known']} were there already.")
+    if "costs" in done:
+        found = done["costs"]
+        typer.echo(f"Learned {counted(found['settled'], 'example')}; {found['known']} had known costs already.")
+    if "gold" in done:
+        typer.echo(f"Marked {counted(done['gold']['settled'], 'example')} as gold.")
+    for name in ("retired", "restored"):
+        if name in done:
+            typer.echo(f"{name.capitalize()} {counted(done[name]['changed'], 'example')}.")
+    if "pool" in done:
+        typer.echo(f"The pool has {counted(done['pool']['examples'], 'example')}, {done['pool']['retired']} retired.")

@@ -1,0 +1,268 @@
+// Whole runs: ask, answer and learn row after row, and measure the test cost at the checkpoints. A block plays one run
+// at a time, in the order of kernels/online.py; a warp of it decides, and all its threads sum, learn and predict.
+
+STAGE void reset_run() {
+  const int slots = (int)b.problem.n_features + 2;
+  for (int slot = thread_index(); slot < slots; slot += N_THREADS) b.units[slot] = 0.0f;
+  EACH_LABEL_OF_BLOCK(k) {
+    b.norm_sum[k] = b.updates[k] = b.squared_residuals[k] = 0.0;
+    b.answered[k] = b.asked[k] = b.was_best[k] = 0;
+    b.cells[k + WEIGHT * LANES] = b.cells[k + SQUARES * LANES] = 0.0f;  // of the unseen feature
+    b.cells[k + INVERSE_SCALE * LANES] = UNSEEN_INVERSE_SCALE;
+  }
+  if (b.implied != nullptr && b.settings.in_turn) {
+    const size_t size = (size_t)LANES * LEVELS * LANES * 2;
+    for (size_t i = thread_index(); i < size; i += N_THREADS) b.implied[i] = 0.0f;
+  }
+  for (int i = thread_index(); i < LEVELS * COUNT_CLASSES * 2; i += N_THREADS) b.trust[i] = 0.0;
+  if (thread_index() == 0) {
+    b.row_sizes[0] = b.row_sizes[1] = b.log_factor = 0.0;
+    b.round = b.slots_used = 1;
+    b.examples_queried = b.costs_queried = 0;
+    b.target = 0;
+  }
+  block_sync();
+}
+
+// Mark the labels whose costs are learned, and count the one with the least cost.
+DEVICE void learn_known() {
+  Found own = {INFINITY, NOBODY};
+  int n_learned = 0;
+  EACH_LABEL(k) {
+    const float cost = b.costs[k];
+    if (isnan(cost)) continue;
+    const double residual = (double)(clipped(b.predicted[k]) - cost);
+    b.squared_residuals[k] += residual * residual;
+    b.answered[k]++;
+    if (residual != 0.0) {
+      const float difference = clipped(b.predicted[k]) - cost;
+      b.gradient[k] = b.keep[k] = b.settings.accumulator == ADAX ? 1.0f : 4.0f * difference * difference;
+      b.learned[k] = true;
+      n_learned++;
+    }
+    const Found label = {cost, k};
+    if (precedes(label, own)) own = label;
+  }
+  n_learned = warp_sum(n_learned);
+  const int cheapest = least_of(own, WARP).label;
+  if (lane_index() == 0) {
+    b.n_learned = n_learned;
+    b.any_answered = cheapest != NOBODY;
+    if (cheapest != NOBODY) b.was_best[cheapest]++;
+  }
+}
+
+// Move the slack's factor if the round has a full audit: see kernels/calibration.py.
+DEVICE void update_calibration(int answer) {
+  if (b.settings.miss_rate > 1.0 || b.settings.audit_rate <= 0.0 || !is_fully_audited()) return;
+  float own_audited = INFINITY, own_others = (float)b.settings.abstain_cost;
+  EACH_LABEL(k) if (b.mask[k] && !isnan(b.costs[k])) {
+    if (b.audited[k] && k != answer) own_audited = fminf(own_audited, b.costs[k]);
+    else own_others = fminf(own_others, b.costs[k]);
+  }
+  const float audited = warp_min(own_audited), others = warp_min(own_others);
+  if (others == INFINITY || lane_index() != 0) return;
+  const double missed = audited < others - TIE ? 1.0 : 0.0;
+  b.log_factor = min(max(b.log_factor + CALIBRATION_STEP * (missed - b.settings.miss_rate), LEAST_LOG), LARGEST_LOG);
+}
+
+// One warp decides which costs to ask for, takes the answers and prepares what all threads learn.
+STAGE void decide_and_answer(i64 row, i64 position, bool warm_up) {
+  const float* costs = b.problem.costs + row * N_LABELS;
+  const bool paced = b.settings.budget < INFINITY;
+  const int answer = b.settings.miss_rate <= 1.0 ? best_answer() : NOBODY;
+  int n_asked = paced ? decide_within_budget(warm_up) : decide(warm_up);
+  if (n_asked > 0 && asks_in_turn(warm_up)) n_asked = answer_in_turn(costs);
+  EACH_LABEL(k) {
+    b.costs[k] = b.mask[k] ? costs[k] : NAN;
+    b.step[k] = b.gradient[k] = b.keep[k] = 0.0f;
+    b.learned[k] = false;
+    b.asked[k] += b.mask[k];
+    if (position < b.problem.n_traced)
+      b.problem.traced[(b.run * b.problem.n_traced + position) * N_LABELS + k] = b.mask[k];
+  }
+  warp_sync();
+  const int n_answered = list_labels(b.order, [](int k) { return !isnan(b.costs[k]); });
+  if (lane_index() == 0) {
+    b.n_asked = n_asked;
+    b.n_answered = n_answered;
+    b.n_learned = b.n_implied = b.any_answered = 0;
+  }
+  warp_sync();
+  if (n_asked > 0) learn_known();
+  update_calibration(answer);
+}
+
+// Compute the steps of the answered labels; the threads share the labels.
+STAGE void set_steps() {
+  const double rate = rate_for();
+  for (int k = thread_index(); k < N_LABELS; k += N_THREADS) {
+    if (!b.learned[k]) continue;
+    const float difference = b.costs[k] - clipped(b.predicted[k]);
+    b.norm_sum[k] += (double)b.norm[k];
+    b.updates[k] += 1.0;
+    const float average_norm = (float)sqrt(b.updates[k] / b.norm_sum[k]);
+    b.step[k] = step_for(difference, b.reach[k] * average_norm, rate) * average_norm;
+  }
+}
+
+DEVICE void list_chunks() {
+  int n = 0;
+  for (int base = 0; base < N_CHUNKS; base += WARP) {
+    const int chunk = base + lane_index();
+    bool active = false;
+    for (int k = 4 * chunk; chunk < N_CHUNKS && k < min(4 * chunk + 4, N_LABELS); k++)
+      active = active || b.gradient[k] > 0.0f;
+    const unsigned bits = lanes_with(active);
+    if (active) b.chunks[n + count_bits(bits & ((1u << lane_index()) - 1u))] = chunk;
+    n += count_bits(bits);
+  }
+  if (lane_index() == 0) b.n_active = n;
+}
+
+STAGE void learn_row(i64 row) {
+  if (b.settings.accumulator != ADAX && b.n_learned > 0) sum_over_row<MEASURES>();
+  set_steps();
+  if (is_deciding()) list_chunks();
+  claim_slots(row);
+  apply_steps();
+}
+
+#define INTERCEPT_SLOT ((int)b.problem.n_features + 1)
+
+// Read what the j-th non-zero of the test data needs; returns its value in the unit of its feature, 0 after the last.
+DEVICE float test_cells(i64 j, i64 stop, int chunk, Four& weight, Four& scale) {
+  const bool is_there = j < stop;
+  const int column = is_there ? b.problem.test_columns[j] + 1 : UNSEEN;
+  const float given = is_there ? b.problem.test_values[j] : 0.0f, unit = is_there ? b.units[column] : 0.0f;
+  const Four* cell = (const Four*)(b.cells + (size_t)(unit > 0.0f ? column : UNSEEN) * 3 * LANES) + chunk;
+  weight = cell[WEIGHT * N_CHUNKS];
+  scale = cell[INVERSE_SCALE * N_CHUNKS];
+  const float relative = unit > 0.0f ? in_unit(fabsf(given), unit) : 0.0f;
+  return given > 0.0f ? relative : -relative;
+}
+
+DEVICE void add_prediction(Four& predicted, float value, const Four& weight, const Four& scale) {
+  predicted.x += weight.x * (value * scale.x);
+  predicted.y += weight.y * (value * scale.y);
+  predicted.z += weight.z * (value * scale.z);
+  predicted.w += weight.w * (value * scale.w);
+}
+
+// Add up the test costs of the predictions: every group of threads predicts a row of its own.
+STAGE void measure() {
+  double sum = 0.0;
+  const int n_turns = ((int)b.problem.n_test + N_GROUPS - 1) / N_GROUPS;
+  for (int turn = 0; turn < n_turns; turn++) {
+    const i64 row = (i64)turn * N_GROUPS + group_index();
+    Found own = {INFINITY, NOBODY};
+    const i64 start = row < b.problem.n_test ? b.problem.test_indptr[row] : 0;
+    const i64 stop = row < b.problem.n_test ? b.problem.test_indptr[row + 1] : 0;
+    for (int chunk = group_lane(); chunk < N_CHUNKS && row < b.problem.n_test; chunk += GROUP_SIZE) {
+      Four predicted = {0.0f, 0.0f, 0.0f, 0.0f};
+      for (i64 j = start; j < stop; j += AHEAD) {
+        Four weight[AHEAD], scale[AHEAD];
+        float value[AHEAD];
+        UNROLL for (int i = 0; i < AHEAD; i++) value[i] = test_cells(j + i, stop, chunk, weight[i], scale[i]);
+        UNROLL for (int i = 0; i < AHEAD; i++) add_prediction(predicted, value[i], weight[i], scale[i]);
+      }
+      if (b.settings.intercept) {
+        const Cells cell = cells_of(b.cells, b.units[INTERCEPT_SLOT] > 0.0f ? INTERCEPT_SLOT : UNSEEN, chunk);
+        add_prediction(predicted, 1.0f, cell.weight, cell.scale);
+      }
+      const float parts[4] = {predicted.x, predicted.y, predicted.z, predicted.w};
+      for (int i = 0; i < 4; i++) {
+        const Found label = {parts[i], 4 * chunk + i};
+        if (label.label < N_LABELS && precedes(label, own)) own = label;
+      }
+    }
+    const Found best = least_of(own, GROUP_SIZE);
+    if (group_lane() == 0 && row < b.problem.n_test) {
+      const bool abstains = b.settings.abstain_cost < INFINITY && best.value > (float)b.settings.abstain_cost;
+      sum += abstains ? (float)b.settings.abstain_cost : b.problem.test_costs[row * N_LABELS + best.label];
+    }
+  }
+  if (thread_index() == 0) b.test_sum = 0.0;
+  block_sync();
+  for (int group = 0; group < N_GROUPS; group++) {  // one after another: sums that do not depend on the timing
+    if (group_index() == group && group_lane() == 0) b.test_sum += sum;
+    block_sync();
+  }
+}
+
+// Measure if the run has asked for as many costs as the next target, or ends here.
+DEVICE void measure_if_due(bool at_end) {
+  const bool due = b.target < b.problem.n_targets && b.costs_queried >= b.problem.targets[b.target];
+  if (!due && !at_end) return;
+  measure();
+  if (thread_index() == 0) {
+    const i64 place = b.run * (b.problem.n_targets + 1) + b.problem.n_measured[b.run];
+    b.problem.counts[3 * place] = b.costs_queried;
+    b.problem.counts[3 * place + 1] = b.examples_queried;
+    b.problem.counts[3 * place + 2] = b.round - 1;
+    b.problem.test_cost[place] = b.test_sum;
+    b.problem.n_measured[b.run]++;
+    while (b.target < b.problem.n_targets && b.costs_queried >= b.problem.targets[b.target])
+      b.target++;
+  }
+  block_sync();
+}
+
+STAGE void play_row(i64 position) {
+  const i64 row = b.problem.orders[b.settings.order * b.problem.n_rows + position];
+  gather(row);
+  for (int k = thread_index(); k < N_LABELS; k += N_THREADS)
+    b.candidates[k] = b.problem.candidates == nullptr || b.problem.candidates[row * N_LABELS + k];
+  if (thread_index() == 0) {
+    b.slack_factor = pace() * (b.settings.miss_rate <= 1.0 ? exp(b.log_factor) : 1.0);
+    set_slack();
+    b.is_stopping = position % 256 == 0 && read_flag(b.problem.stop);
+  }
+  block_sync();
+  predict_row();
+  const bool warm_up = in_warm_up();
+  if (b.settings.budget < INFINITY || (b.settings.rule != PASSIVE && !warm_up)) compute_ranges();
+  block_sync();
+  if (is_deciding()) decide_and_answer(row, position, warm_up);
+  block_sync();
+  if (b.n_answered > 0 && learns_implied()) learn_settled();
+  if (b.n_learned + b.n_implied > 0) learn_row(row);
+  block_sync();
+  if (thread_index() == 0) {
+    if (b.any_answered) {
+      b.row_sizes[0] += (double)b.n;
+      b.row_sizes[1] += 1.0;
+    }
+    b.round++;
+    b.examples_queried += b.n_asked > 0;
+    b.costs_queried += b.n_asked;
+  }
+  block_sync();
+}
+
+// Play the runs that no other block has taken yet, one after another.
+DEVICE void play_runs(const Settings* settings, int n_runs) {
+  while (true) {
+    if (thread_index() == 0) {
+      const int run = read_flag(b.problem.stop) ? n_runs : take_next(b.problem.next_run);
+      b.run = run;
+      if (run < n_runs) b.settings = settings[run];
+    }
+    block_sync();
+    if (b.run >= n_runs) return;
+    reset_run();
+    for (i64 position = 0; position < b.problem.n_rows; position++) {
+      measure_if_due(false);
+      play_row(position);
+      if (b.is_stopping) return;
+    }
+    measure_if_due(true);
+    if (thread_index() == 0) take_next(b.problem.n_finished);
+    block_sync();
+  }
+}
+
+KERNEL BOUNDS simulate_runs(const Problem* problem, const Settings* settings, int n_runs) {
+  begin_block(problem, block_index());
+  play_runs(settings, n_runs);
+}

@@ -1,0 +1,96 @@
+// What a run reads, keeps and works with. The names are those of kernels/state.py, which the constants come from.
+//
+// The code is compiled for one number of labels and one shape of blocks: N_LABELS, LANES, N_THREADS, GROUP_SIZE and
+// ROW_CAPACITY are constants. So the arrays of a block are where the compiler knows, and its loops have known lengths.
+
+constexpr int N_CHUNKS = LANES / 4;  // a thread takes four labels at a time
+constexpr int N_GROUPS = N_THREADS / GROUP_SIZE, N_WARPS = N_THREADS / WARP;
+
+// All fields have eight bytes, so that NumPy describes the same bytes without padding: see layout.py.
+struct Settings {
+  i64 rule, accumulator, sensitivity, slack, warm_up, in_turn, seed, intercept;
+  double mellowness, width_scale, learning_rate, audit_rate, abstain_cost, miss_rate;
+  double budget, over, price_per_example, price_per_cost;
+  i64 order;  // the row of `orders` that the run follows
+};
+
+// The data of all runs, and where their results go. The non-zeros of row i are at indptr[i] to indptr[i + 1] - 1.
+struct Problem {
+  i64 n_features, longest, n_rows, n_test, n_targets, n_traced, implies;
+  const i64 *indptr, *test_indptr;
+  const int *columns, *test_columns, *orders;
+  const float *values, *test_values, *costs, *test_costs;
+  const unsigned char* candidates;  // null: every label is a candidate
+  const i64* targets;               // numbers of costs at which the test cost is measured, increasing
+  float *cells, *units, *implied;   // a part of each for every block
+  int* row_slots;                   // where rows do not fit into shared memory
+  float* row_values;
+  i64* counts;            // (runs, targets + 1, 3): costs and examples queried, rounds
+  double* test_cost;      // (runs, targets + 1): the sum over the test rows
+  int* n_measured;        // (runs,)
+  unsigned char* traced;  // (runs, n_traced, labels): the questions at the first positions
+  int *next_run, *stop, *n_finished;
+};
+
+// The memory of one block, which plays one run at a time. It is in shared memory.
+struct Block {
+  // one number per label
+  double norm_sum[LANES], updates[LANES], squared_residuals[LANES];
+  alignas(16) float step[LANES], gradient[LANES], keep[LANES];
+  float predicted[LANES], norm[LANES], reach[LANES], lowest[LANES], highest[LANES], sensitivity[LANES], costs[LANES];
+  int answered[LANES], asked[LANES], was_best[LANES], order[LANES];
+  unsigned char candidates[LANES], mask[LANES], reasons[LANES], audited[LANES], learned[LANES];
+  // between threads
+  alignas(16) float partial[N_GROUPS * 3 * LANES];
+  int chunks[N_CHUNKS];  // the groups of four labels that are learned
+  double trust[LEVELS * COUNT_CLASSES * 2], tests[N_WARPS * LEVELS * COUNT_CLASSES * 2];
+  // one number per run or row
+  double row_sizes[2], log_factor, slack, slack_factor, test_sum;
+  i64 round, examples_queried, costs_queried, slots_used;
+  int run, n, n_asked, n_answered, n_learned, n_implied, n_active, target, any_answered, is_stopping;
+  // the row: slots, and values in the unit of each feature
+  int slots[ROW_CAPACITY];
+  float values[ROW_CAPACITY];
+  // the model in global memory
+  float *cells, *units, *implied;
+  Problem problem;
+  Settings settings;
+};
+
+#ifdef COALFACE_EMULATED
+static Block b;
+extern "C" size_t block_bytes() { return sizeof(Block); }
+#else
+extern __shared__ __align__(16) Block shared_blocks[];
+#define b shared_blocks[0]
+#endif
+
+// A row that is too long for shared memory is kept in global memory.
+DEVICE int* row_slots() {
+  return ROW_CAPACITY > 1 ? b.slots : b.problem.row_slots + (size_t)block_index() * (b.problem.longest + 1);
+}
+DEVICE float* row_values() {
+  return ROW_CAPACITY > 1 ? b.values : b.problem.row_values + (size_t)block_index() * (b.problem.longest + 1);
+}
+
+// `own` is the number of the model that the block works with.
+DEVICE void begin_block(const Problem* problem, size_t own) {
+  if (thread_index() == 0) {
+    b.problem = *problem;
+    const size_t slots = problem->n_features + 2;
+    b.cells = problem->cells + own * slots * 3 * LANES;
+    b.units = problem->units + own * slots;
+    b.implied = problem->implies ? problem->implied + own * LANES * LEVELS * LANES * 2 : nullptr;
+  }
+  block_sync();
+}
+
+// The threads of a block form groups, which share the non-zeros of a row, or the rows of the test data.
+DEVICE int group_index() { return thread_index() / GROUP_SIZE; }
+DEVICE int group_lane() { return thread_index() % GROUP_SIZE; }
+
+// Every lane of the deciding warp, the first of the block, takes every WARP-th label.
+#define EACH_LABEL(k) for (int k = lane_index(); k < N_LABELS; k += WARP)
+#define EACH_LABEL_OF_BLOCK(k) for (int k = thread_index(); k < LANES; k += N_THREADS)
+
+DEVICE bool is_deciding() { return thread_index() < WARP; }

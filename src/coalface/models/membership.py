@@ -1,0 +1,56 @@
+"""Who joins a committee: the kinds of models beside the online model, and the rows that suit them."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from coalface.data.rows import Rows
+from coalface.errors import InputError
+from coalface.kernels.state import LARGEST_VALUE, MOST_IMPLIED, Settings
+from coalface.models.classes import ClassModel
+from coalface.models.contract import CostModel
+from coalface.models.forest import ForestModel
+from coalface.models.ridge import RidgeModel
+
+JOINING: dict[str, Callable[[], CostModel]] = {
+    "forest": ForestModel,
+    "ridge": RidgeModel,
+    "rbf": partial(RidgeModel, kernel="rbf"),
+    "classes": ClassModel,
+}
+ON_SPARSE = "classes"  # joins where the others do not, if true labels can be asked for
+_MOST_COLUMNS = 2000
+_MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
+_LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
+
+
+class Member(NamedTuple):
+    """A member of a committee: its name, the mean cost of its recent answers, whether it leads or was dropped."""
+
+    name: str
+    cost: float
+    leads: bool
+    dropped: bool
+
+
+def check_joining(joining: Sequence[str]) -> None:
+    """Raise an InputError unless these are names of different kinds of members."""
+    if any(name not in JOINING for name in joining) or len(set(joining)) < len(joining):
+        raise InputError(f"joining must list some of {', '.join(map(repr, JOINING))}, each once, got {joining!r}.")
+
+
+def names_that_join(joining: Sequence[str], first: Rows, settings: Settings) -> list[str]:
+    """The names of those who join, given the first answered row."""
+    is_dense = np.count_nonzero(first.values) >= _LEAST_DENSITY * first.width
+    if is_dense and suit_all(first, settings.n_labels):
+        return [name for name in joining if name != ON_SPARSE]
+    with_truths = settings.price_of_truth < np.inf and settings.n_labels <= _MOST_LABELS
+    return [name for name in joining if name == ON_SPARSE and with_truths]
+
+
+def suit_all(rows: Rows, n_labels: int) -> bool:
+    """Whether every kind of member can learn these rows."""
+    small = rows.width <= _MOST_COLUMNS and n_labels <= _MOST_LABELS
+    return small and bool(np.abs(rows.values).max(initial=0.0) <= LARGEST_VALUE)

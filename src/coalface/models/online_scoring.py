@@ -1,0 +1,81 @@
+"""Predictions and ranges of the online model on a GPU, for large pools; learning stays on the CPU."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import InputError
+from coalface.kernels.cuda.device import CudaDevice, Device
+from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, TRAINED, TRAINED_ARRAYS
+from coalface.kernels.features import INTERCEPT
+from coalface.kernels.state import INVERSE_SCALE, ROUND, SLOTS_USED, UNSEEN_INVERSE_SCALE, Model, Settings
+from coalface.models.values import Ranged
+
+_ROWS_AT_ONCE = 2**18  # rows whose ranges are on the device together
+
+
+class OnlineScorer:
+    """Scores rows on a device, which keeps a copy of the model until the model has learned more."""
+
+    def __init__(self, device: Device | None = None) -> None:
+        self.device = CudaDevice() if device is None else device
+        self._key: Any = None
+        self._copied: dict[str, Any] = {}
+
+    def ranges(self, rows: Rows, model: Model, settings: Settings, first_round: int) -> Ranged:
+        """Predictions and ranges; row r is decided at round ``first_round`` + ``settings.round_step`` x r."""
+        parts = []
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            block = rows.take(np.arange(start, min(start + _ROWS_AT_ONCE, len(rows))))
+            parts.append(self._ranges(block, model, settings, first_round + settings.round_step * start))
+        if not parts:
+            return Ranged(*(np.empty((0, settings.n_labels), np.float32) for _ in range(3)))
+        return Ranged(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _ranges(self, rows: Rows, model: Model, settings: Settings, first_round: int) -> list[NDArray[np.float32]]:
+        device, rows = self.device, rows.without_zeros()
+        copied, n_features = self._copy(model, rows.width), self._key[-1]
+        shape = device.shape_for(settings.n_labels, rows.longest)
+        n_blocks = min(device.n_blocks(shape), len(rows))
+        problem, record, trained = np.zeros(1, PROBLEM), np.zeros(1, SETTINGS), np.zeros(1, TRAINED)
+        problem["n_features"], problem["longest"], problem["n_rows"] = n_features, rows.longest, len(rows)
+        buffers = {name: device.put(array) for name, array in rows.csr._asdict().items()}
+        if shape.row_capacity == 1:
+            buffers |= {name: device.empty(n_blocks * (rows.longest + 1)) for name in ("row_slots", "row_values")}
+        for name in POINTERS:
+            problem[name] = device.address({**copied, **buffers}.get(name))
+        for name in FIELDS:
+            record[name] = getattr(settings, name)
+        for name in TRAINED_ARRAYS:
+            trained[name] = device.address(copied[name])
+        trained["first_round"], trained["round_step"] = first_round, settings.round_step
+        trained["slots_used"] = model.counters[SLOTS_USED]
+        found = [device.empty(len(rows) * settings.n_labels) for _ in range(3)]
+        given = (device.put(array.view(np.uint8)) for array in (problem, record, trained))
+        device.score(shape, n_blocks, *given, *found)
+        return [device.get(array).reshape(len(rows), settings.n_labels) for array in found]
+
+    def _copy(self, model: Model, width: int) -> dict[str, Any]:
+        """The model on the device, where the slot of a feature is its column plus 1."""
+        used = int(model.counters[SLOTS_USED])
+        features = model.features[1:used]
+        n_features = max(width, int(features.max(initial=-1)) + 1)
+        key = (int(model.counters[ROUND]), used, int(model.answered.sum()), float(model.updates.sum()), n_features)
+        if key == self._key:
+            return self._copied
+        self._copied, slots = {}, n_features + 2
+        needed, free = 4 * slots * (model.cells[0].size + 1), self.device.memory
+        if needed > free:
+            raise InputError(
+                f"The model needs {needed / 1e9:.1f} GB for {n_features:,} features, and {self.device.name} has "
+                f"{free / 1e9:.1f} GB free. Pass device='cpu'."
+            )
+        places = np.where(features == INTERCEPT, n_features, features) + 1
+        cells, units = np.zeros((slots, *model.cells.shape[1:]), np.float32), np.zeros(slots, np.float32)
+        cells[:, INVERSE_SCALE] = UNSEEN_INVERSE_SCALE
+        cells[places], units[places] = model.cells[1:used], model.units[1:used]
+        arrays = {"cells": cells, "units": units, **{name: getattr(model, name) for name in TRAINED_ARRAYS}}
+        self._copied, self._key = {name: self.device.put(array) for name, array in arrays.items()}, key
+        return self._copied

@@ -1,0 +1,64 @@
+"""The actions of the parser: the moves of a transition system, with labels."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coalface.errors import InputError, shortened
+from coalface.kernels.parse_state import LEFT, N_MOVES, NO_WORD, REDUCE, RIGHT, ROOT, SHIFT, Actions
+
+SYSTEMS = ("arc-hybrid", "arc-eager")  # in the order of their codes
+
+
+class Grammar(NamedTuple):
+    """The transition system, the labels of the treebank, and the bits of the hashed features."""
+
+    system: str
+    labels: tuple[str, ...]
+    root_labels: tuple[str, ...]
+    bits: int
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all actions.
+
+        >>> Grammar("arc-eager", ("det",), ("root",), 20).names
+        ['shift', 'left:det', 'right:det', 'right:root', 'reduce']
+        """
+        arcs = [f"{move}:{label}" for move in ("left", "right") for label in self.labels]
+        roots = [f"right:{label}" for label in self.root_labels]
+        return list(dict.fromkeys(["shift", *arcs, *roots, *(["reduce"] if self.system == "arc-eager" else [])]))
+
+    @property
+    def all_labels(self) -> list[str]:
+        """The labels, in the order of their numbers."""
+        return list(dict.fromkeys([*self.labels, *self.root_labels]))
+
+    @property
+    def actions(self) -> Actions:
+        """The actions as the kernels read them."""
+        names, labels = self.names, self.all_labels
+        moves = {"shift": SHIFT, "left": LEFT, "right": RIGHT, "reduce": REDUCE}
+        parts = [name.partition(":") for name in names]
+        numbers = np.array([labels.index(label) if label else NO_WORD for _, _, label in parts], np.int64)
+        codes = np.array([moves[move] for move, _, _ in parts], np.int64)
+        of_move = codes == np.arange(N_MOVES)[:, None]
+        of_move[RIGHT] &= np.isin(numbers, np.arange(len(self.labels)))
+        of_move[ROOT] = (codes == RIGHT) & np.isin(numbers, [labels.index(label) for label in self.root_labels])
+        return Actions(codes, numbers, of_move)
+
+    @property
+    def code(self) -> int:
+        """The number of the transition system."""
+        return SYSTEMS.index(self.system)
+
+
+def check_system(system: Any) -> str:
+    """The name of a transition system; an InputError if it is anything else.
+
+    >>> check_system("arc-eager")
+    'arc-eager'
+    """
+    if system not in SYSTEMS:
+        raise InputError(f"system must be one of {', '.join(map(repr, SYSTEMS))}, got {shortened(system)}.")
+    return str(system)

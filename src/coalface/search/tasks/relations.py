@@ -1,0 +1,172 @@
+"""Entities and relations together: the types of all mentions of a sentence, then the relation of each pair."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from coalface.data.labels import label_array
+from coalface.errors import InputError
+from coalface.search.task import Action, SearchTask
+
+NO_RELATION = "none"
+_MOST_BETWEEN = 5  # words between two mentions that are features
+
+
+@dataclass(frozen=True)
+class MentionSentence:
+    """A sentence whose mentions are marked: (start, end) in words; ``types`` and ``relations`` are missing if unknown.
+
+    ``relations`` has the related pairs only: the numbers of two mentions, and the relation from the first to the
+    second.
+    """
+
+    words: Sequence[str]
+    mentions: Sequence[tuple[int, int]]
+    types: Sequence[str] | None = None
+    relations: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Labelled:
+    """A state: the sentence, the labels given so far, and their loss."""
+
+    sentence: MentionSentence
+    given: tuple[Action, ...] = ()
+    lost: float = 0.0
+
+
+class RelationTask(SearchTask[MentionSentence, _Labelled]):
+    """Gives every mention one of ``types``, then every ordered pair of mentions one of ``relations`` or "none".
+
+    ``rules`` say which pairs of types a relation may have, such as ``{"works for": [("person", "company")]}``;
+    ``predict`` keeps to them, and the policy learns about all relations. A wrong type costs 1, a wrong relation
+    ``wrong_relation``. The output is a ``MentionSentence``.
+
+    >>> from coalface.search import SearchLearner
+    >>> words, mentions = "Ada works for Acme".split(), [(0, 1), (3, 4)]
+    >>> sentence = MentionSentence(words, mentions, ["person", "company"], {(0, 1): "job"})
+    >>> learner = SearchLearner(RelationTask(["person", "company"], ["job"])).fit([sentence] * 20)
+    >>> learner.predict([MentionSentence(words, mentions)])[0].relations
+    {(0, 1): 'job'}
+    """
+
+    charges_every_mistake = True
+
+    def __init__(
+        self,
+        types: Sequence[str],
+        relations: Sequence[str],
+        rules: Mapping[str, Collection[tuple[str, str]]] | None = None,
+        wrong_relation: float = 1.0,
+    ) -> None:
+        self.types, self.relations = tuple(types), (*relations, NO_RELATION)
+        label_array([*self.types, *self.relations], "types and relations")  # refuses repeated names
+        self.actions = (*self.types, *self.relations)
+        self.rules = {relation: {tuple(pair) for pair in pairs} for relation, pairs in (rules or {}).items()}
+        for relation, pairs in self.rules.items():
+            unknown = [relation] if relation not in relations else [t for pair in pairs for t in pair if t not in types]
+            if unknown:
+                raise InputError(f"rules must be about the types and relations of the task, got {unknown[0]!r}.")
+        if not wrong_relation > 0:
+            raise InputError(f"wrong_relation must be above 0, got {wrong_relation!r}.")
+        self.wrong_relation = float(wrong_relation)
+        self.scale = max(1.0, self.wrong_relation)
+
+    def start(self, example: MentionSentence) -> _Labelled:
+        """The state before any label."""
+        for start, end in example.mentions:
+            if not 0 <= start < end <= len(example.words):
+                raise InputError(f"a mention must lie within the {len(example.words)} words, got {(start, end)}.")
+        if example.types is not None:
+            _check_names(example.types, self.types, "types")
+            _check_names(example.relations.values(), self.relations, "relations")
+            if len(example.types) != len(example.mentions):
+                raise InputError(f"types must be one per mention, {len(example.mentions)}, got {len(example.types)}.")
+        return _Labelled(example)
+
+    def finished(self, state: _Labelled) -> bool:
+        """Whether every mention and every pair has its label."""
+        return len(state.given) == len(state.sentence.mentions) ** 2
+
+    def allowed(self, state: _Labelled) -> Sequence[Action]:
+        """Types for a mention, relations for a pair."""
+        return self.types if _pair(state) is None else self.relations
+
+    def valid(self, state: _Labelled) -> list[Action]:
+        """What the rules allow for the types given to a pair."""
+        pair = _pair(state)
+        if pair is None:
+            return list(self.types)
+        types = (state.given[pair[0]], state.given[pair[1]])
+        return [one for one in self.relations if one not in self.rules or types in self.rules[one]]
+
+    def step(self, state: _Labelled, action: Action) -> _Labelled:
+        """The state after one more label."""
+        lost = state.lost + (0.0 if state.sentence.types is None else self._cost(state, action))
+        return replace(state, given=(*state.given, action), lost=lost)
+
+    def features(self, state: _Labelled) -> dict[str, float]:
+        """The words of a mention and beside it; for a pair also its types and the words between."""
+        words, mentions, pair = state.sentence.words, state.sentence.mentions, _pair(state)
+        if pair is None:
+            return dict.fromkeys(_of_mention(words, mentions[len(state.given)], "mention"), 1.0)
+        (first, second), types = (mentions[i] for i in pair), [state.given[i] for i in pair]
+        between = [word.lower() for word in words[min(first[1], second[1]) : max(first[0], second[0])]]
+        direction = "forward" if first < second else "backward"
+        seen = [f"types={types[0]},{types[1]}", f"{direction} types={types[0]},{types[1]}", f"distance={len(between)}"]
+        seen += [f"{direction} between={word}" for word in between[:_MOST_BETWEEN]]
+        seen += [f"{direction} between={' '.join(between[:_MOST_BETWEEN])}"]
+        return dict.fromkeys([*seen, *_of_mention(words, first, "first"), *_of_mention(words, second, "second")], 1.0)
+
+    def reference(self, state: _Labelled) -> Action:
+        """The true label."""
+        sentence, pair = state.sentence, _pair(state)
+        if sentence.types is None:
+            raise InputError("a sentence must have types to be learned or scored, got none.")
+        return sentence.types[len(state.given)] if pair is None else sentence.relations.get(pair, NO_RELATION)
+
+    def loss(self, state: _Labelled) -> float:
+        """Wrong types, and wrong relations times their cost."""
+        return state.lost
+
+    def rollout(self, state: _Labelled, action: Action) -> float:
+        """The loss after a label: the reference makes no further mistake."""
+        return state.lost + self._cost(state, action)
+
+    def reference_loss(self, state: _Labelled) -> float:
+        """The loss so far."""
+        return state.lost
+
+    def output(self, state: _Labelled) -> MentionSentence:
+        """The sentence with its types and relations."""
+        pairs, n = _pairs(len(state.sentence.mentions)), len(state.sentence.mentions)
+        related = {pair: str(one) for pair, one in zip(pairs, state.given[n:], strict=True) if one != NO_RELATION}
+        return replace(state.sentence, types=tuple(map(str, state.given[:n])), relations=related)
+
+    def _cost(self, state: _Labelled, action: Action) -> float:
+        is_wrong = action != self.reference(state)
+        return is_wrong * (1.0 if _pair(state) is None else self.wrong_relation)
+
+
+def _pairs(n_mentions: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(n_mentions) for j in range(n_mentions) if i != j]
+
+
+def _pair(state: _Labelled) -> tuple[int, int] | None:
+    """The pair of mentions to decide on; None while mentions still need a type."""
+    n = len(state.sentence.mentions)
+    return None if len(state.given) < n else _pairs(n)[len(state.given) - n]
+
+
+def _of_mention(words: Sequence[str], mention: tuple[int, int], name: str) -> list[str]:
+    start, end = mention
+    before = words[start - 1].lower() if start else "^"
+    after = words[end].lower() if end < len(words) else "$"
+    inside = [f"{name} has {word.lower()}" for word in words[start:end]]
+    return [*inside, f"{name} after {before}", f"{name} before {after}", f"{name} ends {words[end - 1][-3:]}", name]
+
+
+def _check_names(given: Collection[Any], known: Sequence[str], what: str) -> None:
+    unknown = next((one for one in given if one not in known), None)
+    if unknown is not None:
+        raise InputError(f"{what} must be among {', '.join(map(repr, known))}, got {unknown!r}.")

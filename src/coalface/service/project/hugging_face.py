@@ -1,0 +1,97 @@
+"""Hugging Face datasets: Parquet files and folders of ``save_to_disk``, whose class labels are numbers with names."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from coalface.data.formats.records import parquet_records
+from coalface.errors import FileFormatError, InputError
+
+_KEY = b"huggingface"  # of the features in the metadata of a file
+_TEXT, _NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_type": "Value"}
+
+
+def is_saved_dataset(path: Path) -> bool:
+    """Whether a folder was written by ``save_to_disk``."""
+    return (path / "dataset_info.json").is_file() and any(path.glob("*.arrow"))
+
+
+def dataset_records(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The rows of a Parquet file or a saved dataset; class labels have their names."""
+    if path.is_dir():
+        yield from _named(_arrow_rows(path), _class_names(json.loads((path / "dataset_info.json").read_text("utf-8"))))
+        return
+    yield from _named(parquet_records(path), _class_names(_info_in(path)))
+
+
+def write_dataset(path: Path, lines: Iterator[dict[str, Any]], labels: list[str]) -> None:
+    """Write examples with the column "label" as a Parquet file that ``load_dataset`` reads with its class labels."""
+    pa, parquet = _arrow()
+    rows = list(lines)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    code = {label: number for number, label in enumerate(labels)}
+    columns: dict[str, Any] = {}
+    features: dict[str, Any] = {}
+    for name in names:
+        cells = [row.get(name) for row in rows]
+        if name in ("label", "predicted"):
+            columns[name] = pa.array([None if cell is None else code[cell] for cell in cells], pa.int64())
+            features[name] = {"names": labels, "_type": "ClassLabel"}
+        elif all(cell is None or isinstance(cell, int | float) for cell in cells):
+            columns[name], features[name] = (
+                pa.array([None if c is None else float(c) for c in cells], pa.float64()),
+                _NUMBER,
+            )
+        else:
+            columns[name], features[name] = pa.array([None if c is None else str(c) for c in cells], pa.string()), _TEXT
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps({"info": {"features": features}})})
+    parquet.write_table(table, path)
+
+
+def _info_in(path: Path) -> Mapping[str, Any]:
+    _, parquet = _arrow()
+    try:
+        found = (parquet.read_schema(path).metadata or {}).get(_KEY)
+        return {} if found is None else dict(json.loads(found).get("info", {}))
+    except Exception as problem:
+        raise FileFormatError(f"{path} must be a Parquet file ({problem}). Write it again.") from None
+
+
+def _class_names(info: Mapping[str, Any]) -> dict[str, list[str]]:
+    features = info.get("features") or {}
+    return {
+        name: [str(one) for one in feature["names"]]
+        for name, feature in features.items()
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and isinstance(feature.get("names"), list)
+    }
+
+
+def _named(rows: Iterator[Mapping[str, Any]], names: Mapping[str, list[str]]) -> Iterator[Mapping[str, Any]]:
+    """The rows with the names of class labels; -1 is no label."""
+    for row in rows:
+        known = {
+            name: labels[row[name]] if isinstance(row.get(name), int) and 0 <= row[name] < len(labels) else None
+            for name, labels in names.items()
+        }
+        yield {**row, **known} if known else row
+
+
+def _arrow_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
+    pa, _ = _arrow()
+    for path in sorted(folder.glob("*.arrow")):
+        try:
+            with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
+                for batch in stream:
+                    yield from batch.to_pylist()
+        except pa.ArrowException as problem:
+            raise FileFormatError(f"{path} must be an Arrow file ({problem}). Save the dataset again.") from None
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise InputError("Hugging Face datasets need pyarrow. Run: pip install 'coalface[parquet]'") from None
+    return pa, parquet

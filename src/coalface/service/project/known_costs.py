@@ -1,0 +1,72 @@
+"""Files of labels and costs that exist already, also those that ``export`` wrote."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from coalface.data.formats.records import json_records
+from coalface.errors import FileFormatError, InputError
+from coalface.service.project.hugging_face import dataset_records, is_saved_dataset
+from coalface.service.project.label_studio import read_tasks, task_costs
+from coalface.service.project.spreadsheets import as_written
+
+_COST = "cost:"  # begins the title of a column of costs
+
+
+def read_costs(path: Path, id: str = "id", label: str = "label") -> list[dict[str, Any]]:
+    """The records of a .jsonl or .csv file: ids with true labels, or with costs by label.
+
+    A line of JSON has "id" and "label" or "costs"; a table has the columns id and label, or id and one column
+    cost:LABEL per label, where an empty cell is unknown.
+    """
+    if not path.is_file() and not is_saved_dataset(path):
+        raise FileFormatError(f"There is no file {path}. Check the path of the known costs.")
+    lines: Iterable[Mapping[str, Any]]
+    if path.suffix == ".json":
+        id, label, lines = "id", "label", task_costs(read_tasks(path))
+    elif path.suffix == ".jsonl":
+        lines = json_records(path)
+    elif path.suffix == ".parquet" or path.is_dir():
+        lines = map(_with_costs, dataset_records(path))
+    elif path.suffix == ".csv":
+        lines = _table(path)
+    else:
+        raise InputError(f"Known costs must be in a .jsonl, .csv or .parquet file or Label Studio's .json, got {path}.")
+    found = [one for line in lines if (one := _record(line, id, label)) is not None]
+    if not found:
+        raise FileFormatError(f"{path} must hold labels or costs of examples, got none. Check its columns.")
+    return found
+
+
+def _record(line: Mapping[str, Any], id: str, label: str) -> dict[str, Any] | None:
+    """What a line says, None if it has no cost."""
+    costs = line.get("costs") or {}
+    if costs:
+        return {"id": line.get(id), "costs": costs}
+    return None if line.get(label) in (None, "") else {"id": line.get(id), "label": str(line[label])}
+
+
+def _with_costs(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table with its columns of costs by label."""
+    costs = {title.removeprefix(_COST): cost for title, cost in row.items() if title.startswith(_COST)}
+    return {**row, "costs": {label: cost for label, cost in costs.items() if cost is not None} or row.get("costs")}
+
+
+def _table(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for record in csv.DictReader(file):
+            costs = {
+                title.removeprefix(_COST): _number(path, title, cell)
+                for title, cell in record.items()
+                if title is not None and title.startswith(_COST) and cell not in (None, "")
+            }
+            texts = {title: as_written(cell) for title, cell in record.items() if isinstance(cell, str)}
+            yield {**texts, "costs": costs}
+
+
+def _number(path: Path, title: str, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise FileFormatError(f"{path}: {title} must be a number or empty, got {cell!r:.40}. Correct it.") from None

@@ -1,0 +1,179 @@
+"""Plays runs on a device: puts the data there once, runs a batch side by side, and reads the curves back."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale, check_cost
+from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.rows import Rows, check_rows
+from coalface.errors import InputError
+from coalface.kernels.cuda.device import Device
+from coalface.kernels.cuda.layout import POINTERS, PROBLEM, bytes_per_run
+from coalface.kernels.state import LEVELS, MOST_IMPLIED, lanes_for
+from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder, checkpoint_costs, doubling_costs
+from coalface.studies.cuda.tasks import Task, packed
+from coalface.studies.curve import Curve
+from coalface.studies.learners import order_of
+
+_SHARE_OF_MEMORY = 0.85  # of the free memory, for the models of the runs
+_RUNS_PER_BLOCK = 6  # of a batch: results are saved after each batch, and its end leaves some blocks idle
+_POLL_SECONDS = 0.02
+
+
+class DeviceProblem:
+    """Training and test data on a device, for runs with costs of one scale."""
+
+    def __init__(self, device: Device, problem: TrainTest, cost_bounds: tuple[float, float]) -> None:
+        self.device, self.scale = device, CostScale.of(cost_bounds)
+        train, test = problem
+        self.n_labels, self.n_rows, self.n_test = len(train.classes), len(train), len(test)
+        rows, test_rows = check_rows(train.X).without_zeros(), check_rows(test.X).without_zeros()
+        self.n_features, self.longest = max(rows.width, test_rows.width), rows.longest
+        self._data = {
+            **_on_device(device, rows, self._costs(train), ""),
+            **_on_device(device, test_rows, self._costs(test), "test_"),
+            "candidates": None if train.candidates is None else device.put(train.candidates.astype(np.uint8)),
+        }
+        self.shape = device.shape_for(self.n_labels, self.longest)
+
+    def _costs(self, data: CostDataset) -> NDArray[np.float32]:
+        return check_cost(data.cost, len(data), data.classes, self.scale)
+
+    def implies(self, tasks: list[Task]) -> bool:
+        """Whether some of these runs keep what answers imply."""
+        return self.n_labels <= MOST_IMPLIED and any(task.settings.in_turn for task in tasks)
+
+    def n_side_by_side(self, tasks: list[Task]) -> int:
+        """How many of these runs fit on the device at once."""
+        each = bytes_per_run(self.n_labels, self.n_features, self.longest, self.implies(tasks))
+        fitting = int(self.device.memory * _SHARE_OF_MEMORY) // each
+        if fitting < 1:
+            raise InputError(
+                f"A run takes {each / 1e9:.1f} GB, and {self.device.name} has {self.device.memory / 1e9:.1f} GB free. "
+                "Use another executor."
+            )
+        return min(self.device.n_blocks(self.shape), fitting, len(tasks))
+
+    def batch_size(self, tasks: list[Task]) -> int:
+        """How many runs to play before their results are read."""
+        return _RUNS_PER_BLOCK * self.n_side_by_side(tasks)
+
+    def play(self, tasks: list[Task], *, n_traced: int = 0, stop: Callable[[], bool] = lambda: False) -> "Played":
+        """Play the runs, which share their checkpoints, until all have ended or ``stop()`` is true."""
+        checkpoints, n_blocks = tasks[0].checkpoints, self.n_side_by_side(tasks)
+        wanted = checkpoint_costs(checkpoints, self.n_labels, self.n_rows)
+        targets = np.union1d(wanted, doubling_costs(self.n_labels, self.n_rows)).astype(np.int64)
+        records, permutations = packed(tasks)
+        orders = np.array([order_of(permutation, self.n_rows) for permutation in permutations], np.int32)
+        arrays = {
+            **self._data,
+            "orders": self.device.put(orders),
+            "targets": self.device.put(targets),
+            **self._memory(n_blocks, implies=self.implies(tasks)),
+            **self._results(len(tasks), len(targets) + 1, n_traced),
+        }
+        seconds = self._run(arrays, records, n_blocks, len(targets), n_traced, stop)
+        found = {name: self.device.get(arrays[name]) for name in ("counts", "test_cost", "n_measured", "n_finished")}
+        return Played(
+            checkpoints=checkpoints,
+            n_labels=self.n_labels,
+            n_rows=self.n_rows,
+            n_blocks=n_blocks,
+            seconds=seconds,
+            complete=int(found["n_finished"][0]) == len(tasks),
+            counts=found["counts"],
+            test_cost=self.scale.from_unit(found["test_cost"] / self.n_test),
+            n_measured=found["n_measured"],
+            traced=self.device.get(arrays["traced"]) if n_traced else None,
+        )
+
+    def _memory(self, n_blocks: int, *, implies: bool) -> dict[str, Any]:
+        """The models of the runs that are played side by side."""
+        lanes, slots, longest = lanes_for(self.n_labels), self.n_features + 2, self.longest + 1
+        in_shared = self.shape.row_capacity > 1
+        return {
+            "cells": self.device.empty(n_blocks * slots * 3 * lanes),
+            "units": self.device.empty(n_blocks * slots),
+            "implied": self.device.empty(n_blocks * lanes * LEVELS * lanes * 2) if implies else None,
+            "row_slots": None if in_shared else self.device.empty(n_blocks * longest),
+            "row_values": None if in_shared else self.device.empty(n_blocks * longest),
+        }
+
+    def _results(self, n_runs: int, n_measures: int, n_traced: int) -> dict[str, Any]:
+        zeros = self.device.zeros
+        return {
+            "counts": zeros((n_runs, n_measures, 3), np.int64),
+            "test_cost": zeros((n_runs, n_measures), np.float64),
+            "n_measured": zeros(n_runs, np.int32),
+            "traced": zeros((n_runs, n_traced, self.n_labels), np.uint8) if n_traced else None,
+            **{name: zeros(1, np.int32) for name in ("next_run", "stop", "n_finished")},
+        }
+
+    def _run(
+        self,
+        arrays: dict[str, Any],
+        settings: NDArray[Any],
+        n_blocks: int,
+        n_targets: int,
+        n_traced: int,
+        stop: Callable[[], bool],
+    ) -> float:
+        """Start the blocks and wait for their end; returns the seconds."""
+        device, problem = self.device, np.zeros(1, PROBLEM)
+        problem["n_features"], problem["longest"] = self.n_features, self.longest
+        problem["n_rows"], problem["n_test"] = self.n_rows, self.n_test
+        problem["n_targets"], problem["n_traced"] = n_targets, n_traced
+        problem["implies"] = arrays["implied"] is not None
+        for name in POINTERS:
+            problem[name] = device.address(arrays[name])
+        given = device.put(problem.view(np.uint8)), device.put(settings.view(np.uint8))
+        began = time.perf_counter()
+        device.start(self.shape, n_blocks, *given, len(settings))
+        while not device.is_done():
+            if stop():
+                device.set_flag(arrays["stop"])
+            time.sleep(_POLL_SECONDS)
+        return time.perf_counter() - began
+
+
+@dataclass(frozen=True)
+class Played:
+    """The results of a batch of runs: see ``state.cuh`` for the arrays."""
+
+    checkpoints: Any
+    n_labels: int
+    n_rows: int
+    n_blocks: int  # runs that were played side by side
+    seconds: float
+    complete: bool  # False if the batch was stopped
+    counts: NDArray[np.int64]
+    test_cost: NDArray[np.float64]
+    n_measured: NDArray[np.int32]
+    traced: NDArray[np.uint8] | None
+
+    def curve(self, run: int) -> Curve:
+        """The curve of a run; the time of the batch is shared out among its runs."""
+        points = []
+        for measure in range(int(self.n_measured[run])):
+            costs, examples, rounds = map(int, self.counts[run, measure])
+            points.append(Checkpoint(costs, examples, rounds, float(self.test_cost[run, measure])))
+        current = points[0]
+        recorder = CheckpointRecorder(self.checkpoints, self.n_labels, self.n_rows, lambda: current)
+        for current in points:
+            recorder.record(current.costs_queried)
+        return recorder.curve(self.seconds / len(self.counts))
+
+
+def _on_device(device: Device, rows: Rows, costs: NDArray[np.float32], prefix: str) -> dict[str, Any]:
+    arrays: dict[str, NDArray[Any]] = {
+        "indptr": rows.indptr,
+        "columns": rows.columns,
+        "values": rows.values,
+        "costs": costs,
+    }
+    return {prefix + name: device.put(array) for name, array in arrays.items()}

@@ -1,0 +1,71 @@
+"""What belongs to a release agrees with the code."""
+
+import runpy
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+import coalface
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_citation_has_the_version():
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == coalface.__version__
+
+
+def test_every_dependency_of_users_has_an_oldest_version():
+    oldest = runpy.run_path(str(ROOT / "packaging" / "oldest.py"))
+    extras = PROJECT["optional-dependencies"]
+    named = [*PROJECT["dependencies"], *(one for name in oldest["OF_USERS"] for one in extras[name])]
+    bounded = [one for one in named if not one.startswith("coalface[")]
+    assert len(oldest["oldest"](PROJECT)) == len(set(bounded))
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob(".github/**/*.yml")), ids=lambda path: path.name)
+def test_workflows_and_templates_can_be_read_and_call_targets_that_exist(path):
+    text = path.read_text(encoding="utf-8")
+    yaml.safe_load(text)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if "run: make " in line:
+            assert f"\n{line.split('make ')[1].strip()}:" in makefile, line
+
+
+def test_an_import_loads_neither_numba_nor_matplotlib_nor_scikit_learn():
+    program = (
+        "import sys, coalface; print([n for n in ('numba', 'matplotlib', 'sklearn', 'scipy') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_learner_that_only_learns_does_not_load_what_draws_serves_or_compares():
+    program = (
+        "import sys; from coalface import CoalClassifier; CoalClassifier(classes=['a', 'b']);"
+        "print([n for n in ('matplotlib', 'jinja2', 'fastapi', 'sqlalchemy') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_the_wheel_and_the_source_distribution_pass_the_checkers(tmp_path):
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    made = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr[-2000:]
+    files = sorted(map(str, tmp_path.iterdir()))
+    assert len(files) == 2
+    (wheel,) = [name for name in files if name.endswith(".whl")]
+    for command in (["-m", "twine", "check", "--strict", *files], ["-m", "check_wheel_contents", wheel]):
+        checked = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    names = zipfile.ZipFile(wheel).namelist()
+    assert all(name.startswith(("coalface/", f"coalface-{coalface.__version__}.dist-info/")) for name in names)
+    assert "coalface/py.typed" in names

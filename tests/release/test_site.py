@@ -1,0 +1,109 @@
+"""The documentation site: what its build adds to the pages, and the pages as they are built."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+def _loaded(name):
+    """A module of docs/site, which is not a package."""
+    spec = importlib.util.spec_from_file_location(f"site_{name}", ROOT / "docs" / "site" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_navigation_names_every_page_once_and_adds_new_ones_to_the_guides():
+    navigation = _loaded("navigation")
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = navigation.named(config["nav"])
+    assert len(listed) == len(set(listed))
+    made = {"reference/python.md", "reference/command-line.md"}
+    for page in set(listed) - made:
+        assert (ROOT / "docs" / page).is_file() or (ROOT / page).is_file(), page
+    completed = navigation.complete(config["nav"], [*listed, "new.md"])
+    (guides,) = [entry["How-to guides"] for entry in completed if "How-to guides" in entry]
+    assert guides[-1] == "new.md"
+
+
+def test_the_reference_has_every_verb_with_its_own_help():
+    page = _loaded("reference").command_line()
+    for verb in ("coalface", "coalface train", "coalface route serve", "coalface data fetch"):
+        assert f"\n## {verb}\n" in page
+        assert f"Usage: {verb} " in page
+
+
+def test_the_reference_has_every_public_name():
+    page = _loaded("reference").python()
+    assert "\n::: coalface.CoalClassifier\n" in page
+    assert "\n::: coalface.theory.difficulty\n" in page
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "found"),
+    [
+        ("docs/paper.md", "../studies/", "studies/README.md"),
+        ("docs/tutorials/tickets.md", "../data.md", "docs/data.md"),
+        ("studies/README.md", "../docs/data.md", "docs/data.md"),
+        ("docs/paper.md", "nothing.md", None),
+        ("docs/paper.md", "../../outside.md", None),
+    ],
+)
+def test_links_are_those_of_the_repository(source, link, found):
+    assert _loaded("outside").target(source, link) == found
+
+
+def test_a_link_of_the_repository_leads_to_the_same_file_on_the_site():
+    outside = _loaded("outside")
+    text = "[a](../studies/README.md#b) [c](theory.md) [d](https://x.example) [e](#f)"
+    changed = outside._LINK.sub(outside.relinked("docs/paper.md"), text)
+    assert changed == "[a](studies/README.md#b) [c](theory.md) [d](https://x.example) [e](#f)"
+
+
+class _Page(HTMLParser):
+    """The anchors of a page, its links, and what it loads."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.anchors, self.links, self.loads = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        if tag in ("script", "img", "link", "iframe") and (address := given.get("src") or given.get("href")):
+            self.loads.append(address)
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_loads_nothing_from_elsewhere_and_has_no_dead_link(tmp_path):
+    pytest.importorskip("mkdocs")
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in tmp_path.rglob("*.html")}
+    assert len(pages) > 35
+    dead = []
+    for path, page in pages.items():
+        assert [address for address in page.loads if re.match(r"(https?:)?//", address)] == [], path
+        for link in [*page.links, *page.loads]:
+            address, _, anchor = link.partition("#")
+            if re.match(r"[a-z]+:", address) or path.name == "404.html":
+                continue
+            target = (path.parent / address.partition("?")[0]).resolve() if address else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file() or (anchor and target in pages and anchor not in pages[target].anchors):
+                dead.append(f"{path.relative_to(tmp_path)}: {link}")
+    assert dead == []
