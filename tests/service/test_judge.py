@@ -110,7 +110,7 @@ def test_a_failed_call_is_repeated_after_a_pause_and_booked_as_what_it_was(tmp_p
     def behave(request, n):
         return TROUBLE[n][0] if n < len(TROUBLE) else honest(request)
 
-    with fake_llm(behave) as fake, Run(tmp_path / "p", fake, n=2, timeout=2.0, retries=8) as run:
+    with fake_llm(behave) as fake, Run(tmp_path / "p", fake, n=2, retries=8) as run:
         done = run.label(limit=1)
         assert (done.answers, done.failures) == (1, 0)
         assert run.pauses == [pause for _, pause, _ in TROUBLE]

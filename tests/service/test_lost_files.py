@@ -85,14 +85,16 @@ def test_the_service_stops_with_one_line(tmp_path, monkeypatch, capsys):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = process.stdout.readline().split()[3]
-        with httpx.Client(base_url=f"{address}/api/v1", headers={"authorization": f"Bearer {token}"}) as client:
-            lease = client.post("/projects/mail/queries:lease", json={}, timeout=60.0)
+        with httpx.Client(
+            base_url=f"{address}/api/v1", headers={"authorization": f"Bearer {token}"}, timeout=60.0
+        ) as client:
+            lease = client.post("/projects/mail/queries:lease", json={})
             query = lease.json()["queries"][0]
             remove(project.folder)
             body = {"query_id": query["id"], "lease_id": query["lease_id"], "costs": {}}
             refused = client.post("/projects/mail/answers", json=body, headers={"Idempotency-Key": "k"})
         assert refused.status_code == 503
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
         process.communicate()

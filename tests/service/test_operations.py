@@ -125,16 +125,16 @@ def test_annotators_do_not_wait_for_the_overview(tmp_path, monkeypatch):
         def slow(self, *given, **more):
             if threading.current_thread() is looking:
                 entered.set()
-                assert go_on.wait(30)
+                assert go_on.wait(240)
             return forecast(self, *given, **more)
 
         monkeypatch.setattr(learner, "forecast", slow)
         looking.start()
-        assert entered.wait(30)
+        assert entered.wait(120)
         leased = []
         worker = threading.Thread(target=lambda: leased.append(desk.lease("ann")))
         worker.start()
-        worker.join(10)  # it waited for the overview before
+        worker.join(60)  # it waited for the overview before
         waited = worker.is_alive()
         go_on.set()
         worker.join()

@@ -48,7 +48,7 @@ def half_open(address, n, sent=HEAD):
     with contextlib.ExitStack() as opened:
         found = []
         for _ in range(n):
-            found.append(opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=15)))
+            found.append(opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=60)))
             found[-1].sendall(sent)
         yield found
 
