@@ -59,6 +59,13 @@ def test_a_file_is_written_with_other_heads_and_everything_else_as_it_was(tmp_pa
     assert "1-2\tDon't" in (tmp_path / "b.conllu").read_text()
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n"])
+def test_a_written_file_ends_with_one_empty_line_or_as_many_as_it_had(tmp_path, end):
+    path = written(tmp_path, GOOD.rstrip("\n") + end)
+    lines = "".join(f"{line}\n" for line in lines_with_heads(path, read_trees(path, subtypes=True)))
+    assert lines == GOOD.rstrip("\n") + max(end, "\n\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -69,7 +76,9 @@ def test_a_file_is_written_with_other_heads_and_everything_else_as_it_was(tmp_pa
         ("\t0\troot\t_\t_\n3.1", "\t2\troot\t_\t_\n3.1", "line 4: the heads of a word must lead to the root"),
         ("2\tn't", "7\tn't", "line 5: word 2 must come next, got '7'"),
         ("\tVB\tMood=Imp\t3", "\tVB\t3", "line 4: every word must have 10 columns, got .* It has 9"),
-        ("\tDo\t", "\t\t", "line 4: every word must have 10 columns"),
+        ("\tDo\t", "\t\t", "line 4: no column of a word may be empty, got .* Write _ for a missing value"),
+        ("\tadvmod:neg", "\t:neg", "line 5: a word with a head must have a label, got ':neg'"),
+        ("\t3\tadvmod", "\t0\tadvmod", "line 6: exactly one word of a sentence must have head 0, 2 have, got 'go'"),
         ("\tadvmod:neg", "\t_", "line 5: a word with a head must have a label, got '_'. Correct the column DEPREL"),
         ("\tPART\tRB", "\t_\t_", "line 5: every word must have a tag .UPOS or XPOS., got '_'. Tag the words first"),
     ],

@@ -144,3 +144,83 @@ def test_other_models_name_the_one_that_reads_features_of_labels():
 def test_without_features_of_labels_there_is_nothing_to_learn_from():
     with pytest.raises(InputError, match=r"got none\. Pass them as candidates"):
         learner().tell([[1.0]], [[0.1, 0.2, 0.3]])
+
+
+def test_an_example_whose_labels_have_only_zeros_is_learned_in_any_batch_and_replayed():
+    X, features, cost = [[1.0], [2.0]], np.zeros((2, 3, 2)), np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
+    features[1] = 0.5
+    together, apart, ledger = learner(), learner(), MemoryLedger()
+    together.tell(X, cost, candidates=features)
+    apart.record_to(ledger)
+    apart.interview(X[:1], lambda i, label: cost[i, LABELS.index(label)], candidates=features[:1])
+    assert same_numbers(CoalClassifier.from_ledger(ledger), apart)  # no label has had a feature yet
+    apart.tell(X[1:], cost[1:], candidates=features[1:])
+    assert same_numbers(together, apart)
+    assert same_numbers(CoalClassifier.from_ledger(ledger), apart)
+
+
+def test_no_examples_give_empty_answers_and_teach_nothing():
+    X, features, cost = examples()
+    taught = learner().fit(X, cost=cost, candidates=features)
+    before = taught.model_.saved()
+    for none in (features[:0], []):
+        assert taught.predict(X[:0], candidates=none).shape == (0,)
+        assert taught.predict_cost(X[:0], candidates=none).shape == (0, 3)
+        assert len(taught.ask(X[:0], candidates=none)) == 0
+        taught.tell(X[:0], cost[:0], candidates=none)
+    assert all(np.array_equal(before[name], array, equal_nan=True) for name, array in taught.model_.saved().items())
+
+
+def test_the_range_of_a_label_without_features_is_not_a_number():
+    X, features, cost = examples()
+    taught = learner().fit(X, cost=cost, candidates=features)
+    one = [{"far": features[0, 2]}]
+    ranges, of_all = taught.cost_range(X[:1], candidates=one), taught.cost_range(X[:1], candidates=features[:1])
+    assert np.isnan(ranges.width[0]).tolist() == [True, True, False]
+    assert ranges.lowest[0, 2] == of_all.lowest[0, 2]
+    assert ranges.guaranteed_cost[0] == ranges.highest[0, 2]
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_cost", "cost_range", "ask", "possible_savings", "act"])
+def test_every_method_names_candidates_where_they_are_missing_or_of_another_form(method):
+    X, features, cost = examples()
+    taught = learner().fit(X, cost=cost, candidates=features)
+    for given in (X, None):
+        with pytest.raises(InputError, match=r"model='shared' predicts .* got none\. Pass them as candidates"):
+            getattr(taught, method)(given)
+    for wrong in (features[:, :, 0], np.ones((60, 3), bool), "near", (row for row in as_mappings(features))):
+        with pytest.raises(InputError, match=r"candidates must be numbers .* with model='shared', got"):
+            getattr(taught, method)(X, candidates=wrong)
+
+
+def test_a_row_without_features_of_labels_is_refused_by_a_new_learner():
+    for call in (lambda new: new.tell_row([0], [1.0], ["far"], [0.5]), lambda new: new.ask_row([0], [1.0])):
+        with pytest.raises(InputError, match="got none"):
+            call(learner())
+
+
+@pytest.mark.parametrize(
+    ("candidates", "message"),
+    [
+        (np.zeros((1, 3, 2), complex), "candidates must be numbers"),
+        (np.zeros((1, 3, 2), "datetime64[s]"), "candidates must be numbers"),
+        ([[[1.0, np.nan], [1.0, 1.0], [1.0, 1.0]]], "candidates of label 'near' must be finite .* column 1 is NaN"),
+        (np.zeros((1, 3, 0)), r"candidates of label 'near' must .* 0 feature\(s\)"),
+        ([{"far": [1.0]}, None], "per example, got None for example 1"),
+        ([{"far": 3.0}], r"candidates of example 0, label 'far' must be one row of numbers, .* got 3\.0"),
+        ([{"far": "words"}], "candidates of example 0, label 'far' must be one row of numbers, .* got 'words'"),
+        ([{"far": [1.0, None]}], "candidates of example 0, label 'far' must be finite numbers: row 0, column 1 is NaN"),
+        ({"far": 3.0}, r"got 3\.0 for label 'far'"),
+        ({"far": [["words"]]}, "candidates of label 'far' must be finite numbers: dtype"),
+        ({}, "at least one label, got an empty mapping"),
+    ],
+)
+def test_a_wrong_feature_is_named_with_its_label(candidates, message):
+    with pytest.raises(InputError, match=message) as refused:
+        learner().ask([[1.0]], candidates=candidates)
+    assert "X must" not in str(refused.value)
+
+
+def test_a_missing_number_of_an_example_is_named_with_its_place():
+    with pytest.raises(InputError, match="X must be finite: row 0, column 1 is NaN"):
+        learner().ask(np.array([[1.0, np.nan]]), candidates={"near": [1.0]})

@@ -51,6 +51,10 @@ def test_an_example_without_any_candidate_asks_and_learns_nothing_and_has_no_pre
     np.testing.assert_array_equal(learner.predict_cost(np.eye(3)), predicted)
     with pytest.raises(InputError, match="candidates must leave at least one label, row 0 has none"):
         learner.predict(ROW, candidates=no_label)
+    with pytest.raises(InputError, match="candidates must leave at least one label, row 0 has none"):
+        learner.score(ROW, cost=COST, candidates=no_label)
+    assert learner.possible_savings(ROW, candidates=no_label).tolist() == [0.0]
+    assert np.isnan(learner.cost_range(ROW, candidates=no_label).guaranteed_cost).all()
 
 
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])

@@ -44,6 +44,8 @@ def test_true_heads_are_not_used_for_a_prediction(parser):
         replace(tree, heads=(0, *range(1, len(tree))), labels=("root", *["obj"] * (len(tree) - 1))) for tree in test
     ]
     assert parser.predict(bare(test)) == parser.predict(test) == parser.predict(wrong)
+    two_roots = [replace(tree, heads=(0,) * len(tree), labels=()) for tree in test]
+    assert parser.predict(two_roots) == parser.predict(test)
 
 
 def test_every_prediction_is_one_tree_with_known_labels(parser):
@@ -130,6 +132,8 @@ def test_tags_and_morphology_of_the_treebank_are_features():
         ({"wrong_label": 2}, "wrong_label must be a number from 0 to 1, got 2"),
         ({"hash_bits": 25}, "hash_bits must be at most 24, got 25"),
         ({"passes": 0}, "passes must be"),
+        ({"averaged": "no"}, "averaged must be True or False, got 'no'"),
+        ({"shuffle": 2}, "shuffle must be True or False, got 2"),
     ],
 )
 def test_bad_parameters_are_refused(params, message):
@@ -143,11 +147,22 @@ def test_bad_parameters_are_refused(params, message):
         (Tree((), ()), "must have heads|must have words"),
         (Tree(("a",), ("X",)), "must have heads to be learned"),
         (Tree(("a",), ("X",), (0,), ("root",), fine_tags=("x", "y")), "fine_tags must be one per word, or none"),
+        (Tree((7,), ("X",), (0,), ("root",)), "words must be texts in Unicode, got 7 for word 1"),
+        (Tree(("a",), (None,), (0,), ("root",)), "tags must be texts in Unicode, got None for word 1"),
+        (Tree(("\ud83d",), ("X",), (0,), ("root",)), "words must be texts in Unicode"),
+        (("a", "X"), "a sentence must be a Tree, got"),
     ],
 )
 def test_bad_trees_are_refused(tree, message):
     with pytest.raises(InputError, match=f"Tree 1: .*({message})"):
         DependencyParser().fit([next(sentences(1)), tree])
+
+
+@pytest.mark.parametrize("trees", ["train.conllu", Path("train.conllu"), None, Tree(("a",), ("X",), (0,), ("root",))])
+def test_a_path_in_place_of_trees_is_refused_with_the_function_that_reads_it(parser, trees):
+    for call in (DependencyParser().fit, DependencyParser().partial_fit, parser.predict, parser.score):
+        with pytest.raises(InputError, match=r"trees must be a list of Tree values, got .* read_trees\(path\) reads"):
+            call(trees)
 
 
 def test_an_unfitted_parser_says_so():

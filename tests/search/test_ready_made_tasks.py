@@ -76,7 +76,7 @@ def test_binary_decisions_learn_what_words_tell_apart():
     assert learner.rollouts_ < 600  # of some 1,400
 
 
-@pytest.mark.parametrize("costs", [np.zeros((2, 3)), -np.eye(3), np.full((3, 3), np.nan)])
+@pytest.mark.parametrize("costs", [np.zeros((2, 3)), -np.eye(3), np.full((3, 3), np.nan), [[0], [1, 2]], "costs"])
 def test_a_bad_cost_matrix_is_refused(costs):
     with pytest.raises(InputError, match="cost_matrix must have 3 rows and columns"):
         MulticlassTask(range(3), costs)
@@ -136,21 +136,54 @@ def test_the_loss_of_any_labelling_is_its_number_of_errors():
         assert task.loss(state) == errors(truth, task.output(state))
 
 
+def related(relations):
+    sentence = MentionSentence(["x", "and", "y"], [(0, 1), (2, 3)], ["a", "a"], relations)
+    return RelationTask(["a"], ["r"]).start(sentence)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: RelationTask(["a", "b"], ["a"]), "types and relations"),
         (lambda: RelationTask(["a"], ["r"], {"s": [("a", "a")]}), "rules must be about the types .* got 's'"),
         (lambda: RelationTask(["a"], ["r"], {"r": [("a", "c")]}), "rules must be about the types .* got 'c'"),
-        (lambda: RelationTask(["a"], ["r"], wrong_relation=0), "wrong_relation must be above 0"),
+        (
+            lambda: RelationTask(["a"], ["r"], wrong_relation=0),
+            "wrong_relation must be a finite number greater than 0, got 0",
+        ),
         (lambda: RelationTask(["a"], ["r"]).start(MentionSentence(["x"], [(0, 2)])), "within the 1 words"),
         (lambda: RelationTask(["a"], ["r"]).start(MentionSentence(["x"], [(0, 1)], ["b"])), "types must be among 'a'"),
         (lambda: RelationTask(["a"], ["r"]).start(MentionSentence(["x"], [(0, 1)], [])), "one per mention, 1, got 0"),
+        (lambda: RelationTask(["a"], ["r"], wrong_relation="1 or so"), "wrong_relation must be .* got '1 or so'"),
+        (lambda: RelationTask(["a"], ["r"], {"r": ("a", "a")}), "rules of 'r' must be a list of pairs"),
+        (lambda: RelationTask(["a"], ["r"], {"r": [("a", "a", "a")]}), "rules of 'r' must be a list of pairs"),
+        (lambda: RelationTask(["a"], ["r"], [("r", "a", "a")]), "rules must map each relation"),
+        (lambda: RelationTask(["a"], ["r"]).start(("x", "y")), "an example must be a MentionSentence"),
+        (lambda: RelationTask(["a"], ["r"]).start(MentionSentence("x y", [(0, 1)])), "words must be a list of texts"),
+        (lambda: RelationTask(["a"], ["r"]).start(MentionSentence(["x"], [0])), r"a mention must be \(start, end\)"),
+        (lambda: RelationTask(["a"], ["r"]).start(MentionSentence(["x"], [(0.0, 1.0)])), "a mention must be .* whole"),
+        (lambda: related({(0, 2): "r"}), r"between two of the 2 mentions, .* got \(0, 2\)"),
+        (lambda: related({(0, -1): "r"}), r"between two of the 2 mentions, .* got \(0, -1\)"),
+        (lambda: related({(1, 1): "r"}), r"between two of the 2 mentions, .* got \(1, 1\)"),
+        (lambda: related([((0, 1), "r")]), "relations must map pairs of mentions"),
+        (lambda: related(None), "relations must map pairs of mentions"),
     ],
 )
 def test_bad_relations_are_refused_in_one_line(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize("features", ["words", ["a", "b"], None, np.ones((2, 2)), {"size": "large"}])
+def test_bad_features_are_refused_alike_with_one_decision_or_several(features):
+    for binary in (False, True):
+        with pytest.raises(InputError, match=r"Example 0, step 0: .*must be"):
+            SearchLearner(MulticlassTask(range(4), binary=binary)).fit([(features, 1)])
+
+
+def test_a_text_is_not_a_flag():
+    with pytest.raises(InputError, match="binary must be True or False, got 'no'"):
+        MulticlassTask(range(4), binary="no")
 
 
 # -- pipelines -------------------------------------------------------------------------------------
@@ -273,3 +306,55 @@ def test_a_reply_has_a_price():
     task = pipeline(lambda *_: Reply("text", -1.0))
     with pytest.raises(InputError, match="a price of at least 0"):
         task.step(task.start(("text", None)), "small")
+
+
+@pytest.mark.parametrize(
+    "reply", ["t", "text", ("text", "1"), ("text", None), None, {"text": "a", "price": 1.0}, (5, 0.0), ("a", np.inf)]
+)
+def test_anything_but_a_reply_is_refused_and_not_counted(reply):
+    task = pipeline(lambda *_: reply)
+    with pytest.raises(InputError, match="call must return a Reply: a text and a price of at least 0, got"):
+        task.step(task.start("text"), "small")
+    assert (task.calls, task.spent) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"stages": {"solve": "ab"}}, "options of 'solve' must be a list of texts, got 'ab'"),
+        ({"stages": {"solve": [1, 2]}}, "options of 'solve' must be a list of texts"),
+        ({"stages": [("solve", ["a"])]}, "stages must map"),
+        ({"price_weight": -1}, "price_weight must be a finite number at least 0, got -1"),
+        ({"price_weight": np.nan}, "price_weight must be a finite number"),
+        ({"scale": 0}, "scale must be a finite number greater than 0, got 0"),
+        ({"features": lambda _: [1.0]}, r"features must return a mapping .* got \[1\.0\]"),
+        ({"error": lambda *_: -0.5}, r"error must return a number of at least 0, got -0\.5"),
+    ],
+)
+def test_bad_parts_of_a_pipeline_are_refused_in_one_line(change, message):
+    parts = {"stages": {"solve": ["a", "b"]}, "call": lambda *_: Reply("text"), "error": lambda *_: 0.0, **change}
+    with pytest.raises(InputError, match=message):
+        SearchLearner(PipelineTask(**parts)).fit([("text", "truth")])
+
+
+@pytest.mark.parametrize("example", [5, None, ("text", "truth", "more"), (5, "truth")])
+def test_an_example_of_a_pipeline_is_a_text_and_its_truth(example):
+    with pytest.raises(InputError, match=r"an example must be \(text, truth\), or a text for predict, got"):
+        SearchLearner(pipeline(lambda *_: Reply("text"))).fit([example])
+
+
+def test_what_was_spent_can_be_read_while_calls_are_bought():
+    class Price(float):
+        """Once both are bought, adding it buys another call, as a thread may at any moment."""
+
+        def __radd__(self, other):
+            if task.calls >= 2:
+                task.step(task.start(f"text {task.calls}"), "large")
+            return other + float(self)
+
+    task = pipeline(lambda _, option, __: Reply("text", Price(1.0) if option == "small" else 2.0))
+    bought = {("rewrite", "small", text) for text in ("one", "two")}
+    for wanted in bought:
+        task._buy(wanted)
+    assert task.spent == 2.0
+    assert task.calls == 4

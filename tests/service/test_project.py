@@ -158,6 +158,7 @@ def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
         ({"learner": {"mellowness": complex(1, 2)}}, "mellowness must be a number"),
         ({"learner": {"mellowness": float("nan")}}, "mellowness"),
         ({"learner": {"two words": 1}}, "two words"),
+        ({"learner": {"model": "shared"}}, "model='shared' needs features of labels, which a project does not have"),
         ({"examples": [{"id": "a", "size": 10**400}]}, "'size' must lie within"),
         ({"examples": [{"id": "a", "size": -1e39}]}, "'size' must lie within"),
         ({"examples": [{"id": "a", "text": "half \ud83d"}]}, "lone surrogate"),

@@ -52,7 +52,8 @@ def joined(X: Any, features: Any, classes: Any = None) -> tuple[csr_array, Mask 
     >>> candidates
     array([[ True, False]])
     """
-    if hasattr(X, "columns") or (X is not None and is_raw(X)):
+    is_array = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"  # a missing number gets the message of its place
+    if hasattr(X, "columns") or (X is not None and not is_array and is_raw(X)):
         raise InputError(
             f"X must be numbers where labels have features, got {type(X).__name__}. Encode it first, and pass an array."
         )
@@ -64,11 +65,28 @@ def joined(X: Any, features: Any, classes: Any = None) -> tuple[csr_array, Mask 
     n_rows = max((table.shape[0] for table, _ in tables), default=0) if n_rows is None else n_rows
     for k, (table, _) in enumerate(tables):
         if table.shape[0] != n_rows:
-            raise InputError(f"candidates must have {n_rows} rows like X, got {table.shape[0]} for label number {k}.")
+            like = "X" if X is not None else "the longest table"
+            raise InputError(
+                f"candidates must have {n_rows} rows like {like}, got {table.shape[0]} for label number {k}."
+            )
     empty = _empty(n_rows)
     blocks = [empty if examples is None else examples, *(table for table, _ in tables)]
     present = np.array([has for _, has in tables]).T
     return _side_by_side(blocks, n_rows), None if present.all() else np.ascontiguousarray(present)
+
+
+def require_joined(width: int, candidates: Any) -> None:
+    """Raise an InputError unless rows of this width are wide rows: then ``candidates`` may be a mask or None.
+
+    >>> require_joined(joined(None, [[[2.0], [3.0]]])[0].shape[1], None)
+    """
+    if width > BLOCK:
+        return
+    if candidates is None:
+        raise InputError(
+            "model='shared' predicts costs from features of the labels, got none. Pass them as candidates=..."
+        )
+    raise InputError(f"candidates must be {_FORMS}, with model='shared', got {shortened(candidates)}.")
 
 
 def label_rows(rows: Rows, n_labels: int, *, with_example: bool) -> Rows:
@@ -87,8 +105,8 @@ def label_rows(rows: Rows, n_labels: int, *, with_example: bool) -> Rows:
         raise InputError(f"X has features of label number {owners.max() - 1}, but there are {n_labels} labels.")
     of_row = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
     lengths = np.bincount(of_row * (n_labels + 1) + owners, minlength=n_rows * (n_labels + 1))
-    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].reshape(n_rows, -1)
-    lengths = lengths.reshape(n_rows, -1)
+    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].reshape(n_rows, n_labels + 1)
+    lengths = lengths.reshape(n_rows, n_labels + 1)
     first, n_cells = starts[:, 1:].ravel(), lengths[:, 1:].ravel()
     if with_example:  # two parts per row: cells of the example, cells of the label
         first, n_cells = (
@@ -109,10 +127,13 @@ def _tables(features: Any, classes: Any, n_rows: int | None) -> list[tuple[csr_a
     labels = None if classes is None else label_array(classes)
     if isinstance(features, Mapping):
         return _by_label(features, labels, n_rows)
-    if isinstance(features, list | tuple) and features and isinstance(features[0], Mapping):
+    if isinstance(features, list | tuple) and (not features or isinstance(features[0], Mapping)):
         return _by_example(features, labels)
     try:
-        array = np.array(features, np.float64)
+        given = np.asarray(features)
+        if given.dtype.kind not in "biufO":  # texts, dates and complex numbers
+            raise TypeError
+        array = np.array(given, np.float64)
     except (TypeError, ValueError):
         raise InputError(f"candidates must be {_FORMS}, got {shortened(features)}.") from None
     if array.ndim != 3 or (labels is not None and array.shape[1] != len(labels)):
@@ -120,16 +141,21 @@ def _tables(features: Any, classes: Any, n_rows: int | None) -> list[tuple[csr_a
         raise InputError(f"candidates must be {_FORMS}: (examples, {n_labels}, features), got shape {array.shape}.")
     missing = np.isnan(array).all(axis=2) & (array.shape[2] > 0)
     array[missing] = 0.0
-    return [(_block(check_rows(array[:, k]), f"label number {k}"), ~missing[:, k]) for k in range(array.shape[1])]
+    names = (
+        [f"label number {k}" for k in range(array.shape[1])] if labels is None else list(map(_named, labels.tolist()))
+    )
+    return [(_block(_checked(array[:, k], name), name), ~missing[:, k]) for k, name in enumerate(names)]
 
 
 def _by_label(
     features: Mapping[Any, Any], labels: NDArray[Any] | None, n_rows: int | None
 ) -> list[tuple[csr_array, Mask]]:
+    if not features:
+        raise InputError("candidates must have the features of at least one label, got an empty mapping.")
     names = label_array(list(features)) if labels is None else labels
     label_codes(list(features), names)  # refuses unknown labels
     tables = {label: _table(table, n_rows, label) for label, table in features.items()}
-    n_found = max(table.shape[0] for table in tables.values()) if tables else 0
+    n_found = max(table.shape[0] for table in tables.values())
     empty = (_empty(n_found), np.zeros(n_found, np.bool_))
     return [
         (tables[name], np.ones(tables[name].shape[0], np.bool_)) if name in tables else empty for name in names.tolist()
@@ -137,9 +163,12 @@ def _by_label(
 
 
 def _table(features: Any, n_rows: int | None, label: Any) -> csr_array:
+    name = _named(label)
+    if np.ndim(features) == 0:
+        raise InputError(f"candidates must be {_FORMS}, got {shortened(features)} for {name}.")
     if np.ndim(features) != 1:
-        return _block(check_rows(features), f"label {label!r}")
-    one = _block(check_rows([features]), f"label {label!r}")
+        return _block(_checked(features, name), name)
+    one = _block(_checked([features], name), name)
     if n_rows is None:
         raise InputError("candidates must have one row per example if X is None, got one row for all. Pass X.")
     copies = csr_array((np.ones(n_rows, np.float32), (np.arange(n_rows), np.zeros(n_rows, np.int64))), (n_rows, 1))
@@ -151,9 +180,14 @@ def _by_example(features: Sequence[Mapping[Any, Any]], labels: NDArray[Any] | No
         raise InputError("candidates by example need the names of all labels. Pass classes=[...] to the learner.")
     present, cells = np.zeros((len(labels), len(features)), np.bool_), [[] for _ in labels]  # type: ignore[var-annotated]
     for i, one in enumerate(features):
+        if not isinstance(one, Mapping):
+            raise InputError(
+                f"candidates must have a mapping from labels to features per example, got {shortened(one)} for example "
+                f"{i}. Pass an empty one if it has no candidates."
+            )
         for label, code in zip(one, label_codes(list(one), labels).tolist(), strict=True):
             present[code, i] = True
-            cells[code].append(check_rows([one[label]]))
+            cells[code].append(_one_row(one[label], f"example {i}, {_named(label)}"))
     found = []
     for code in range(len(labels)):
         lengths = np.zeros(len(features), np.int64)
@@ -164,6 +198,32 @@ def _by_example(features: Sequence[Mapping[Any, Any]], labels: NDArray[Any] | No
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         found.append((csr_array((values, columns, indptr), (len(features), width)), present[code]))
     return found
+
+
+def _one_row(features: Any, name: str) -> Rows:
+    if np.ndim(features) != 1:
+        raise InputError(
+            f"candidates of {name} must be one row of numbers, (features,), got {shortened(features)}. Sparse features "
+            "are given as one table per label."
+        )
+    return _checked([features], name)
+
+
+def _checked(features: Any, name: str) -> Rows:
+    """Rows of numbers; an error says whose features they are."""
+    try:
+        return check_rows(features)
+    except InputError as problem:
+        reason = str(problem).removeprefix("X must be a table of numbers, one row per example: ")
+        reason = reason.removeprefix("X must be finite: ").split(". ")[0].rstrip(".")
+        raise InputError(
+            f"candidates of {name} must be finite numbers: {reason}. Leave out a label that is not a candidate, or "
+            "make all its features NaN in an array."
+        ) from None
+
+
+def _named(label: Any) -> str:
+    return f"label {label!r}"
 
 
 def _empty(n_rows: int) -> csr_array:

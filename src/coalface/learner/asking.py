@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from coalface.data.costs import CostScale, checked_answer
 from coalface.data.frames import by_row
 from coalface.data.numbers import whole_number
-from coalface.data.rows import Rows, check_row
+from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.kernels.state import new_rounds
 from coalface.learner.conversation import Conversation, affordable
@@ -169,7 +169,7 @@ class AskingLearner(TeachingLearner):
         ['walk', 'fly']
         """
         self.begin()._refuse_changed()
-        row, settings = check_row(indices, values, getattr(self, "n_features_in_", 0)), self.settings_for()
+        row, settings = self._checked_row(indices, values), self.settings_for()
         rounds = new_rounds(1, settings.n_labels, self._candidates(None, row))
         found = self.model_.ask(row, settings, rounds, outlook=False)
         asked = np.flatnonzero(found.mask[0])

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask, check_offset
 from coalface.data.frames import by_row
-from coalface.data.rows import Rows
+from coalface.data.label_features import require_joined
+from coalface.data.rows import Rows, check_row
 from coalface.errors import UnknownLabelError
 from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
 from coalface.learner.known_parts import NO_PARTS, KnownParts
@@ -22,6 +23,13 @@ Mask = NDArray[np.bool_]
 
 class DecidingLearner(TruthLearner):
     """A learner that decides which costs are worth asking for."""
+
+    def _checked_row(self, indices: ArrayLike, values: ArrayLike) -> Rows:
+        """One row given as its non-zeros; where labels have features, a wide row: see ``data.label_features``."""
+        row = check_row(indices, values, getattr(self, "n_features_in_", 0))
+        if self.model_.reads_label_features:
+            require_joined(row.width, None)
+        return row
 
     def _decide(
         self,

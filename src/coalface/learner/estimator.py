@@ -147,8 +147,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         allowed = self._candidates(candidates, rows, X)
         offsets = NO_ROUNDS.offsets if offset is None else self._offsets(X, rows, self.classes_, offset)
         best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed, offsets)
-        if (best < 0).any():
-            raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
+        _refuse_no_candidate(best)
         return np.asarray(self._predictions(self.classes_)[best])
 
     def model_labels(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
@@ -187,13 +186,19 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
     def cost_range(self, X: Any, *, candidates: Any = None) -> CostRanges:
         """The range of every cost if the example were decided now, ignoring the budget; always within ``cost_bounds``.
 
+        The range of a label that is not a candidate is NaN.
+
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
-        X, _ = self.with_label_features(X, candidates)
+        X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
-        return self._decide(rows, None, settings=self.settings_for()._replace(budget=np.inf, alike=np.inf)).ranges
+        found = self._decide(rows, None, settings=self.settings_for()._replace(budget=np.inf, alike=np.inf)).ranges
+        if candidates is None:
+            return found
+        allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
+        return CostRanges(np.where(allowed, found.lowest, np.nan), np.where(allowed, found.highest, np.nan))
 
     def possible_savings(self, X: Any, *, candidates: Any = None) -> NDArray[np.float64]:
         """What further questions could still save on each example, in the unit of ``cost_bounds``, (n,).
@@ -262,7 +267,9 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         scale = CostScale.of(self.cost_bounds)
         unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
         allowed = self._candidates(candidates, rows, X)
-        paid = self._costs_of(self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed), unit)
+        best = self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed)
+        _refuse_no_candidate(best)
+        paid = self._costs_of(best, unit)
         self.warn_if_unanswered()
         if np.isnan(paid).any():
             raise InputError(
@@ -342,6 +349,11 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _refuse_no_candidate(best: NDArray[np.int64]) -> None:
+    if (best < 0).any():
+        raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
 
 
 def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:

@@ -20,4 +20,6 @@ def unit_savings(
     answers = np.take_along_axis(np.hstack([predicted, abstaining]), best[:, None], axis=1)[:, 0]
     lowest = np.where(found.reasons == NOT_A_CANDIDATE, np.inf, found.lowest.astype(np.float64))
     reachable = np.minimum(lowest.min(axis=1), settings.abstain_cost)
-    return np.where(found.mask.any(axis=1), np.maximum(answers - reachable, 0.0), 0.0)
+    asks = found.mask.any(axis=1)  # a row without candidates asks nothing, and both of its costs are infinite
+    saved = np.subtract(answers, reachable, out=np.zeros(len(best)), where=asks)
+    return np.asarray(np.maximum(saved, 0.0))

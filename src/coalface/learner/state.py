@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
@@ -16,7 +17,7 @@ from coalface.data.encoding.choice import check_features, encoded_rows, encoder_
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import has_no_rows, is_raw
 from coalface.data.frames import by_row, in_seen_order
-from coalface.data.label_features import are_features, joined
+from coalface.data.label_features import are_features, joined, require_joined
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import CoalfaceError, InputError, shortened
@@ -191,9 +192,12 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         >>> X.nnz, candidates
         (2, array([[False,  True]]))
         """
-        if candidates is None or not are_features(candidates):
-            return X, candidates
         model = self.model_ if hasattr(self, "model_") else self._cost_model()
+        is_empty = isinstance(candidates, list | tuple) and not candidates
+        if not are_features(candidates) and not (is_empty and model.reads_label_features):
+            if model.reads_label_features:
+                require_joined(X.shape[1] if isinstance(X, sparse.csr_array) else 0, candidates)
+            return X, candidates
         if not model.reads_label_features:
             raise InputError(
                 f"candidates with features of labels need a learner with model='shared', got {type(model).__name__}."

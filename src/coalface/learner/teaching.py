@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from coalface.data.costs import CostScale, as_cost_array, check_cost
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label, by_row, in_seen_order
-from coalface.data.rows import Rows, check_row, check_width
+from coalface.data.rows import Rows, check_width
 from coalface.data.truths import Codes, truth_codes, with_costs_of
 from coalface.errors import InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
@@ -100,7 +100,7 @@ class TeachingLearner(DecidingLearner):
         2
         """
         self.begin()
-        row = check_row(indices, values, getattr(self, "n_features_in_", 0))
+        row = self._checked_row(indices, values)
         codes, given = self._columns_of(labels), as_cost_array([costs])[0]
         if given.shape != (len(codes),):
             raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")

@@ -88,11 +88,7 @@ class SharedModel(CostModel):
             self.regressor_.learn(of_labels.take(known), answers, own, first_round + row, importance)
 
     def check(self, rows: Rows) -> None:
-        """Raise an InputError if no label of these rows has features."""
-        if len(rows.columns) and int(rows.columns.max()) < BLOCK:
-            raise InputError(
-                "model='shared' predicts costs from features of the labels, got none. Pass them as candidates=..."
-            )
+        """Raise an InputError if the regressor cannot learn these rows; features of labels may all be 0."""
         self.regressor_.check(self._label_rows(rows))
 
     def unanswered(self) -> Mask:

@@ -71,8 +71,8 @@ class CostRanges:
 
     @property
     def guaranteed_cost(self) -> NDArray[np.float64]:
-        """The least highest cost of each example: one of its labels costs no more."""
-        return np.asarray(self.highest.min(axis=1))
+        """The least highest cost of each example: one of its labels costs no more; NaN if it has no candidate."""
+        return np.asarray(np.fmin.reduce(self.highest, axis=1))
 
 
 @dataclass(frozen=True, repr=False)

@@ -67,8 +67,10 @@ def _sentences(source: Path) -> Iterator[list[_Row]]:
             rows = []
         elif line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
             continue
-        elif len(cells) != _N_COLUMNS or not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
+        elif len(cells) != _N_COLUMNS:
             raise bad_line(source, number, f"every word must have {_N_COLUMNS} columns", line, f"It has {len(cells)}")
+        elif not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
+            raise bad_line(source, number, "no column of a word may be empty", line, "Write _ for a missing value")
         elif {cells[_TAG], cells[_FINE_TAG]} <= {_MISSING, ""}:
             rule = "every word must have a tag (UPOS or XPOS)"
             raise bad_line(source, number, rule, cells[_TAG], "Tag the words first, since the parser needs tags")
@@ -89,6 +91,10 @@ def _tree(source: Path, rows: list[_Row], subtypes: bool, with_heads: bool) -> T
     for word, (number, cells) in enumerate(rows, start=1):
         if not reaches_root(heads, word):
             raise bad_line(source, number, "the heads of a word must lead to the root", cells[_HEAD], "Break the cycle")
+    if heads.count(0) > 1:
+        number, cells = rows[heads.index(0, heads.index(0) + 1)]
+        rule = f"exactly one word of a sentence must have head 0, {heads.count(0)} have"
+        raise bad_line(source, number, rule, cells[_FORM], "Correct the tree or leave it out")
     labels = tuple(_label(source, number, cells[_LABEL], subtypes) for number, cells in rows)
     return replace(sentence, heads=heads, labels=labels)
 
@@ -100,9 +106,10 @@ def _head(source: Path, number: int, text: str, n_words: int) -> int:
 
 
 def _label(source: Path, number: int, text: str, subtypes: bool) -> str:
-    if text == _MISSING:
+    label = text if subtypes else text.split(":")[0]
+    if label in (_MISSING, ""):
         raise bad_line(source, number, "a word with a head must have a label", text, "Correct the column DEPREL")
-    return text if subtypes else text.split(":")[0]
+    return label
 
 
 def reaches_root(heads: list[int] | tuple[int, ...], word: int) -> bool:
@@ -130,8 +137,8 @@ def lines_with_heads(path: str | os.PathLike[str], trees: Iterable[Tree]) -> Ite
     ['# text = Go!', '1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\tx=y', '']
     """
     words = (found for tree in trees for found in zip(tree.heads, tree.labels, strict=True))
-    line = ""
-    for line in read_lines(Path(path)):
+    line, lines = "", read_lines(Path(path))
+    for line in lines if lines[-1] else lines[:-1]:  # nothing comes after the end of the last line
         cells = line.split("\t")
         if not line.strip() or line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
             yield line

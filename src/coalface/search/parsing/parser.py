@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import whole_number
-from coalface.errors import FileFormatError, InputError
+from coalface.data.numbers import flag, whole_number
+from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.kernels.parse_columns import BLOCK_BITS
@@ -87,7 +87,7 @@ class DependencyParser(SentenceLearner):
 
         The parser calls ``progress(sentences_done, sentences_in_total, costs)`` from time to time.
         """
-        given, passes = list(trees), whole_number("passes", self.passes, least=1)
+        given, passes = _listed(trees), whole_number("passes", self.passes, least=1)
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn(given, passes, progress)
         self._become(fresh)
@@ -100,7 +100,7 @@ class DependencyParser(SentenceLearner):
         >>> DependencyParser(passes=2).learn([tree]).learn([tree]).sentences_
         4
         """
-        return self._learn(list(trees), whole_number("passes", self.passes, least=1), progress)
+        return self._learn(_listed(trees), whole_number("passes", self.passes, least=1), progress)
 
     def partial_fit(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
         """Learn from more trees, once; the labels of the first call are all the labels there can be.
@@ -112,11 +112,11 @@ class DependencyParser(SentenceLearner):
         >>> DependencyParser(warm_up=1).partial_fit([tree]).partial_fit([tree]).sentences_
         2
         """
-        return self._learn(list(trees), 1, progress)
+        return self._learn(_listed(trees), 1, progress)
 
     def _learn(self, trees: list[Tree], passes: int, progress: Progress | None) -> Self:
         """Check everything first, so that invalid input changes nothing; then learn."""
-        losses = self._losses()
+        losses, averaged, _ = self._losses(), flag(vars(self), "averaged"), flag(vars(self), "shuffle")
         _check_trees(trees, with_heads=True)
         grammar = self._grammar if hasattr(self, "policy_") else self._grammar_of(trees)
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
@@ -130,7 +130,7 @@ class DependencyParser(SentenceLearner):
         for number in range(passes):
             before, order = self.sentences_, self._order(len(trees))
             run = ParsingRun(policy, grammar, treebank, losses, self._paid, order, warm_up, before)
-            averages = Averages(model_of(policy)) if self.averaged and number == passes - 1 else None
+            averages = Averages(model_of(policy)) if averaged and number == passes - 1 else None
             try:
                 while not run.finished:
                     run.play()
@@ -166,7 +166,7 @@ class DependencyParser(SentenceLearner):
     def predict(self, trees: Iterable[Tree]) -> list[Tree]:
         """The sentences with predicted heads and labels; heads and labels that they have already are not used."""
         self._check_fitted()
-        given = list(trees)
+        given = _listed(trees)
         _check_trees(given, with_heads=False)
         if not given:
             return []
@@ -190,7 +190,7 @@ class DependencyParser(SentenceLearner):
         >>> DependencyParser().fit([tree] * 20).score([tree], punctuation=False).labelled
         1.0
         """
-        given = list(trees)
+        given = _listed(trees)
         _check_trees(given, with_heads=True)
         return attachment_scores(given, self.predict(given), punctuation=punctuation)
 
@@ -262,14 +262,24 @@ class DependencyParser(SentenceLearner):
         return CoalClassifier(classes=np.array(grammar.names), warm_up=0, model="online", **params).begin()
 
 
+def _listed(trees: Iterable[Tree]) -> list[Tree]:
+    if isinstance(trees, str | bytes | os.PathLike | Tree) or not isinstance(trees, Iterable):
+        raise InputError(
+            f"trees must be a list of Tree values, got {shortened(trees)}. read_trees(path) reads them from a file."
+        )
+    return list(trees)
+
+
 def _check_trees(trees: list[Tree], *, with_heads: bool) -> None:
     """Raise an InputError that names the first bad sentence."""
     if with_heads and not trees:
         raise InputError("trees must hold at least one tree, got none.")
     for number, tree in enumerate(trees):
         try:
+            if not isinstance(tree, Tree):
+                raise InputError(f"a sentence must be a Tree, got {shortened(tree)}.")
             if with_heads and not tree.heads:
                 raise InputError("a tree must have heads to be learned or scored, got only words.")
-            check_sentence(tree)
+            check_sentence(tree, with_heads=with_heads)
         except InputError as problem:
             raise InputError(f"Tree {number}: {problem}") from None

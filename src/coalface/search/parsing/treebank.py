@@ -38,15 +38,30 @@ def word_codes(tree: Tree) -> list[tuple[int, ...]]:
     return [tuple(code_of(attribute, "\0root") for attribute in ATTRIBUTES), *zip(*hashed, strict=True)]
 
 
-def check_sentence(tree: Tree) -> None:
-    """Raise an InputError unless every word has a tag, and either no word has a head or the heads form a tree."""
+def check_sentence(tree: Tree, *, with_heads: bool = True) -> None:
+    """Raise an InputError unless every word has a tag, and either no word has a head or the heads form a tree.
+
+    Without ``with_heads``, heads and labels may be anything, since they are not used.
+    """
     if not len(tree) or len(tree.tags) != len(tree):
         raise InputError(f"a sentence must have words and one tag per word, got {len(tree)} and {len(tree.tags)}.")
     for name, values in (("fine_tags", tree.fine_tags), ("morphology", tree.morphology)):
         if len(values) not in (0, len(tree)):
             raise InputError(f"{name} must be one per word, or none: {len(tree)} needed, got {len(values)}.")
-    if tree.heads or tree.labels:
+    for name in ("words", "tags", "fine_tags", "morphology"):
+        values = getattr(tree, name)
+        wrong = next((place for place, value in enumerate(values) if not _is_text(value)), None)
+        if wrong is not None:
+            raise InputError(f"{name} must be texts in Unicode, got {values[wrong]!r} for word {wrong + 1}.")
+    if with_heads and (tree.heads or tree.labels):
         check_tree(tree)
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text without half a surrogate pair, which could not be hashed."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) -> Treebank:

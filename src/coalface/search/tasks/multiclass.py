@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coalface.data.labels import label_array, label_codes
-from coalface.errors import InputError
+from coalface.data.numbers import flag
+from coalface.errors import InputError, shortened
 from coalface.search.task import Action, Features, SearchTask
 
 
@@ -38,19 +39,25 @@ class MulticlassTask(SearchTask[Any, _Choice]):
     def __init__(self, labels: Sequence[Action], cost_matrix: ArrayLike | None = None, *, binary: bool = False) -> None:
         self.labels = label_array(labels, "labels")
         n_labels = len(self.labels)
-        costs = 1.0 - np.eye(n_labels) if cost_matrix is None else np.asarray(cost_matrix, np.float64)
+        try:
+            costs = 1.0 - np.eye(n_labels) if cost_matrix is None else np.asarray(cost_matrix, np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"cost_matrix must have {n_labels} rows and columns of numbers of at least 0, got "
+                f"{shortened(cost_matrix)}."
+            ) from None
         if costs.shape != (n_labels, n_labels) or not np.isfinite(costs).all() or costs.min() < 0:
             raise InputError(
                 f"cost_matrix must have {n_labels} rows and columns of numbers of at least 0, got shape {costs.shape}."
             )
-        self._costs, self.binary = costs, binary
+        self._costs, self.binary = costs, flag({"binary": binary}, "binary")
         self.scale = max(float(costs.max()), 1e-12)
         names: list[Action] = self.labels.tolist()
         n_bits = max(n_labels - 1, 1).bit_length()
         self._paths: list[tuple[Action, ...]] = [(name,) for name in names]
-        if binary:
+        if self.binary:
             self._paths = [tuple(format(column, f"0{n_bits}b")) for column in range(n_labels)]
-        self.actions = ("0", "1") if binary else names
+        self.actions = ("0", "1") if self.binary else names
 
     def start(self, example: Any) -> _Choice:
         """The state before any decision."""
@@ -77,9 +84,14 @@ class MulticlassTask(SearchTask[Any, _Choice]):
         if not self.binary:
             return state.features
         named = isinstance(state.features, Mapping)
-        pairs = state.features.items() if isinstance(state.features, Mapping) else enumerate(state.features)
         node = "".join(map(str, state.taken))
-        return {f"{node}|{name}": float(value) for name, value in pairs if named or value != 0}
+        try:
+            pairs = state.features.items() if isinstance(state.features, Mapping) else enumerate(state.features)
+            return {f"{node}|{name}": float(value) for name, value in pairs if named or value != 0}
+        except (TypeError, ValueError):
+            raise InputError(
+                f"features must be a mapping or one row of numbers, got {shortened(state.features)}."
+            ) from None
 
     def reference(self, state: _Choice) -> Action:
         """The action towards the least cost that can still be reached."""

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from coalface.data.labels import label_array
-from coalface.errors import InputError
+from coalface.data.numbers import finite_number
+from coalface.errors import InputError, shortened
 from coalface.search.task import Action, Features, SearchTask
 
 
@@ -55,15 +58,20 @@ class PipelineTask(SearchTask[Any, _Progress]):
         scale: float = 1.0,
         features: Callable[[str], Mapping[str, float]] | None = None,
     ) -> None:
+        if not isinstance(stages, Mapping):
+            raise InputError(f"stages must map the name of each stage to its options, got {shortened(stages)}.")
         if not stages or any(not options for options in stages.values()):
             raise InputError(f"stages must have at least one option each, got {dict(stages)!r}.")
         for stage, options in stages.items():
+            if isinstance(options, str) or not all(isinstance(one, str) for one in options):
+                raise InputError(f"options of {stage!r} must be a list of texts, got {shortened(options)}.")
             label_array(list(options), f"options of {stage!r}")
         self.stages = {stage: tuple(options) for stage, options in stages.items()}
         self.actions = tuple(dict.fromkeys(option for options in self.stages.values() for option in options))
         self._names = tuple(self.stages)
         self._call, self._error, self._words = call, error, features or _words_of
-        self.price_weight, self.scale = float(price_weight), float(scale)
+        self.price_weight = finite_number("price_weight", price_weight, 0.0)
+        self.scale = finite_number("scale", scale, 0.0, above=True)
         self._bought: dict[tuple[str, str, str], Future[Reply]] = {}
         self._lock = Lock()
 
@@ -75,12 +83,16 @@ class PipelineTask(SearchTask[Any, _Progress]):
     @property
     def spent(self) -> float:
         """The price of all calls."""
-        return sum(each.result().price for each in self._bought.values() if each.done())
+        with self._lock:  # a call may be bought meanwhile
+            bought = list(self._bought.values())
+        return sum(each.result().price for each in bought if each.done())
 
     def start(self, example: Any) -> _Progress:
         """The text as it is given."""
-        text, truth = (example, None) if isinstance(example, str) else example
-        return _Progress(text, truth)
+        pair = (example, None) if isinstance(example, str) else example
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise InputError(f"an example must be (text, truth), or a text for predict, got {shortened(example)}.")
+        return _Progress(*pair)
 
     def finished(self, state: _Progress) -> bool:
         """Whether all stages are done."""
@@ -98,7 +110,10 @@ class PipelineTask(SearchTask[Any, _Progress]):
     def features(self, state: _Progress) -> Features:
         """The features of the text, for each stage apart, and what was called before."""
         stage = self._stage(state)
-        seen = {f"{stage}|{name}": float(value) for name, value in self._words(state.text).items()}
+        words = self._words(state.text)
+        if not isinstance(words, Mapping):
+            raise InputError(f"features must return a mapping from names to numbers, got {shortened(words)}.")
+        seen = {f"{stage}|{name}": float(value) for name, value in words.items()}
         return {**seen, stage: 1.0, **({f"{stage} after {state.taken[-1]}": 1.0} if state.taken else {})}
 
     def reference(self, state: _Progress) -> Action:
@@ -107,7 +122,10 @@ class PipelineTask(SearchTask[Any, _Progress]):
 
     def loss(self, state: _Progress) -> float:
         """The error of the last text, and the price of all calls."""
-        return float(self._error(state.text, state.truth)) + self.price_weight * state.spent
+        error = float(self._error(state.text, state.truth))
+        if error < 0:
+            raise InputError(f"error must return a number of at least 0, got {error!r} for {shortened(state.text)}.")
+        return error + self.price_weight * state.spent
 
     def reference_loss(self, state: _Progress) -> float:
         """The price so far: what a right answer for free would lose."""
@@ -133,9 +151,7 @@ class PipelineTask(SearchTask[Any, _Progress]):
         if found is not None:
             return found.result()
         try:
-            reply = Reply(*self._call(*wanted))
-            if not isinstance(reply.text, str) or not reply.price >= 0:
-                raise InputError(f"call must return a text and a price of at least 0, got {reply!r}.")
+            reply = _checked(self._call(*wanted))
         except BaseException as problem:
             with self._lock:
                 del self._bought[wanted]
@@ -143,6 +159,15 @@ class PipelineTask(SearchTask[Any, _Progress]):
             raise
         mine.set_result(reply)
         return reply
+
+
+def _checked(reply: Any) -> Reply:
+    if isinstance(reply, tuple) and len(reply) in (1, 2):
+        text, price = Reply(*reply)
+        is_price = isinstance(price, int | float | np.number) and 0 <= price < np.inf
+        if isinstance(text, str) and is_price:
+            return Reply(text, price)
+    raise InputError(f"call must return a Reply: a text and a price of at least 0, got {shortened(reply)}.")
 
 
 def _words_of(text: str) -> dict[str, float]:

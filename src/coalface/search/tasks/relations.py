@@ -1,11 +1,14 @@
 """Entities and relations together: the types of all mentions of a sentence, then the relation of each pair."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from coalface.data.labels import label_array
-from coalface.errors import InputError
+from coalface.data.numbers import finite_number
+from coalface.errors import InputError, shortened
 from coalface.search.task import Action, SearchTask
 
 NO_RELATION = "none"
@@ -62,26 +65,29 @@ class RelationTask(SearchTask[MentionSentence, _Labelled]):
         self.types, self.relations = tuple(types), (*relations, NO_RELATION)
         label_array([*self.types, *self.relations], "types and relations")  # refuses repeated names
         self.actions = (*self.types, *self.relations)
+        if rules is not None and not isinstance(rules, Mapping):
+            raise InputError(f"rules must map each relation to pairs of types, got {shortened(rules)}.")
         self.rules = {relation: {tuple(pair) for pair in pairs} for relation, pairs in (rules or {}).items()}
         for relation, pairs in self.rules.items():
+            if any(len(pair) != 2 for pair in pairs):
+                raise InputError(
+                    f"rules of {relation!r} must be a list of pairs of types, got {shortened((rules or {})[relation])}."
+                )
             unknown = [relation] if relation not in relations else [t for pair in pairs for t in pair if t not in types]
             if unknown:
                 raise InputError(f"rules must be about the types and relations of the task, got {unknown[0]!r}.")
-        if not wrong_relation > 0:
-            raise InputError(f"wrong_relation must be above 0, got {wrong_relation!r}.")
-        self.wrong_relation = float(wrong_relation)
+        self.wrong_relation = finite_number("wrong_relation", wrong_relation, 0.0, above=True)
         self.scale = max(1.0, self.wrong_relation)
 
     def start(self, example: MentionSentence) -> _Labelled:
         """The state before any label."""
-        for start, end in example.mentions:
-            if not 0 <= start < end <= len(example.words):
-                raise InputError(f"a mention must lie within the {len(example.words)} words, got {(start, end)}.")
+        _check_mentions(example)
         if example.types is not None:
             _check_names(example.types, self.types, "types")
-            _check_names(example.relations.values(), self.relations, "relations")
             if len(example.types) != len(example.mentions):
                 raise InputError(f"types must be one per mention, {len(example.mentions)}, got {len(example.types)}.")
+            _check_pairs(example)
+            _check_names(example.relations.values(), self.relations, "relations")
         return _Labelled(example)
 
     def finished(self, state: _Labelled) -> bool:
@@ -164,6 +170,32 @@ def _of_mention(words: Sequence[str], mention: tuple[int, int], name: str) -> li
     after = words[end].lower() if end < len(words) else "$"
     inside = [f"{name} has {word.lower()}" for word in words[start:end]]
     return [*inside, f"{name} after {before}", f"{name} before {after}", f"{name} ends {words[end - 1][-3:]}", name]
+
+
+def _check_mentions(example: MentionSentence) -> None:
+    if not isinstance(example, MentionSentence):
+        raise InputError(f"an example must be a MentionSentence, got {shortened(example)}.")
+    if isinstance(example.words, str) or not all(isinstance(word, str) for word in example.words):
+        raise InputError(f"words must be a list of texts, got {shortened(example.words)}. Split the sentence.")
+    for mention in example.mentions:
+        places = tuple(mention) if isinstance(mention, Iterable) else (mention,)
+        if len(places) != 2 or not all(isinstance(place, int | np.integer) for place in places):
+            raise InputError(f"a mention must be (start, end) in whole words, got {shortened(mention)}.")
+        if not 0 <= places[0] < places[1] <= len(example.words):
+            raise InputError(f"a mention must lie within the {len(example.words)} words, got {mention!r}.")
+
+
+def _check_pairs(example: MentionSentence) -> None:
+    """A relation between other mentions would never be met, and the pair be learned as not related."""
+    if not isinstance(example.relations, Mapping):
+        raise InputError(f"relations must map pairs of mentions to relations, got {shortened(example.relations)}.")
+    pairs = set(_pairs(len(example.mentions)))
+    wrong = next((pair for pair in example.relations if pair not in pairs), None)
+    if wrong is not None:
+        raise InputError(
+            f"relations must be between two of the {len(example.mentions)} mentions, by their numbers from 0, got "
+            f"{wrong!r}."
+        )
 
 
 def _check_names(given: Collection[Any], known: Sequence[str], what: str) -> None:

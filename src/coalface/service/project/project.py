@@ -245,6 +245,11 @@ class Project:
         except TypeError as problem:
             raise InputError(f"[learner] must hold parameters of CoalClassifier ({problem}). Remove it.") from None
         learner.begin()  # a wrong parameter is found here, not at the first question
+        if learner.model_.reads_label_features:
+            raise InputError(
+                f"[learner] model={given['model']!r} needs features of labels, which a project does not have. Choose "
+                'another model, such as "online".'
+            )
         return learner
 
     def costs_of_truth(self, label: str) -> NDArray[np.float64]:
