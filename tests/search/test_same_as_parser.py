@@ -8,6 +8,7 @@ from coalface.search import DependencyParser, ParsingTask, SearchLearner
 from tests.search.made_trees import crossing_sentences, sentences
 
 POLICY = ("rule", "mellowness", "width_scale", "learning_rate", "slack", "in_turn", "audit_rate", "random_state")
+POLICY += ("accumulator", "sensitivity")
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
@@ -17,8 +18,9 @@ POLICY = ("rule", "mellowness", "width_scale", "learning_rate", "slack", "in_tur
         {},
         {"rule": "passive", "learning_rate": 0.5, "roll_out": "reference"},
         {"wrong_label": 0.3, "random_state": 5, "hash_bits": 9},
+        {"accumulator": "adagrad"},
     ],
-    ids=["default", "passive, all losses", "other costs"],
+    ids=["default", "passive, all losses", "other costs", "adagrad"],
 )
 def test_two_passes_give_the_same_costs_and_the_same_model(system, settings):
     trees = [*sentences(12), *crossing_sentences(4)]
@@ -27,7 +29,8 @@ def test_two_passes_give_the_same_costs_and_the_same_model(system, settings):
     policy = CoalClassifier(model="online", **{name: getattr(parser, name) for name in POLICY})
     learner = SearchLearner(task, policy, roll_out=parser.roll_out, passes=2, warm_up=3).fit(trees)
     assert learner.costs_queried_ == parser.costs_queried_ > parser.costs_paid_ > 0
-    assert learner.rollouts_ == (0 if settings == {} else parser.costs_paid_)  # the default needs no roll-outs
+    needs_rollouts = "roll_out" in settings or "wrong_label" in settings
+    assert learner.rollouts_ == (parser.costs_paid_ if needs_rollouts else 0)
     for name, array in parser.policy_.model_.arrays().items():
         assert np.array_equal(array, learner.policy_.model_.arrays()[name]), name
     test = list(sentences(10, seed=1))

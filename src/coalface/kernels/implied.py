@@ -79,7 +79,7 @@ def learn_settled(model: Model, settings: Settings, scratch: Scratch, n: int) ->
         n_implied = _implied_steps(model, settings, scratch, n, n_answered, n_settled)
         if n_implied > 0:
             claim_slots(model, scratch, n)
-            _apply_steps(model, scratch, n, n_implied)
+            _apply_steps(model, settings, scratch, n, n_implied)
     _update_averages(model, scratch, n_answered)
 
 
@@ -116,10 +116,10 @@ def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n
 
 
 @inlined
-def _apply_steps(model: Model, scratch: Scratch, n: int, n_implied: int) -> None:
+def _apply_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n_implied: int) -> None:
     """Move the weights as an answer would, but increase the confidence only by ``share``."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
-    labels, step, share = scratch.labels, scratch.step, scratch.share
+    labels, step, share, only_ones = scratch.labels, scratch.step, scratch.share, settings.only_ones
     for j in range(n):
         value = values[j]
         square, inverse = value * value, _ONE / abs(value)
@@ -128,8 +128,9 @@ def _apply_steps(model: Model, scratch: Scratch, n: int, n_implied: int) -> None
         for i in range(n_implied):
             k = labels[i]
             weight[k] += step[k] * (value / np.sqrt(squares[k] + square))
+            first = not only_ones or squares[k] == _ZERO  # else the scale is 1, and need not be read
             squares[k] += share[k] * square
-            if inverse < inverse_scale[k]:
+            if first and inverse < inverse_scale[k]:
                 inverse_scale[k] = inverse
 
 

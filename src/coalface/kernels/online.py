@@ -20,6 +20,7 @@ from coalface.kernels.regression import (
     measure,
     predict,
     predict_and_measure,
+    predict_and_measure_ones,
     seen_only_sensitivity,
     shadow_sensitivity,
 )
@@ -62,10 +63,12 @@ from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, 
 @inlined
 def predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
     """Predict the costs of the gathered row and, for adax, the norm and reach that learning needs."""
-    if settings.accumulator == ADAX:
-        predict_and_measure(model, scratch, n)
-    else:
+    if settings.accumulator != ADAX:
         predict(model, scratch, n)
+    elif settings.only_ones:
+        predict_and_measure_ones(model, scratch, n)
+    else:
+        predict_and_measure(model, scratch, n)
 
 
 @called
@@ -108,11 +111,12 @@ def learn_known(model: Model, settings: Settings, scratch: Scratch, n: int, weig
     """
     squared_residuals, answered = model.squared_residuals, model.answered
     costs, labels, predicted, offset = scratch.costs, scratch.labels, scratch.predicted, scratch.offset
+    weights = scratch.weights
     n_learned = 0
     cheapest = -1
     for k in range(settings.n_labels):
         cost = costs[k]
-        if np.isnan(cost) or (weighted and scratch.weights[k] == 0.0):
+        if np.isnan(cost) or (weighted and weights[k] == 0.0):
             continue
         residual = np.float64(clipped(predicted[k]) - cost)
         squared_residuals[k] += residual * residual
@@ -163,6 +167,7 @@ def predict_rows(
     predicted: F32,
 ) -> None:
     """Write the best answer for each row to ``best`` and, if ``predicted`` has rows, the raw predictions."""
+    row_predicted = scratch.predicted
     forget_known_parts(scratch)
     for row in range(rows.indptr.shape[0] - 1):
         n = gather(model, settings, scratch, rows, row)
@@ -172,16 +177,16 @@ def predict_rows(
         best[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
-                predicted[row, k] = scratch.predicted[k]
+                predicted[row, k] = row_predicted[k]
 
 
 @called
 def _recompute_settled(model: Model, settings: Settings, scratch: Scratch, n: int, known: F32, asked: Bool) -> None:
     """Decide again, before the answers are learned, to find the labels that the known costs rule out."""
-    n_unknown = 0
+    n_unknown, candidates, reasons = 0, scratch.candidates, scratch.reasons
     for k in range(settings.n_labels):
-        scratch.reasons[k] = NOT_A_CANDIDATE
-        n_unknown += scratch.candidates[k] and np.isnan(known[k])
+        reasons[k] = NOT_A_CANDIDATE
+        n_unknown += candidates[k] and np.isnan(known[k])
     round_number = model.counters[ROUND]
     if n_unknown > 0 and asks_in_turn(model, settings, round_number):
         count_spending(model, settings, scratch)
@@ -208,6 +213,7 @@ def ask_rows(
     """
     candidates, known, asked = rounds.candidates, rounds.costs, rounds.asked
     lowest, highest, predicted = rounds.lowest, rounds.highest, rounds.predicted
+    row_lowest, row_highest, row_predicted = scratch.lowest, scratch.highest, scratch.predicted
     forget_known_parts(scratch)
     count_spending(model, settings, scratch)
     for row in range(rows.indptr.shape[0] - 1):
@@ -226,9 +232,9 @@ def ask_rows(
         mark_next(settings, scratch, in_turn)
         copy_decision(settings, scratch, rounds, row)
         for k in range(settings.n_labels):
-            lowest[row, k] = scratch.lowest[k]
-            highest[row, k] = scratch.highest[k]
-            predicted[row, k] = scratch.predicted[k]
+            lowest[row, k] = row_lowest[k]
+            highest[row, k] = row_highest[k]
+            predicted[row, k] = row_predicted[k]
 
 
 @kernel
@@ -246,7 +252,13 @@ def tell_rows(
     Returns the first row that the model has no room for, or the number of rows.
     """
     candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
-    truths, weighted = told.truth, told.weights.shape[0] > 0
+    truths, weights, weighted = told.truth, told.weights, told.weights.shape[0] > 0
+    row_candidates, row_mask, row_costs, row_weights = (
+        scratch.candidates,
+        scratch.mask,
+        scratch.costs,
+        scratch.weights,
+    )
     n_rows = rows.indptr.shape[0] - 1
     forget_known_parts(scratch)
     for row in range(start, n_rows):
@@ -257,16 +269,16 @@ def tell_rows(
         set_offsets(settings, scratch, told.offsets, row)
         n_known = 0
         for k in range(settings.n_labels):
-            n_known += scratch.candidates[k] and not np.isnan(costs[row, k])
+            n_known += row_candidates[k] and not np.isnan(costs[row, k])
         if n_known > 0:
             predict_row(model, settings, scratch, n)
             if not late:
                 _recompute_settled(model, settings, scratch, n, costs[row], asked[row])
         for k in range(settings.n_labels):
-            allowed = scratch.candidates[k]
-            scratch.mask[k] = allowed and asked[row, k]
-            scratch.costs[k] = costs[row, k] if allowed else np.float32(np.nan)
-            scratch.weights[k] = told.weights[row, k] if weighted else np.float32(1.0)
+            allowed = row_candidates[k]
+            row_mask[k] = allowed and asked[row, k]
+            row_costs[k] = costs[row, k] if allowed else np.float32(np.nan)
+            row_weights[k] = weights[row, k] if weighted else np.float32(1.0)
         if n_known > 0:
             if not late:
                 update_regret(model, settings, scratch)
@@ -304,13 +316,14 @@ def decide_and_answer(model: Model, settings: Settings, scratch: Scratch, n: int
 def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs: F32, n_asked: int) -> None:
     """Learn the costs that ``decide_and_answer`` has asked for, and close the round."""
     if n_asked > 0:
+        known, mask, weights, propensity = scratch.costs, scratch.mask, scratch.weights, scratch.propensity
         for k in range(settings.n_labels):
-            scratch.costs[k] = costs[k] if scratch.mask[k] else np.float32(np.nan)
+            known[k] = costs[k] if mask[k] else np.float32(np.nan)
         update_regret(model, settings, scratch)
         learn_settled(model, settings, scratch, n)
         if settings.audits_by_loss:
             for k in range(settings.n_labels):
-                scratch.weights[k] = audit_weight(scratch.propensity[k])
+                weights[k] = audit_weight(propensity[k])
         count_best(model, learn_known(model, settings, scratch, n, settings.audits_by_loss))
     if settings.audit_rate > 0.0:
         update_saving(model, settings, scratch)
@@ -334,6 +347,7 @@ def learn_rows(
 ) -> int:
     """Learn the known costs as ``tell_rows`` does, but close no rounds; empty ``weights`` count every cost once."""
     n_rows, weighted = rows.indptr.shape[0] - 1, weights.shape[0] > 0
+    row_costs, row_weights = scratch.costs, scratch.weights
     forget_known_parts(scratch)
     for row in range(start, n_rows):
         n = gather(model, settings, scratch, rows, row)
@@ -341,8 +355,8 @@ def learn_rows(
             return row
         predict_row(model, settings, scratch, n)
         for k in range(settings.n_labels):
-            scratch.costs[k] = costs[row, k]
-            scratch.weights[k] = weights[row, k] if weighted else np.float32(1.0)
+            row_costs[k] = costs[row, k]
+            row_weights[k] = weights[row, k] if weighted else np.float32(1.0)
         count_best(model, learn_known(model, settings, scratch, n, weighted))
     return int(n_rows)
 

@@ -98,7 +98,8 @@ def bound_costs(model: Model, settings: Settings, scratch: Scratch, round_number
         finite = sensitivity[k] < np.float32(np.inf)  # false for NaN too
         lowest[k] = max(p - pull(down, below), _ZERO) if finite else _ZERO
         highest[k] = min(p + pull(up, above), _ONE) if finite else _ONE
+    since = model.since
     for k in range(settings.n_labels):
-        if round_number == 1 or is_new(model, settings, k, round_number):
+        if round_number == 1 or (since[k] > 0 and is_new(model, settings, k, round_number)):
             lowest[k] = _ZERO
             highest[k] = _ONE

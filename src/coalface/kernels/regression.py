@@ -61,7 +61,7 @@ def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: i
     """
     columns, values = rows.columns, rows.values
     start, stop = rows.indptr[row], rows.indptr[row + 1]
-    table, features, units = model.table, model.features, model.units
+    table, features, units, only_ones = model.table, model.features, model.units, settings.only_ones
     row_slots, row_values, row_columns, row_sizes = (
         scratch.slots,
         scratch.values,
@@ -77,7 +77,7 @@ def gather(model: Model, settings: Settings, scratch: Scratch, rows: Csr, row: i
         column = columns[j] if is_feature else INTERCEPT
         slot = find_slot(table, features, column)
         size = abs(value)
-        relative = in_unit(units, slot, size)
+        relative = in_unit(units, slot, size) if not only_ones else _ONE
         row_columns[n] = column
         row_sizes[n] = size
         row_slots[n] = slot
@@ -127,6 +127,33 @@ def predict_and_measure(model: Model, scratch: Scratch, n: int) -> None:
             predicted[k] += weight[k] * (value * inverse_scale[k])
             norm[k] += share * share
             reach[k] += share * (size / np.sqrt(squares[k] + square))
+
+
+@inlined
+def predict_and_measure_ones(model: Model, scratch: Scratch, n: int) -> None:
+    """As ``predict_and_measure``, to the bit, if 1 is the only value of all rows.
+
+    The scale of a learned feature is then 1. An unlearned one has weight 0 and counts as if its scale were 1. So scales
+    need not be read, which saves a third of the memory traffic.
+    """
+    cells, slots = model.cells, scratch.slots
+    predicted, norm, reach = scratch.predicted, scratch.norm, scratch.reach
+    lanes = predicted.shape[0]
+    for k in range(lanes):
+        predicted[k] = _ZERO
+        norm[k] = np.float32(n)
+        reach[k] = _ZERO
+    cells_per_slot, cells_read = cells.shape[1] * lanes, INVERSE_SCALE * lanes
+    for j in range(n):
+        if j + AHEAD < n:
+            first = slots[j + AHEAD] * cells_per_slot
+            for offset in range(0, cells_read, LINE):
+                prefetch(cells, first + offset)
+        cell = cells[slots[j]]
+        weight, squares = cell[WEIGHT], cell[SQUARES]
+        for k in range(lanes):
+            predicted[k] += weight[k]
+            reach[k] += _ONE / np.sqrt(squares[k] + _ONE)
 
 
 @inlined
@@ -223,7 +250,12 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
         step[label] = step_for(difference, reach[label] * average_norm, rate * weight) * average_norm
     if n_learned * 5 < gradient.shape[0]:  # measured: where updating single labels is as fast as updating all
-        _apply_to_list(model, scratch, n, n_learned)
+        if settings.only_ones:
+            _apply_ones_to_list(model, scratch, n, n_learned)
+        else:
+            _apply_to_list(model, scratch, n, n_learned)
+    elif settings.only_ones:
+        _apply_ones_to_all(model, scratch, n)
     else:
         _apply_to_all(model, scratch, n)
 
@@ -271,3 +303,42 @@ def _apply_to_all(model: Model, scratch: Scratch, n: int) -> None:
             weight[k] += step[k] * (value / np.sqrt(max(total, TINY)))
             squares[k] = total
             inverse_scale[k] = min(inverse_scale[k], inverse) if gradient[k] > _ZERO else inverse_scale[k]
+
+
+@inlined
+def _apply_ones_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> None:
+    """As ``_apply_to_list``, if 1 is the only value: only the first update of a label changes its scale."""
+    cells, slots = model.cells, scratch.slots
+    labels, gradient, step = scratch.labels, scratch.gradient, scratch.step
+    for j in range(n):
+        cell = cells[slots[j]]
+        weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
+        for i in range(n_learned):
+            k = labels[i]
+            before = squares[k]
+            total = before + gradient[k]
+            weight[k] += step[k] * (_ONE / np.sqrt(max(total, TINY)))
+            squares[k] = total
+            if before == _ZERO:
+                inverse_scale[k] = _ONE
+
+
+@inlined
+def _apply_ones_to_all(model: Model, scratch: Scratch, n: int) -> None:
+    """As ``_apply_to_all``, if 1 is the only value."""
+    cells, slots = model.cells, scratch.slots
+    gradient, step = scratch.gradient, scratch.step
+    lanes = gradient.shape[0]
+    for j in range(n):
+        cell = cells[slots[j]]
+        weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
+        n_first = np.int32(0)
+        for k in range(lanes):
+            before = squares[k]
+            total = before + gradient[k]
+            n_first += np.int32(before == _ZERO and gradient[k] > _ZERO)
+            weight[k] += step[k] * (_ONE / np.sqrt(max(total, TINY)))
+            squares[k] = total
+        if n_first > 0:
+            for k in range(lanes):
+                inverse_scale[k] = _ONE if gradient[k] > _ZERO else inverse_scale[k]

@@ -45,16 +45,18 @@ def forget_known_parts(scratch: Scratch) -> None:
 def set_offsets(settings: Settings, scratch: Scratch, offsets: F32, row: int) -> None:
     """Copy the known parts of a row's costs to scratch; an empty array has none: see ``forget_known_parts``."""
     if offsets.shape[0] > 0:
+        offset = scratch.offset
         for k in range(settings.n_labels):
-            scratch.offset[k] = offsets[row, k]
+            offset[k] = offsets[row, k]
 
 
 @inlined
 def set_prices(settings: Settings, scratch: Scratch, prices: F32, row: int) -> None:
     """Copy the prices of the questions about a row to scratch; an empty array has none."""
     if prices.shape[0] > 0:
+        own_prices = scratch.prices
         for k in range(settings.n_labels):
-            scratch.prices[k] = prices[row, k]
+            own_prices[k] = prices[row, k]
 
 
 @inlined

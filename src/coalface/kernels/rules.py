@@ -52,9 +52,9 @@ def in_warm_up(counts: Counted, settings: Settings, round_number: int) -> bool:
         return round_number <= settings.warm_up
     if round_number <= SHORTEST_WARM_UP or round_number > LONGEST_WARM_UP:
         return round_number <= SHORTEST_WARM_UP
-    n_kinds = 0
+    n_kinds, was_best = 0, counts.was_best
     for k in range(settings.n_labels):
-        n_kinds += counts.was_best[k] > 0
+        n_kinds += was_best[k] > 0
     return n_kinds < min(settings.n_labels, ENOUGH_BEST_LABELS)
 
 
@@ -209,10 +209,10 @@ def _times_for_rare(counts: Counted, settings: Settings) -> float:
     The fewer examples of a label there are, the more of them a learner must find to learn as much as a passive one. If
     no other label was ever best, nothing shows that one is rare.
     """
-    total, most, n_rounds = 0, 0, counts.counters[ROUND] - 1
+    total, most, n_rounds, was_best = 0, 0, counts.counters[ROUND] - 1, counts.was_best
     for k in range(settings.n_labels):
-        total += counts.was_best[k]
-        most = max(most, counts.was_best[k])
+        total += was_best[k]
+        most = max(most, was_best[k])
     others = total - most
     return min(max(_RARE * n_rounds / others, 1.0), _MOST_OFTEN) if others > 0 else 1.0
 
@@ -302,14 +302,14 @@ def audit_fully(settings: Settings, scratch: Scratch, round_number: int) -> int:
 @inlined
 def mark_others(settings: Settings, scratch: Scratch, chance: float, audited: bool) -> int:
     """Give all candidates not asked for this chance of an audit and, if it is made, mark them; returns how many."""
-    candidates, mask, propensity = scratch.candidates, scratch.mask, scratch.propensity
+    candidates, mask, reasons, propensity = scratch.candidates, scratch.mask, scratch.reasons, scratch.propensity
     n_marked = 0
     for k in range(settings.n_labels):
         if candidates[k] and not mask[k]:
             propensity[k] = chance
             if audited:
                 mask[k] = True
-                scratch.reasons[k] = AUDIT
+                reasons[k] = AUDIT
                 n_marked += 1
     return n_marked
 

@@ -230,6 +230,7 @@ class Settings(NamedTuple):
     price_of_truth: float = np.inf  # of one true label, in costs; infinite: true labels are never asked for
     audits_by_loss: bool = False  # whether audits look where the predicted label may be wrong
     round_step: int = 1  # rounds from one row of a batch to the next; 0: all rows are decided at the same round
+    only_ones: bool = False  # whether 1 is the only value of all rows ever: this saves work and changes no bit
 
 
 class Scratch(NamedTuple):

@@ -68,9 +68,10 @@ def answer_in_turn(settings: Settings, scratch: Scratch, costs: F32) -> int:
         n_asked += _answer(scratch, question, costs)
         _drop_settled(settings, scratch)
         question = _most_promising(settings, scratch)
+    mask, reasons, propensity = scratch.mask, scratch.reasons, scratch.propensity
     for k in range(settings.n_labels):
-        if scratch.mask[k] and scratch.propensity[k] < 1.0:
-            scratch.reasons[k] = AUDIT
+        if mask[k] and propensity[k] < 1.0:
+            reasons[k] = AUDIT
     return n_asked
 
 
@@ -138,10 +139,10 @@ def drop_answered(settings: Settings, scratch: Scratch, known: F32, asked: Bool,
 
     After a first answer the true label is no longer asked for: what is left are the labels that the rule marked.
     """
-    mask, reasons = scratch.mask, scratch.reasons
+    candidates, costs, mask, reasons = scratch.candidates, scratch.costs, scratch.mask, scratch.reasons
     n_before = 0
     for k in range(settings.n_labels):
-        scratch.costs[k] = known[k] if scratch.candidates[k] else np.float32(np.nan)
+        costs[k] = known[k] if candidates[k] else np.float32(np.nan)
         if asked[k]:
             n_before += 1
             mask[k] = False
@@ -177,11 +178,12 @@ def drop_implied(settings: Settings, scratch: Scratch, implications: Implication
     filled, mask, reasons, lowest = scratch.gradient, scratch.mask, scratch.reasons, scratch.lowest  # gradient: reused
     fill_in(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
     offset, least, least_answer = scratch.offset, _NOTHING_KNOWN, _NOTHING_KNOWN
+    candidates, costs = scratch.candidates, scratch.costs
     for k in range(settings.n_labels):
-        if scratch.candidates[k] and filled[k] + offset[k] < least:
+        if candidates[k] and filled[k] + offset[k] < least:
             least = filled[k] + offset[k]
-        if scratch.costs[k] + offset[k] < least_answer:
-            least_answer = scratch.costs[k] + offset[k]
+        if costs[k] + offset[k] < least_answer:
+            least_answer = costs[k] + offset[k]
     for k in range(settings.n_labels):
         if not mask[k] or not _waits(settings, reasons[k]):
             continue

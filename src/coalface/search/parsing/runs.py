@@ -106,7 +106,7 @@ class ParsingRun:
             while True:
                 kernels.learn_sentences(
                     model.state,
-                    self.policy.settings_for(),
+                    self.policy.settings_for()._replace(only_ones=True),
                     scratch,
                     self._treebank,
                     grammar.code,
