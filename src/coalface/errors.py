@@ -85,11 +85,14 @@ class UnknownLabelError(InputError):
     Unknown label 'cat'. The known labels are 'dog', 'fish'. To add it, call learner.add_label('cat').
     """
 
-    def __init__(self, label: object, known: Iterable[object], *, addable: bool = False) -> None:
+    def __init__(self, label: object, known: Iterable[object], *, addable: bool = False, of: str = "") -> None:
         names = [repr(name) for name in known]
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         adding = f" To add it, call learner.add_label({label!r})." if addable else ""
-        super().__init__(f"Unknown label {label!r}. The known labels are {shown}.{adding}", remedy={"add_label": label})
+        where = f" of {of}" if of else ""
+        super().__init__(
+            f"Unknown label {label!r}{where}. The known labels are {shown}.{adding}", remedy={"add_label": label}
+        )
         self.label = label
 
 

@@ -72,6 +72,43 @@ def test_mistakes(project, capsys, options, why):
 
 
 @pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("--costs wrong.csv", "Unknown label 'zz' of example 'n1'"),
+        ("--gold wrong.csv", "Unknown label 'zz' of example 'n1'"),
+        ("--costs known.csv --retire nothing", "no example 'nothing'"),
+        ("--restore nothing", "no example 'nothing'"),
+    ],
+)
+def test_a_mistake_in_one_option_leaves_the_others_undone(project, capsys, options, why):
+    (project.folder.parent / "wrong.csv").write_text("id,label\nn0,other\nn1,zz\n")
+    assert why in refused(capsys, f"pool mail --add more.jsonl {options}")
+    found = json.loads(run(capsys, "pool mail --json")[1])
+    assert found["pool"] == {"examples": 20, "retired": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.csv", b"id,label\nm1,refund,3\n", "a.csv, line 2: every line must have 2 cells"),
+        ("a.csv", b"id,label,text\nm1,refund\n", "a.csv, line 2: every line must have 3 cells"),
+        ("a.csv", b"id,label,label\nm1,refund,other\n", "a.csv, line 1: columns must have distinct names, got 'label'"),
+        ("a.csv", b"id,label\nm1,caf\xe9\n", "a.csv, line 2: text must be UTF-8"),
+        ("a.csv", b"id,label,text\nm1,refund," + b"x" * 200_000, "field larger than field limit"),
+        ("a.csv", b"id,cost:refund\nm1,much\n", "a.csv, line 2: cost:refund must be a number or empty, got 'much'"),
+        ("a.csv", b"id,cost:refund\nm1,7\n", "Example 'm1': The cost of label 'refund' must lie in [0, 1], got 7"),
+        ("a.jsonl", b'{"id": "m1", "label": "caf\xe9"}\n', "a.jsonl, line 1: text must be UTF-8"),
+        ("a.jsonl", b'{"id": "m1", "costs": {"refund": null}}\n', "must hold labels or costs of examples, got none"),
+    ],
+)
+def test_a_bad_file_of_costs_is_named_with_its_line_and_teaches_nothing(project, capsys, name, content, why):
+    (project.folder.parent / name).write_bytes(content)
+    assert why in refused(capsys, f"pool mail --costs {name}")
+    out = run(capsys, "pool mail --costs known.csv --add more.jsonl")[1]
+    assert "Learned 2 examples; 0 had known costs already." in out
+
+
+@pytest.mark.parametrize(
     ("file", "options", "why"),
     [("p.vw", "--predictions", ".jsonl or .csv"), ("p.csv", "--top 3", "must come with --predictions")],
 )

@@ -101,6 +101,16 @@ def test_more_slack_never_narrows_a_range(seed, params, more):
     assert np.all(wide.highest >= narrow.highest - 1e-6)
 
 
+@given(seeds, ways)
+def test_an_example_has_the_same_range_in_any_batch_of_one_round(seed, params):
+    learner, X = trained(seed, **params)
+    together = learner.cost_range(X, same_round=True)
+    for i in range(X.shape[0]):
+        alone = learner.cost_range(X[[i]])
+        np.testing.assert_array_equal(together.lowest[[i]], alone.lowest)
+        np.testing.assert_array_equal(together.highest[[i]], alone.highest)
+
+
 def test_the_first_round_has_full_ranges():
     learner = CoalClassifier(classes=["a", "b"], mellowness=0.0, cost_bounds=(2, 5))
     ranges = learner.cost_range([[1.0, -3.0]])

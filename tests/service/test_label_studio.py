@@ -183,3 +183,18 @@ def test_other_json_is_refused(tmp_path, text):
     (tmp_path / "tasks.json").write_text(text)
     with pytest.raises((FileFormatError, InputError), match=r"tasks\.json must be"):
         Project.create(tmp_path / "p", tmp_path / "tasks.json", LABELS)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "why"),
+    [
+        (["refund"], "An annotation must be an object"),
+        ("refund", "An annotation must be an object"),
+        ([{"result": [{"type": "choices", "value": {"choices": "refund"}}]}], "must be a list of labels, got 'refund'"),
+    ],
+)
+def test_annotations_of_another_form_are_refused_in_one_line(tmp_path, annotations, why):
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"id": 1, "data": {"id": "a"}, "annotations": annotations}]))
+    with pytest.raises(InputError, match=why):
+        read_costs(path)

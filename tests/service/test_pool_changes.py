@@ -248,6 +248,15 @@ def test_predictions_cover_the_whole_pool_and_the_most_uncertain_come_first(desk
     assert table[1].startswith(f"{top[0]['id']},{top[0]['label']},")
 
 
+def test_the_place_of_an_example_in_a_file_does_not_change_its_range(desk):
+    desk.curation.import_costs([{"id": f"mail-{i}", "label": ("refund", "delivery")[i % 2]} for i in range(20)])
+    desk.settle()
+    lines = {line["id"]: line for line in map(json.loads, desk.export("predictions"))}
+    top = [json.loads(line) for line in desk.export("predictions", 12)]
+    assert top == [lines[line["id"]] for line in top]
+    assert list(lines).index(top[0]["id"]) > 0
+
+
 def test_examples_are_added_over_http_and_a_file_again_changes_nothing(tmp_path):
     from tests.service.desks import open_desk
     from tests.service.serving import client_of, served

@@ -40,6 +40,19 @@ def test_imported_labels_and_costs_are_learned_and_not_asked_about(desk):
     assert desk.state.model.learner.round_ - 1 == 40  # every example is one round
 
 
+def test_a_mistake_at_the_end_of_a_long_import_leaves_nothing_done(tmp_path):
+    n = 510  # more than one transaction takes
+    desk = Desk(small_project(tmp_path / "mail", n=n))
+    desk.curation.retire_examples([f"mail-{n - 1}"])
+    known = [{"id": f"mail-{i}", "label": "other"} for i in range(n - 1)]
+    with pytest.raises(InputError, match="An example must come once, got 'mail-0' twice"):
+        desk.curation.import_costs([*known, known[0]])
+    with pytest.raises(ConflictError, match=f"'mail-{n - 1}' is retired"):
+        desk.curation.import_costs([*known, {"id": f"mail-{n - 1}", "label": "other"}])
+    assert costs_of(desk) == {}
+    desk.close()
+
+
 def test_the_same_import_again_changes_nothing_and_answers_are_kept(desk):
     work(desk, n=4)
     answered = costs_of(desk)

@@ -73,12 +73,16 @@ def _of_project(folder: Path, changes: _Changes) -> dict[str, dict[str, int]]:
     from coalface.service.project.known_costs import read_costs
     from coalface.service.project.ownership import opening
     from coalface.service.project.project import Project
+    from coalface.service.project.sources import read_examples
 
     project, done = Project.open(folder), dict[str, dict[str, int]]()
     columns = project.pool.columns
     files = [(path, is_gold) for path, is_gold in ((changes.costs, False), (changes.gold, True)) if path is not None]
     known = [(read_costs(path, columns.id, columns.label or "label"), is_gold) for path, is_gold in files]
     with opening(project.address), closing(Desk(project)) as desk:
+        coming = set() if changes.add is None else {one.id for one in read_examples(changes.add, columns)}
+        everything = [record for records, _ in known for record in records]
+        desk.curation.check(everything, [*changes.retire, *changes.restore], coming)  # before anything is changed
         if changes.add is not None:
             X = None if changes.features is None else read_features(changes.features)
             found = desk.curation.add_examples(changes.add, features=X, first=changes.first)
@@ -129,7 +133,9 @@ def _print(done: dict[str, dict[str, Any]], *, as_json: bool) -> None:
         typer.echo(json.dumps(done))
         return
     if "added" in done:
-        typer.echo(f"Added {counted(done['added']['added'], 'example')}; {done['added']['known']} were there already.")
+        known = done["added"]["known"]
+        verb = "was" if known == 1 else "were"
+        typer.echo(f"Added {counted(done['added']['added'], 'example')}; {known} {verb} there already.")
     if "costs" in done:
         found = done["costs"]
         typer.echo(f"Learned {counted(found['settled'], 'example')}; {found['known']} had known costs already.")

@@ -183,10 +183,11 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
         return np.where(allowed, cost, np.nan)
 
-    def cost_range(self, X: Any, *, candidates: Any = None) -> CostRanges:
+    def cost_range(self, X: Any, *, candidates: Any = None, same_round: bool = False) -> CostRanges:
         """The range of every cost if the example were decided now, ignoring the budget; always within ``cost_bounds``.
 
-        The range of a label that is not a candidate is NaN.
+        The range of a label that is not a candidate is NaN. Row r is decided r rounds after the next one, as in
+        ``ask``; with ``same_round``, all rows are decided at the next, so an example has the same range in any batch.
 
         >>> from coalface import CoalClassifier
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
@@ -194,7 +195,10 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         """
         X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
-        found = self._decide(rows, None, settings=self.settings_for()._replace(budget=np.inf, alike=np.inf)).ranges
+        settings = self.settings_for()._replace(budget=np.inf, alike=np.inf)
+        if flag({"same_round": same_round}, "same_round"):
+            settings = settings._replace(round_step=0)
+        found = self._decide(rows, None, settings=settings).ranges
         if candidates is None:
             return found
         allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")

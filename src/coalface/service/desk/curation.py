@@ -1,15 +1,15 @@
 """What engineers and reviewers change without questions: examples that come and go, and costs that they give."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coalface.errors import InputError
+from coalface.errors import InputError, UnknownLabelError
 from coalface.service.desk.checks import checked_name, checked_reason, given_reason
 from coalface.service.desk.events import SETTLED
 from coalface.service.desk.pool_changes import Added, PoolChanges
 from coalface.service.desk.project_state import ProjectState
-from coalface.service.desk.settling import IMPORT, LABEL_STUDIO, REVIEW, Settled, Settlement, Settling, imported
+from coalface.service.desk.settling import IMPORT, LABEL_STUDIO, REVIEW, Costs, Settled, Settlement, Settling, imported
 from coalface.service.project.sources import Source
 
 
@@ -68,9 +68,21 @@ class Curation:
         Each record is ``{"id", "label"}`` or ``{"id", "costs"}``. Nothing of it counts against the budget.
         ``gold`` ones replace what is known, and annotators are asked about them to see how well they answer.
         """
-        wanted = [self._settlement(name, label, costs, gold=gold) for name, label, costs in imported(records)]
+        wanted = [self._imported(name, label, costs, gold=gold) for name, label, costs in imported(records)]
         with self._state.lock:
+            self._settling.check(wanted)  # all of them, because they are settled in several transactions
             return self._settling.settle(wanted, who, IMPORT, "", replaces=gold)
+
+    def check(self, records: Sequence[Mapping[str, Any]], ids: Iterable[str], coming: Container[str] = ()) -> None:
+        """Raise an error if costs could not be imported, or an id is not in the pool nor among those ``coming``."""
+        for name, label, costs in imported(records):
+            if name in coming:
+                self._named_costs(name, label, costs)
+            else:
+                self._imported(name, label, costs, gold=False)
+        for name in ids:
+            if name not in coming:
+                self._state.project.pool.place(name)
 
     def correct(
         self,
@@ -121,20 +133,36 @@ class Curation:
             ]
             return self._settling.settle(about[-1:], who, LABEL_STUDIO, "", replaces=True)
 
+    def _imported(self, example_id: str, label: str | None, costs: Mapping[str, Any], *, gold: bool) -> Settlement:
+        """The costs of an example; an error names the example."""
+        place = self._state.project.pool.place(example_id)
+        return Settlement(place, *self._named_costs(example_id, label, costs), gold=gold)
+
     def _settlement(
-        self,
-        example_id: str,
-        label: str | None,
-        costs: Mapping[str, Any],
-        *,
-        key: str | None = None,
-        gold: bool = False,
+        self, example_id: str, label: str | None, costs: Mapping[str, Any], *, key: str | None = None
     ) -> Settlement:
         """The costs of an example, checked."""
-        place, project = self._state.project.pool.place(example_id), self._state.project
+        place = self._state.project.pool.place(example_id)
+        known, truth = self._costs(label, costs)
+        return Settlement(place, known, key, truth)
+
+    def _named_costs(
+        self, example_id: str, label: str | None, costs: Mapping[str, Any]
+    ) -> tuple[Costs, None, str | None]:
+        """The costs, no key, and the true label if one is given."""
+        try:
+            known, truth = self._costs(label, costs)
+        except UnknownLabelError as problem:
+            raise UnknownLabelError(problem.label, self._state.project.labels, of=f"example {example_id!r}") from None
+        except InputError as problem:
+            raise InputError(f"Example {example_id!r}: {problem}") from None
+        return known, None, truth
+
+    def _costs(self, label: str | None, costs: Mapping[str, Any]) -> tuple[Costs, str | None]:
+        """The checked costs, and the true label if one is given."""
+        project = self._state.project
         if label is None:
-            known = project.scale.checked({self._state.known_label(str(name)): cost for name, cost in costs.items()})
-            return Settlement(place, known, key, gold=gold)
+            named = {self._state.known_label(str(name)): cost for name, cost in costs.items()}
+            return project.scale.checked(named), None
         truth = self._state.known_label(label)
-        all_costs = dict(zip(project.labels, project.costs_of_truth(truth).tolist(), strict=True))
-        return Settlement(place, all_costs, key, truth, gold)
+        return dict(zip(project.labels, project.costs_of_truth(truth).tolist(), strict=True)), truth

@@ -67,19 +67,33 @@ class Settling:
             numbers += [event.id for event in record.events if event.kind == SETTLED]
         return Settled(len(numbers), known, tuple(numbers))
 
+    def check(self, wanted: Sequence[Settlement]) -> None:
+        """Raise an error if an example comes twice or is retired, before anything is settled."""
+        seen = set[int]()
+        for one in wanted:
+            self._refuse_retired(one)
+            if one.example in seen:
+                raise self._twice(one)
+            seen.add(one.example)
+
+    def _refuse_retired(self, one: Settlement) -> None:
+        if one.example in self._state.counters.retired:
+            name = self._state.project.pool.example_id(one.example)
+            raise ConflictError(f"The example {name!r} is retired. Restore it first.")
+
+    def _twice(self, one: Settlement) -> InputError:
+        name = self._state.project.pool.example_id(one.example)
+        return InputError(f"An example must come once, got {name!r} twice. Remove one.")
+
     def _settle(
         self, record: Recording, one: Settlement, who: str | None, about: dict[str, Any], *, replaces: bool
     ) -> bool:
         state = self._state
-        if one.example in state.counters.retired:
-            name = state.project.pool.example_id(one.example)
-            raise ConflictError(f"The example {name!r} is retired. Restore it first.")
+        self._refuse_retired(one)
         if one.ref is not None and (record.has(one.ref) or state.log.named(one.ref) is not None):
             return False
         if record.settles(one.example):
-            raise InputError(
-                f"An example must come once, got {state.project.pool.example_id(one.example)!r} twice. Remove one."
-            )
+            raise self._twice(one)
         earlier = state.counters.closed.get(one.example)
         if earlier is not None and not replaces:
             return False

@@ -1,6 +1,5 @@
 """Files of labels and costs that exist already, also those that ``export`` wrote."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from coalface.data.formats.records import json_records
 from coalface.errors import FileFormatError, InputError
 from coalface.service.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.service.project.label_studio import read_tasks, task_costs
+from coalface.service.project.sources import csv_cells, in_utf8
 from coalface.service.project.spreadsheets import as_written
 
 _COST = "cost:"  # begins the title of a column of costs
@@ -33,7 +33,7 @@ def read_costs(path: Path, id: str = "id", label: str = "label") -> list[dict[st
         lines = _table(path)
     else:
         raise InputError(f"Known costs must be in a .jsonl, .csv or .parquet file or Label Studio's .json, got {path}.")
-    found = [one for line in lines if (one := _record(line, id, label)) is not None]
+    found = [one for line in in_utf8(path, lines) if (one := _record(line, id, label)) is not None]
     if not found:
         raise FileFormatError(f"{path} must hold labels or costs of examples, got none. Check its columns.")
     return found
@@ -42,6 +42,8 @@ def read_costs(path: Path, id: str = "id", label: str = "label") -> list[dict[st
 def _record(line: Mapping[str, Any], id: str, label: str) -> dict[str, Any] | None:
     """What a line says, None if it has no cost."""
     costs = line.get("costs") or {}
+    if isinstance(costs, Mapping) and all(cost is None for cost in costs.values()):
+        costs = {}  # known to be unknown
     if costs:
         return {"id": line.get(id), "costs": costs}
     return None if line.get(label) in (None, "") else {"id": line.get(id), "label": str(line[label])}
@@ -54,19 +56,19 @@ def _with_costs(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for record in csv.DictReader(file):
-            costs = {
-                title.removeprefix(_COST): _number(path, title, cell)
-                for title, cell in record.items()
-                if title is not None and title.startswith(_COST) and cell not in (None, "")
-            }
-            texts = {title: as_written(cell) for title, cell in record.items() if isinstance(cell, str)}
-            yield {**texts, "costs": costs}
+    for number, record in csv_cells(path):
+        costs = {
+            title.removeprefix(_COST): _number(path, number, title, cell)
+            for title, cell in record.items()
+            if title.startswith(_COST) and cell != ""
+        }
+        yield {**{title: as_written(cell) for title, cell in record.items()}, "costs": costs}
 
 
-def _number(path: Path, title: str, cell: str) -> float:
+def _number(path: Path, number: int, title: str, cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise FileFormatError(f"{path}: {title} must be a number or empty, got {cell!r:.40}. Correct it.") from None
+        raise FileFormatError(
+            f"{path}, line {number}: {title} must be a number or empty, got {cell!r:.40}. Correct it."
+        ) from None

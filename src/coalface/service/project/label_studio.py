@@ -132,12 +132,17 @@ def task_id(task: Mapping[str, Any]) -> str:
 
 def choices_in(annotation: Mapping[str, Any]) -> list[str]:
     """The labels that an annotation chooses; none if it was cancelled."""
+    if not isinstance(annotation, Mapping):
+        raise InputError(f'An annotation must be an object with "result", got {annotation!r:.60}. Export it again.')
     if annotation.get("was_cancelled"):
         return []
     parts = [
         part for part in annotation.get("result") or () if isinstance(part, dict) and part.get("type") == "choices"
     ]
-    return [str(label) for part in parts for label in (part.get("value") or {}).get("choices", ())]
+    chosen = [(part.get("value") or {}).get("choices", []) for part in parts]
+    if wrong := [one for one in chosen if not isinstance(one, list)]:
+        raise InputError(f'The "choices" of an annotation must be a list of labels, got {wrong[0]!r:.60}.')
+    return [str(label) for labels in chosen for label in labels]
 
 
 def record_of(task: Mapping[str, Any], interface: Interface, pool: Pool) -> dict[str, Any]:

@@ -44,7 +44,8 @@ def _block(
 ) -> Iterator[dict[str, Any]]:
     X = project.pool.rows(places)
     costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(X))
-    ranges, best, savings = learner.cost_range(X), learner.best_labels(X).tolist(), learner.possible_savings(X)
+    ranges = learner.cost_range(X, same_round=True)  # the same in any order of the pool
+    best, savings = learner.best_labels(X).tolist(), learner.possible_savings(X)
     offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
     for i, place in enumerate(places.tolist()):
         yield {

@@ -84,7 +84,7 @@ def read_records(source: Source, columns: Columns) -> Iterator[Mapping[str, Any]
             f"got {path}."
         )
     found = _csv(path, columns) if path.suffix == ".csv" else _READERS[path.suffix](path)
-    return columns.found_in(path, _in_utf8(path, found))
+    return columns.found_in(path, in_utf8(path, found))
 
 
 def content_of(record: Mapping[str, Any], columns: Columns = _USUAL) -> tuple[str | None, dict[str, Any]]:
@@ -142,7 +142,8 @@ def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Gi
         yield Given(name, content)
 
 
-def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The records; an error names the line that is not UTF-8."""
     try:
         yield from records
     except UnicodeDecodeError:
@@ -150,18 +151,28 @@ def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mappi
         raise
 
 
-def _csv(path: Path, columns: Columns) -> Iterator[Mapping[str, Any]]:
+def csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The cells of each line of a table by their columns, and the number of the line; an error names a bad line."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, restkey="")
-        check_header(path, list(reader.fieldnames or ()))
-        as_written = columns.as_written
-        for record in reader:
-            if "" in record or None in record.values():
-                raise FileFormatError(
-                    f"{path}, line {reader.line_num}: every line must have {len(reader.fieldnames or ())} cells as the "
-                    "header has. Look for a missing comma or quote."
-                )
-            yield {field: cell if field in as_written else _number_or_text(cell) for field, cell in record.items()}
+        try:
+            check_header(path, list(reader.fieldnames or ()))
+            for record in reader:
+                if "" in record or None in record.values():
+                    n_columns = len(reader.fieldnames or ())
+                    raise FileFormatError(
+                        f"{path}, line {reader.line_num}: every line must have {n_columns} cells as the header has. "
+                        "Look for a missing comma or quote."
+                    )
+                yield reader.line_num, record
+        except csv.Error as problem:
+            raise FileFormatError(f"{path}, line {reader.line_num}: {problem}. Look for a missing quote.") from None
+
+
+def _csv(path: Path, columns: Columns) -> Iterator[Mapping[str, Any]]:
+    as_written = columns.as_written
+    for _, record in csv_cells(path):
+        yield {field: cell if field in as_written else _number_or_text(cell) for field, cell in record.items()}
 
 
 def _number_or_text(cell: str) -> float | str | None:
