@@ -1,5 +1,7 @@
 """Budgets, one decision at a time, against the description of a plan in ``tests/reference/pacing.py``."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -152,6 +154,13 @@ def test_the_widest_ranges_are_asked_for_up_to_the_limit(
 def test_what_one_example_may_take(amount, per_example, per_cost, spent, most):
     budget = limited(amount, 100, per_example, per_cost, rule=PASSIVE)
     assert decide_within_budget(counts_of(K), budget, after(scratch_of(*wide), 0, spent), 1) == most
+
+
+@pytest.mark.parametrize("width", list(permutations([0.25, 0.5, 0.75, 1.0])))
+def test_the_two_widest_of_four_ranges_are_kept(width):
+    scratch = after(scratch_of(1 - np.array(width), np.ones(K)), 0, 23)  # 25.8 may be spent after the first round
+    assert decide_within_budget(counts_of(K), limited(100.0, 100, rule=PASSIVE), scratch, 1) == 2
+    np.testing.assert_array_equal(scratch.mask[:K], np.array(width) > 0.5)
 
 
 # -- the warm-up
