@@ -154,7 +154,7 @@ def rival(kind, task, share, drawn, seed):
 
 def learner_of(task, kind, seed, **settings):
     """A new learner, and the features that it takes: the words, or what the rivals have (all other kinds)."""
-    model = {"ridge": RidgeModel("light"), "online": "online"}.get(kind, "auto")
+    model = {"ridge": RidgeModel("light"), "online": "online", "joint": "joint"}.get(kind, "auto")
     made = CoalClassifier(task.models, random_state=seed, model=model, **settings)
     if kind == "words":
         return made, task.X, task.X_test
@@ -218,6 +218,8 @@ class Table:
 
 def our_lines(task, number):
     """Our lines of a permutation, the first of which has number 0; each as in ``lines_of``."""
+    if task.dollars is not None:
+        yield "dollars", "coalface, joint", "as it asks", ("router", "joint", "coal")
     for kind in ("words", "dense", "ridge") if task.features == "words" else ("dense", "ridge", "online"):
         passive = kind in ("words", "online") or (kind == "ridge" and number == 0)  # the order matters not to ridge
         for rule in ("coal", "passive") if passive else ("coal",):
@@ -252,7 +254,8 @@ def predicted_by(task, seed, what, *of):
     kind, rule = of
     learner, X, X_test = learner_of(task, kind, seed)
     price = np.nanmean(task.dollars, axis=0)
-    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, model=learner.model, rule=rule)
+    own = {} if learner.model == "auto" and rule == "coal" else {"model": learner.model}  # else the router's default
+    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, rule=rule, **own)
     known_parts = {"offset": made.offset(X), "asking_price": made.asking_price(X)}
     simulate(made.learner, X, task.loss, order=order_of(task, seed), **known_parts)
     return made.predicted_loss(X_test), made.outcomes_known_ / task.loss.size

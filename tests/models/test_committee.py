@@ -79,7 +79,8 @@ def test_an_unsuitable_row_of_a_batch_counts_as_if_told_alone():
 @pytest.mark.parametrize("joining", [["forest", "frost"], ["forest", "forest"], "forest"])
 def test_members_that_do_not_exist_are_refused(joining):
     learner = auto(model=CommitteeModel(joining=joining))
-    with pytest.raises(InputError, match="joining must list some of 'forest', 'ridge', 'rbf', 'classes', each once"):
+    names = "'forest', 'ridge', 'rbf', 'classes', 'joint'"
+    with pytest.raises(InputError, match=f"joining must list some of {names}, each once"):
         learner.tell([[1.0]], [[0.5] * K])
 
 

@@ -20,6 +20,7 @@ from coalface.models.committee import CommitteeModel
 from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged
 from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
+from coalface.models.joint import JointModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 
@@ -77,7 +78,9 @@ MODELS = {
     "exact, ridge": ExactModel(oracle={"kind": "ridge"}, range_engine="ellipsoid"),
     "forest": ForestModel(n_trees=5),
     "classes": ClassModel(),
+    "joint": JointModel(),
     "committee": CommitteeModel(),
+    "committee, joint": CommitteeModel(joining=("joint", "forest")),
     "a user's": MeanModel(),
 }
 

@@ -201,3 +201,16 @@ def test_questions_from_before_a_model_was_added_take_its_price_and_are_paid_for
     later = Router.from_ledger(ledger, PRICES, 2.0).tell(X, loss[:, :2], asked=queries)
     assert later.spent_ == pytest.approx((queries.mask * [0.25, 0.5]).sum())
     assert [one.offset["large"] for one in ledger if isinstance(one, Round)] == [(2.0 - 0.25) / 2.0] * 6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_questions_in_turn_do_not_make_the_dear_model_seem_better_or_worse_than_it_is(seed):
+    random = np.random.default_rng(seed)
+    texts = [" ".join(random.choice(["add", "prove", "sum", "list", "parse", "sort", "table"], 4)) for _ in range(500)]
+    hard = random.random(500) < 0.4  # which the words do not show
+    chance = np.where(hard[:, None], [0.9, 0.35], [0.05, 0.01])
+    loss = (random.random((500, 2)) < chance).astype(float)
+    router = Router(["small", "large"], price={"small": 0.001, "large": 0.01}, value_of_quality=0.1)
+    router.interview(texts, lambda i, model: loss[i, ["small", "large"].index(model)])
+    assert router.outcomes_known_ < 0.6 * loss.size
+    assert abs(router.predicted_loss(texts)[:, 1].mean() - loss[:, 1].mean()) < 0.05

@@ -16,7 +16,8 @@ from coalface.models.ridge import OF_A_MACHINE, RidgeModel
 class CoalClassifier(CostClassifier):
     """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
 
-    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "classes", "exact", "shared", or a ``CostModel``.
+    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "classes", "exact", "shared", "joint", or a
+    ``CostModel``.
     ``features`` turns texts and tables into numbers: "auto", "minilm" (sentence embeddings), an ``Encoder``, or a
     function from a list of texts to vectors. All parameters are explained in ``docs/parameters.md``.
 

@@ -9,6 +9,7 @@ from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
+from coalface.models.joint import JointModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.models.shared import SharedModel
@@ -21,6 +22,7 @@ MODELS: dict[str, type[CostModel]] = {
     "classes": ClassModel,
     "exact": ExactModel,
     "shared": SharedModel,
+    "joint": JointModel,
 }
 MODEL_KINDS = {kind.__name__: kind for kind in MODELS.values()}
 

@@ -30,6 +30,7 @@ from coalface.kernels.state import (
 from coalface.models.classes import ClassModel
 from coalface.models.contract import NO_IMPLICATIONS, CostModel
 from coalface.models.forest import ForestModel
+from coalface.models.joint import JointModel
 from coalface.models.membership import JOINING, ON_SPARSE, Member, check_joining, names_that_join, suit_all
 from coalface.models.online import OnlineModel
 from coalface.models.round_arrays import answer_chances, answered_rows, one_round
@@ -273,7 +274,7 @@ class CommitteeModel(CostModel):
         if self.undecided:
             self.undecided = False
             self._join(names_that_join(self.joining, rows.take(answered[:1]), settings))
-        if ON_SPARSE not in self.joined and not suit_all(rows.take(answered), self.n_labels):
+        if not ON_SPARSE.issuperset(self.joined) and not suit_all(rows.take(answered), self.n_labels):
             self._dismiss()
 
     def _dismiss(self) -> None:
@@ -303,8 +304,11 @@ class CommitteeModel(CostModel):
         times: float = 1.0,
     ) -> None:
         """Add what the members' answers for a row cost to their standing."""
-        predicted = np.concatenate([model.predict(row) for model in self.models])
-        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances, offset), times)
+        predicted, expected = np.concatenate([model.predict(row) for model in self.models]), None
+        for model, alive in zip(self.models, self.standing.alive, strict=True):
+            if isinstance(model, JointModel) and alive:
+                expected = model.expected(row, known)[0]
+        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances, offset, expected), times)
 
     def _teach_others(
         self,

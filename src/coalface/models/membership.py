@@ -12,6 +12,7 @@ from coalface.kernels.state import LARGEST_VALUE, MOST_IMPLIED, Settings
 from coalface.models.classes import ClassModel
 from coalface.models.contract import CostModel
 from coalface.models.forest import ForestModel
+from coalface.models.joint import JointModel
 from coalface.models.ridge import RidgeModel
 
 JOINING: dict[str, Callable[[], CostModel]] = {
@@ -19,8 +20,10 @@ JOINING: dict[str, Callable[[], CostModel]] = {
     "ridge": RidgeModel,
     "rbf": partial(RidgeModel, kernel="rbf"),
     "classes": ClassModel,
+    "joint": JointModel,
 }
-ON_SPARSE = "classes"  # joins where the others do not, if true labels can be asked for
+_WITH_TRUTHS = "classes"  # joins if true labels can be asked for, and only on sparse or wide rows
+ON_SPARSE = frozenset({_WITH_TRUTHS, "joint"})  # those that learn sparse and wide rows
 _MOST_COLUMNS = 2000
 _MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
 _LEAST_DENSITY = 0.05  # share of non-zeros in a row that counts as dense
@@ -45,9 +48,9 @@ def names_that_join(joining: Sequence[str], first: Rows, settings: Settings) -> 
     """The names of those who join, given the first answered row."""
     is_dense = np.count_nonzero(first.values) >= _LEAST_DENSITY * first.width
     if is_dense and suit_all(first, settings.n_labels):
-        return [name for name in joining if name != ON_SPARSE]
-    with_truths = settings.price_of_truth < np.inf and settings.n_labels <= _MOST_LABELS
-    return [name for name in joining if name == ON_SPARSE and with_truths]
+        return [name for name in joining if name != _WITH_TRUTHS]
+    few, with_truths = settings.n_labels <= _MOST_LABELS, settings.price_of_truth < np.inf
+    return [name for name in joining if few and name in ON_SPARSE and (with_truths or name != _WITH_TRUTHS)]
 
 
 def suit_all(rows: Rows, n_labels: int) -> bool:

@@ -70,21 +70,26 @@ class Standing(NamedTuple):
 
 
 def estimated_costs(
-    predicted: F32, candidates: Bool, answers: F32, chances: F64, offset: NDArray[Any] | float = 0.0
+    predicted: F32,
+    candidates: Bool,
+    answers: F32,
+    chances: F64,
+    offset: NDArray[Any] | float = 0.0,
+    expected: F64 | None = None,
 ) -> F64:
     """What the answers of the members cost on one example, each chosen before the example was learned.
 
     ``predicted`` (M, K) are their predictions, ``answers`` (K,) the known costs, NaN elsewhere, and ``chances`` (K,)
     the probabilities with which they were asked for. A cost that was not asked for counts as what the members predict
-    on average; a known one corrects this by the inverse of its probability. ``offset`` (K,) is the known part of each
-    cost.
+    on average, or as ``expected`` (K,); a known one corrects this by the inverse of its probability. ``offset`` (K,) is
+    the known part of each cost.
 
     >>> predicted = np.array([[0.1, 0.9], [0.8, 0.3]], np.float32)
     >>> estimated_costs(predicted, np.array([True, True]), np.array([0.0, np.nan], np.float32), np.ones(2)).round(2)
     array([0. , 0.6])
     """
     inside = predicted.clip(0.0, 1.0).astype(np.float64)
-    agreed = inside.mean(axis=0)
+    agreed = inside.mean(axis=0) if expected is None else expected.clip(0.0, 1.0)
     surprise = np.where(np.isnan(answers), 0.0, answers - agreed)
     estimate = agreed + surprise / np.maximum(chances, _LEAST_CHANCE)
     chosen = np.where(candidates, predicted + offset, np.inf).argmin(axis=1)

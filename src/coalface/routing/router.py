@@ -15,6 +15,7 @@ from coalface.data.numbers import finite_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.classifiers import CoalClassifier
+from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
@@ -24,6 +25,7 @@ from coalface.routing.trade_off import TradeOff, usual_weights
 
 _KIND = "router"
 _UNKNOWN_LOSS = 0.5  # of a model without any answered outcome, as in ``CoalClassifier.predict``
+_MEMBERS = ("joint", "forest", "rbf")  # of the default model: "joint" learns without bias from questions in turn
 _OWN = ("abstain_cost", "abstain_label", "price_of_truth", "cost_bounds", "classes", "cost_matrix")
 
 
@@ -33,7 +35,8 @@ class Router:
     Losses lie in [0, 1] and are learned; prices are known beforehand, in any unit of money. ``price`` is a number, one
     per model (a mapping or a list), or a function from examples to prices (n, K). ``value_of_quality`` is what a loss
     of 1 costs you, in the same unit. ``asking_price`` is the price of learning one outcome, by default ``price``: the
-    model has to run. ``settings`` are parameters of ``CoalClassifier``, which learns the losses as ``router.learner``.
+    model has to run. ``settings`` are parameters of ``CoalClassifier``, which learns the losses as ``router.learner``;
+    by default its model is a committee led by a ``JointModel``.
 
     >>> router = Router(["small", "large"], price={"small": 0.1, "large": 1.0}, value_of_quality=2.0)
     >>> loss = {"small": 0.4, "large": 0.1}
@@ -55,7 +58,8 @@ class Router:
         if own is not None:
             raise InputError(f"A Router has no {own}, because it would not fit its prices. Leave it out.")
         self.value_of_quality = finite_number("value_of_quality", value_of_quality, 0.0, above=True)
-        self.learner = CoalClassifier(label_array(models), **settings).begin()
+        chosen = {"model": CommitteeModel(joining=_MEMBERS), **settings}
+        self.learner = CoalClassifier(label_array(models), **chosen).begin()
         self._set_prices(price, asking_price)
         self.spent_ = 0.0  # on outcomes told so far, at their asking prices
 

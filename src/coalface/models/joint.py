@@ -1,0 +1,194 @@
+"""The joint model: linear regressors whose errors are related, so that each answer also tells about the other labels.
+
+All answered rows are stored, the last 20,000 of them, as ``models.sketch`` gives them. The regressors are fitted again
+when the answers have grown by a fifth: see ``models.joint_fit``.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError
+from coalface.files.interrupts import interrupts_put_off
+from coalface.kernels.state import F32, F64, NOISE_SCALED, Settings
+from coalface.models.contract import CostModel
+from coalface.models.joint_fit import PENALTY, Joint, completed, first_joint, fitted, inverse_of
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.sketch import n_places, sketched
+from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
+
+_GROWS_IN = 5  # fitted again when there are a fifth more answers
+_STEPS = 10  # of EM per fit, which begins with the last one
+_MOST_ROWS = 20_000  # stored; a fifth more until the oldest ones are dropped
+_BLOCK = 4096  # rows of a dense table at a time
+
+
+class JointModel(CostModel):
+    """Regressors for all labels together, for labels that succeed and fail on the same examples, such as models.
+
+    It learns without bias from questions asked one after another, where a label is asked about if others have failed.
+    Rows may have any width: beyond 512 columns, they are projected.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(classes=["small", "large"], model=JointModel())
+    >>> learner.tell([[1.0, 0.0], [0.0, 1.0]] * 50, [[0.0, 0.2], [0.9, 0.2]] * 50).predict([[2.0, 0.0], [0.0, 2.0]])
+    array(['small', 'large'], dtype='<U5')
+    """
+
+    learned_with = ("audit_rate", "miss_rate")
+    table: F32  # (room, places) the rows learned
+    costs: F64  # (room, K) NaN where unknown
+    times: F64  # (room,) how many rows each counts as
+    progress: NDArray[np.int64]  # (4,) rows stored, rows fitted, answers, answers from which the next fit is due
+    joint: Joint
+    scale: float  # 1 / the average length of the rows fitted
+    inverse: F64
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """An untrained model."""
+        begun = super().begin(n_labels, settings)
+        begun.table, begun.costs, begun.times = np.zeros((0, 0), np.float32), np.zeros((0, n_labels)), np.zeros(0)
+        begun.progress, begun.joint = np.array([0, 0, 0, 1]), first_joint(1, n_labels)
+        begun._prepare()
+        return begun
+
+    # -- predictions and ranges ------------------------------------------------------------------
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predicted costs, (n, K)."""
+        predicted = np.empty((len(rows), self.n_labels), np.float32)
+        for span, each, _ in self._blocks(rows):
+            predicted[span] = (each @ self.joint.weights)[:, 0]
+        return predicted
+
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions, and ranges as ridge regression gives them, as if a label's answers were a random sample."""
+        predicted, spread = self.predict(rows), np.empty(len(rows))
+        for span, each, unseen in self._blocks(rows):
+            spread[span] = (each @ self.inverse @ each.transpose(0, 2, 1))[:, 0, 0] + unseen
+        rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
+        slack = settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
+        answered = (~np.isnan(self.costs[: self.progress[1]])).sum(axis=0)
+        times = np.where(answered > 0, self.progress[1] / np.maximum(answered, 1), np.inf)
+        reach = np.sqrt(slack[:, None] * self._noise(settings) * np.maximum(spread[:, None] * times, 0.0))
+        reach = np.where(answered > 0, reach, 1.0).astype(np.float32)
+        return Ranged(predicted, (predicted - reach).clip(0.0, 1.0), (predicted + reach).clip(0.0, 1.0))
+
+    def expected(self, rows: Rows, known: Costs) -> F64:
+        """The known costs, (n, K), and in place of unknown ones what the model expects, given those of the row."""
+        return completed(self.predict(rows).astype(np.float64), known.astype(np.float64), self.joint.covariance)
+
+    def _noise(self, settings: Settings) -> F64:
+        """The factor of each label's slack."""
+        if settings.slack != NOISE_SCALED:
+            return np.ones(self.n_labels)
+        squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]
+        return (1.0 + squared) / (1.0 + answered)
+
+    def _blocks(self, rows: Rows) -> Iterator[tuple[slice, F64, F64]]:
+        """The rows as tables (n, 1, columns), a block at a time, and the spread due to columns never learned (n,).
+
+        Each row is a table of its own, so that the bits of its costs do not depend on the other rows.
+        """
+        n_learned = len(self.joint.weights) - 1
+        for first in range(0, len(rows), _BLOCK):
+            part = rows.between(first, min(first + _BLOCK, len(rows)))
+            table = sketched(part, max(n_places(part), n_learned))
+            unseen = np.square(self.scale * table[:, n_learned:].astype(np.float64)).sum(axis=1) / PENALTY
+            yield slice(first, first + len(part)), self._with_intercept(table[:, :n_learned])[:, None], unseen
+
+    def _with_intercept(self, table: F32) -> F64:
+        return np.concatenate([np.ones((len(table), 1)), self.scale * table.astype(np.float64)], axis=1)
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learn(
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
+    ) -> None:
+        """Store the known costs, (n, K), and fit again when it is due, after the same row as ever."""
+        known = counting(costs, weights)
+        for row in np.flatnonzero(known.any(axis=1)):
+            one, of_row = np.array([row]), known[row]
+            cost = np.where(of_row, costs[row], np.float32(np.nan))
+            taught, times = rows.take(one), float(weights[row, of_row].mean()) if len(weights) else 1.0
+            with interrupts_put_off():  # rows and counts must agree
+                self.count_answers(self.predict(taught), cost[None])
+                self._store(taught, cost, times)
+                self.progress[2] += np.count_nonzero(of_row)
+                if self.progress[2] >= self.progress[3]:
+                    self._fit()
+
+    def _store(self, row: Rows, cost: Costs, times: float) -> None:
+        n, length = int(self.progress[0]), max(n_places(row), self.table.shape[1])
+        if n == len(self.table) or length > self.table.shape[1]:
+            room = 2 * n + 8 if n == len(self.table) else len(self.table)
+            more = room - len(self.table)
+            self.table = np.pad(self.table, ((0, more), (0, length - self.table.shape[1])))
+            self.costs = np.pad(self.costs, ((0, more), (0, 0)), constant_values=np.nan)
+            self.times = np.pad(self.times, (0, more))
+        self.table[n], self.costs[n], self.times[n] = sketched(row, length)[0], cost, times
+        self.progress[0] = n + 1
+
+    def _fit(self) -> None:
+        """Fit to all rows stored, from the last fit on."""
+        if self.progress[0] > _MOST_ROWS + _MOST_ROWS // _GROWS_IN:
+            kept = slice(int(self.progress[0]) - _MOST_ROWS, int(self.progress[0]))
+            self.table, self.costs, self.times = self.table[kept], self.costs[kept], self.times[kept]
+            self.progress[0] = _MOST_ROWS
+        self.progress[1] = self.progress[0]
+        self.progress[3] = self.progress[2] + max(int(self.progress[2]) // _GROWS_IN, 1)
+        n, before, (weights, covariance) = int(self.progress[1]), self.scale, self.joint
+        weights = np.pad(weights, ((0, 1 + self.table.shape[1] - len(weights)), (0, 0)))
+        self.joint = Joint(weights, covariance)
+        self._prepare()
+        weights[1:] *= before / self.scale
+        table = self._with_intercept(self.table[:n])
+        self.joint = fitted(table, self.costs[:n], self.times[:n], self.inverse, self.joint, _STEPS)
+
+    def _prepare(self) -> None:
+        """Compute what follows from the rows of the last fit alone."""
+        n, n_learned = int(self.progress[1]), len(self.joint.weights) - 1
+        table = self.table[:n, :n_learned]
+        length = float(np.sqrt(np.square(table.astype(np.float64)).sum(axis=1).mean())) if n else 0.0
+        self.scale = 1.0 / length if length > 0.0 else 1.0
+        self.inverse = inverse_of(self._with_intercept(table), self.times[:n])
+
+    def grow(self) -> None:
+        """Make room for one more label, which is predicted as the mean of the others."""
+        weights, covariance = self.joint
+        others = self.teachers() if len(self.teachers()) else np.arange(self.n_labels)
+        fresh = first_joint(1, self.n_labels + 1).covariance
+        fresh[:-1, :-1] = covariance
+        mean = weights[:, others].mean(axis=1, keepdims=True)
+        self.joint = Joint(np.concatenate([weights, mean], axis=1), fresh)
+        self.costs = np.pad(self.costs, ((0, 0), (0, 1)), constant_values=np.nan)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The rows and answers, and the last fit."""
+        n = int(self.progress[0])
+        stored = {"joint_rows": self.table[:n], "joint_costs": self.costs[:n], "joint_times": self.times[:n]}
+        return {**stored, "progress": self.progress, **self.joint._asdict()}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore the state that ``arrays`` returned."""
+        copy_saved(arrays, {"progress": self.progress})
+        n, n_fitted = (int(number) for number in self.progress[:2])
+        shapes = {name: np.shape(arrays.get(name, ())) for name in ("joint_rows", "weights")}
+        if not 0 <= n_fitted <= n or any(len(shape) != 2 for shape in shapes.values()):
+            raise FileFormatError("The model has no usable rows; it was not saved by coalface.")
+        self.table, self.costs, self.times = (
+            np.empty((n, shapes["joint_rows"][1]), np.float32),
+            np.empty((n, self.n_labels)),
+            np.empty(n),
+        )
+        weights = np.empty((shapes["weights"][0], self.n_labels))
+        self.joint = Joint(weights, np.empty((self.n_labels, self.n_labels)))
+        stored: dict[str, NDArray[Any]] = {"joint_rows": self.table, "joint_costs": self.costs}
+        stored["joint_times"] = self.times
+        copy_saved(arrays, {**stored, **self.joint._asdict()})
+        self._prepare()

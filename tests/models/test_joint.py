@@ -1,0 +1,119 @@
+"""The joint model learns from questions in turn as from a fair sample, on rows of any width."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import Ridge
+
+from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface.data.rows import check_row, check_rows
+from coalface.models import joint
+from coalface.models.joint import JointModel
+from coalface.models.joint_fit import INTERCEPT_PENALTY, PENALTY, first_joint, fitted, inverse_of
+from coalface.models.ridge import RidgeModel
+from coalface.models.sketch import MOST_PLACES, sketched
+
+
+def related_costs(n, seed, shared=0.7):
+    """0/1 costs of two labels that fail on the same rows, whatever the features."""
+    random = np.random.default_rng(seed)
+    hard = random.random(n) < 0.4
+    chance = np.where(hard[:, None], [0.95, 0.5], [0.1, 0.02])
+    return random.normal(size=(n, 4)), (random.random((n, 2)) < shared * chance).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_label_that_is_asked_about_where_another_failed_seems_no_worse_than_it_is(seed):
+    X, cost = related_costs(3000, seed)
+    seen = cost.copy()
+    seen[cost[:, 0] == 0.0, 1] = np.nan  # the second cost is known only where the first is 1
+    seen[:50] = cost[:50]
+    biased = CoalClassifier(["first", "second"], model=RidgeModel()).tell(X, seen).predict_cost(X)[:, 1].mean()
+    fair = CoalClassifier(["first", "second"], model=JointModel()).tell(X, seen).predict_cost(X)[:, 1].mean()
+    true = cost[:, 1].mean()
+    assert biased - true > 0.1
+    assert abs(fair - true) < 0.04
+
+
+def test_with_all_costs_known_it_is_ridge_regression():
+    random = np.random.default_rng(5)
+    X, cost = random.normal(size=(60, 5)), random.random((60, 3))
+    table = np.hstack([np.ones((60, 1)), X])
+    times = random.integers(1, 4, 60).astype(float)
+    found = fitted(table, cost, times, inverse_of(table, times), first_joint(6, 3), n_steps=2)
+    scaled = table / np.sqrt(np.r_[INTERCEPT_PENALTY, np.full(5, PENALTY)])
+    expected = Ridge(alpha=1.0, fit_intercept=False).fit(scaled, cost, sample_weight=times).predict(scaled)
+    np.testing.assert_allclose(table @ found.weights, expected, atol=1e-9)
+
+
+def test_steps_of_em_converge():
+    random = np.random.default_rng(6)
+    X, cost = related_costs(300, 6)
+    table = np.hstack([np.ones((300, 1)), X])
+    seen = np.where(random.random(cost.shape) < 0.6, cost, np.nan)
+    seen = seen[~np.isnan(seen).all(axis=1)]
+    table, times = table[: len(seen)], np.ones(len(seen))
+    inverse, now, errors = inverse_of(table, times), first_joint(5, 2), []
+    for _ in range(60):
+        now = fitted(table, seen, times, inverse, now, 1)
+        errors.append(now.weights)
+    moves = [np.abs(after - before).max() for before, after in pairwise(errors)]
+    assert moves[-1] < 1e-4 < moves[0]  # it converges
+
+
+def test_wide_rows_keep_their_lengths_and_angles():
+    random = np.random.default_rng(0)
+    X = csr_array(np.where(random.random((40, 5000)) < 0.02, random.normal(size=(40, 5000)), 0.0))
+    rows = check_rows(X)
+    table = sketched(rows, MOST_PLACES).astype(np.float64)
+    lengths = np.sqrt((X.toarray() ** 2).sum(axis=1))
+    products = (table @ table.T) / np.outer(lengths, lengths)
+    true = (X @ X.T).toarray() / np.outer(lengths, lengths)
+    np.testing.assert_allclose(products, true, atol=0.25)
+    assert np.sqrt(np.square(products - true).mean()) < 0.06
+
+
+def test_the_first_columns_stay_as_they_are_and_a_row_does_not_depend_on_others():
+    X = np.zeros((2, 700), np.float32)
+    X[0, 3], X[1, 3], X[1, 650] = 2.0, 5.0, 1.0
+    together = sketched(check_rows(X), MOST_PLACES)
+    assert together[0].tolist() == sketched(check_row([3], [2.0], 0), MOST_PLACES)[0].tolist()
+    assert together[0, 3] == 2.0
+    assert np.linalg.norm(together[1] - 5.0 * np.eye(MOST_PLACES)[3]) == pytest.approx(1.0)
+
+
+def test_a_run_on_sparse_rows_replays_saves_and_equals_an_interview_bit_for_bit(tmp_path):
+    random = np.random.default_rng(2)
+    X = csr_array((random.random((90, 3000)) < 0.01).astype(np.float32))
+    cost = (random.random((90, 3)) < 0.4).astype(float)
+    played, asked = (CoalClassifier(list("abc"), model="joint") for _ in range(2))
+    played.record_to(ledger := MemoryLedger())
+    simulate(played, X, cost)
+    for i, costs in enumerate(cost):
+        asked.interview(X[[i]], lambda _, label, costs=costs: costs["abc".index(label)])
+    played.save(tmp_path / "model")
+    for other in (asked, CoalClassifier.load(tmp_path / "model"), CoalClassifier.from_ledger(ledger)):
+        np.testing.assert_array_equal(other.predict_cost(X), played.predict_cost(X))
+        for name, array in played.model_.saved().items():
+            np.testing.assert_array_equal(other.model_.saved()[name], array, err_msg=name)
+
+
+def test_only_the_last_rows_are_stored(monkeypatch):
+    monkeypatch.setattr(joint, "_MOST_ROWS", 50)
+    X, cost = related_costs(400, 3)
+    learner = CoalClassifier(["first", "second"], model=JointModel()).tell(X, cost)
+    assert int(learner.model_.progress[0]) <= 50 + 50 // 5 + 400 // 5
+    assert np.isfinite(learner.predict_cost(X)).all()
+
+
+def test_a_label_added_later_begins_as_the_mean_of_the_others_with_any_cost_possible():
+    X, cost = related_costs(200, 4)
+    learner = CoalClassifier(["first", "second"], model=JointModel()).tell(X, cost)
+    mean = learner.predict_cost(X).mean(axis=1)
+    learner.add_label("third")
+    np.testing.assert_allclose(learner.model_.predict(check_rows(X))[:, 2], mean, atol=1e-6)
+    ranges = learner.cost_range(X)
+    assert (ranges.lowest[:, 2] == 0).all()
+    assert (ranges.highest[:, 2] == 1).all()
