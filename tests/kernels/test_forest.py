@@ -1,5 +1,6 @@
 """Forests of randomised trees: against plain Python, their laws, and the error of scikit-learn's forests."""
 
+import itertools
 from itertools import pairwise
 
 import numpy as np
@@ -33,28 +34,29 @@ def listed(answers):
     return [each[a:b] for a, b in pairwise(answers.starts)]
 
 
-def room_for(n_rows, n_labels):
+def room_for(n_rows, n_values):
     nodes = np.empty(2 * n_rows, np.int32), np.empty(2 * n_rows, np.float32), np.empty(2 * n_rows, np.int32)
-    return Tree(*nodes, np.empty((2 * n_rows, n_labels), np.float32))
+    return Tree(*nodes, np.empty((2 * n_rows, n_values), np.float32))
 
 
-def one_tree(X, answers, times=None, n_labels=1, n_tried=2, shared=0.0, random=0):
+def one_tree(X, answers, times=None, n_labels=1, n_tried=2, shared=0.0, random=0, leanings=(1.0,)):
     """A single tree; without ``times``, over all rows once."""
     table, n = np.ascontiguousarray(X.T, np.float32), len(X)
     times = np.ones(n, np.int64) if times is None else times
-    scratch, room = new_scratch(varying_columns(table, n), n, n_labels), room_for(n, n_labels)
+    scratch, room = new_scratch(varying_columns(table, n), n, n_labels), room_for(n, n_labels * len(leanings))
     state = np.array([random], np.uint64) if np.isscalar(random) else random
-    n_nodes = forest.grow_tree(table, answers, times, n_tried, shared, scratch, state, room)
+    n_nodes = forest.grow_tree(table, answers, times, n_tried, shared, np.array(leanings), scratch, state, room)
     return Tree(*(array[:n_nodes].copy() for array in room))
 
 
-def grown(X, answers, *, n_labels=1, n_trees=10, n_drawn=None, n_tried=None, shared=0.0, seed=0):
+def grown(X, answers, *, n_labels=1, n_trees=10, n_drawn=None, n_tried=None, shared=0.0, seed=0, leanings=(1.0,)):
     """A forest over rows X."""
     trees, n = [], len(X)
     for number in range(n_trees):
         times = np.empty(n, np.int64)
         random = forest.draw_rows(n, n_drawn or n, seed, number, times)
-        trees.append(leaves_of(one_tree(X, answers, times, n_labels, n_tried or X.shape[1], shared, random)))
+        tree = one_tree(X, answers, times, n_labels, n_tried or X.shape[1], shared, random, leanings)
+        trees.append(leaves_of(tree))
     return _joined(trees)
 
 
@@ -91,11 +93,11 @@ def problem(seed, n=40, n_columns=4, missing=0.0, ties=True, n_labels=3, known=0
 @settings(max_examples=40)
 def test_trees_are_those_of_the_plain_reference(seed, missing, ties, n, n_tried):
     X, answers = problem(seed, n, 4, missing, ties)
-    n_drawn, shared = max(n - seed % 3, 1), (seed % 4) / 4
+    n_drawn, shared, leaning = max(n - seed % 3, 1), (seed % 4) / 4, (0.0, 0.3, 1.0, 10.0)[seed % 7 % 4]
     table = np.ascontiguousarray(X.T)
-    plain = reference.grown_forest(table, listed(answers), 3, 3, n_drawn, n_tried, shared, seed)
-    chosen = {"n_trees": 3, "n_drawn": n_drawn, "n_tried": n_tried, "shared": shared, "seed": seed}
-    trees = grown(X, answers, n_labels=3, **chosen)
+    plain = reference.grown_forest(table, listed(answers), 3, 3, n_drawn, n_tried, shared, seed, leaning)
+    chosen = {"n_drawn": n_drawn, "n_tried": n_tried, "shared": shared, "seed": seed, "leanings": (leaning,)}
+    trees = grown(X, answers, n_labels=3, n_trees=3, **chosen)
     tests = np.concatenate([X, problem(seed + 1, 10, 4, missing, ties)[0]])
     each = np.array([[reference.read_tree(tree, row) for tree in plain] for row in tests])
     mean, variance = predicted(trees, tests)
@@ -108,11 +110,11 @@ def test_trees_are_those_of_the_plain_reference(seed, missing, ties, n, n_tried)
 @settings(max_examples=5)
 def test_machine_code_does_what_the_python_text_says(seed, missing):
     X, answers = problem(seed, 15, 3, missing)
-    settings = {"n_labels": 3, "n_trees": 3, "n_tried": 2, "shared": 0.5, "seed": 2**61 + seed}
+    settings = {"n_labels": 3, "n_trees": 3, "n_tried": 2, "shared": 0.5, "seed": 2**61 + seed, "leanings": (1.0, 3.0)}
     compiled = grown(X, answers, **settings)
     means, drawn = predicted(compiled, X), np.random.default_rng(seed).random((3, 15)) < 0.6
-    left_out = np.empty((15, 3))
-    forest.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, left_out)
+    left_out, plain = np.empty((2, 15, 6)), np.empty((2, 15, 6))
+    forest.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, *left_out)
     varying = varying_columns(np.ascontiguousarray(X.T), 15)
     with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):  # integers wrap around, as they should
         for module in (draws, forest):
@@ -121,9 +123,8 @@ def test_machine_code_does_what_the_python_text_says(seed, missing):
                     patch.setattr(module, name, function.py_func)
         assert same(grown(X, answers, **settings), compiled)
         assert same(predicted(compiled, X, forest.read), means)
-        plain = np.empty((15, 3))
         with np.errstate(invalid="ignore"):
-            forest.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, plain)
+            forest.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, *plain)
         np.testing.assert_array_equal(plain, left_out)
         np.testing.assert_array_equal(forest.varying_columns(np.ascontiguousarray(X.T), 15), varying)
 
@@ -133,12 +134,30 @@ def test_only_trees_grown_without_a_row_are_read_for_it():
     trees = [one_tree(X, answers, n_labels=3, random=seed, n_tried=1) for seed in range(4)]
     drawn = np.random.default_rng(0).random((4, 12)) < 0.5
     drawn[:, 0] = True
-    left_out, each = np.empty((12, 3)), np.array([alone(tree, X) for tree in trees])
+    left_out, doubt, each = np.empty((12, 3)), np.empty((12, 3)), np.array([alone(tree, X) for tree in trees])
     table = np.ascontiguousarray(X.T, np.float32)
-    forest.read_left_out(_joined([leaves_of(tree) for tree in trees]), table, drawn, left_out)
+    forest.read_left_out(_joined([leaves_of(tree) for tree in trees]), table, drawn, left_out, doubt)
     assert np.isnan(left_out[0]).all()
     for row in range(1, 12):
-        np.testing.assert_allclose(left_out[row], each[~drawn[:, row], row].mean(axis=0), atol=1e-6)
+        those = each[~drawn[:, row], row]
+        np.testing.assert_allclose(left_out[row], those.mean(axis=0), atol=1e-6)
+        if len(those) > 1:
+            np.testing.assert_allclose(doubt[row], those.var(axis=0, ddof=1) / len(those), atol=1e-6)
+        else:
+            assert np.isnan(doubt[row]).all()
+    assert {1, 2} <= set((~drawn).sum(axis=0))
+
+
+@given(SEEDS, st.sampled_from([0.0, 0.75]))
+def test_each_of_several_leanings_has_the_estimates_that_it_has_alone(seed, shared):
+    X, answers = problem(seed, 25, 3)
+    leanings = (1.0, 0.0, 0.3, 10.0)
+    chosen = {"n_labels": 3, "shared": shared, "random": seed}
+    together = one_tree(X, answers, leanings=leanings, **chosen)
+    for i, leaning in enumerate(leanings):
+        single = one_tree(X, answers, leanings=(leaning,), **chosen)
+        assert same(together[:3], single[:3])
+        np.testing.assert_array_equal(together.values[:, 3 * i : 3 * i + 3], single.values)
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.3]))
@@ -169,11 +188,13 @@ def test_without_a_column_that_varies_a_tree_is_the_mean_of_each_label():
 
 def test_leaves_split_until_nothing_is_left_to_tell_apart_and_lean_on_the_nodes_above():
     X, costs = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 0.0, 1.0, 1.0])
-    tree = one_tree(X, answers_of(costs), n_tried=1)
-    first, last = alone(tree, np.array([[0.0], [3.0]]))[:, 0]
-    if len(tree.columns) == 3:  # the first split tells all: (0 + 0 + 0.5) / 3
-        assert (first, last) == (pytest.approx(1 / 6), pytest.approx(5 / 6))
-    assert first < 0.25 < 0.75 < last
+    for seed, leaning in itertools.product(range(5), (0.0, 0.5, 1.0, 2.0)):
+        tree = one_tree(X, answers_of(costs), n_tried=1, random=seed, leanings=(leaning,))
+        first, last = alone(tree, np.array([[0.0], [3.0]]))[:, 0]
+        if len(tree.columns) == 3:  # the first split tells all: (0 + 0 + leaning / 2) / (2 + leaning)
+            leant = leaning / 2 / (2 + leaning)
+            assert (first, last) == (pytest.approx(leant), pytest.approx(1 - leant))
+        assert first < 0.4 < 0.6 < last
 
 
 def test_a_label_without_answers_in_a_leaf_moves_with_the_others_as_far_as_errors_are_shared():

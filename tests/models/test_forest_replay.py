@@ -55,7 +55,7 @@ class TestReplay:
     def test_files_and_ledgers_give_the_same_model_though_a_wider_row_came_after_the_last_growth(self, way, tmp_path):
         learner = CoalClassifier(["a", "b", "c"], model=ForestModel(8), random_state=4)
         learner.record_to(ledger := MemoryLedger())
-        X, cost = problem(3, 40, known=1.0)
+        X, cost = problem(3, 44, known=1.0)
         simulate(learner, X, cost)
         grown = learner.model_.answers.due_from.copy()
         learner.tell(np.ones((1, 9)), [[np.nan, 0.5, np.nan]])

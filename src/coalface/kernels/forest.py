@@ -7,7 +7,8 @@ to the side that fits better. Columns that are constant over the rows change not
 
 All labels share the splits. So what makes a row costly whatever the label is the same for all of them in every tree,
 and cancels out when labels are compared. A leaf has few answers about each label, or none: its estimate starts from
-that of the node above, moved as the answers about other labels are moved.
+that of the node above, moved as the answers about other labels are moved. How many answers the node above weighs is its
+leaning; a tree may have estimates for several leanings, one after the other.
 """
 
 from typing import NamedTuple
@@ -25,7 +26,6 @@ UNKNOWN_COST = 0.5  # of a label without answers
 _REDRAWS = 4  # of a threshold that would leave one side empty
 _THRESHOLDS = 3
 _MISSING = _THRESHOLDS + 1  # the bin of missing values; the others are between the thresholds
-_PRIOR = 1.0  # weight of the node above in the estimates of a node
 _EMPTY = 1e-9  # share of a label's weight: a side with less has no answers, only what rounding left
 _HALF = np.float32(0.5)
 SUM, WEIGHT, LOWEST, HIGHEST = range(4)
@@ -46,7 +46,7 @@ class Tree(NamedTuple):
     columns: I32  # (nodes,) ``LEAF`` in a leaf
     numbers: F32  # (nodes,) the threshold, up to which values go left
     left: I32  # (nodes,) the left child; its complement ~left if missing values go left
-    values: F32  # (nodes, K) the estimated costs
+    values: F32  # (nodes, leanings x K) the estimated costs
 
 
 class Trees(NamedTuple):
@@ -126,23 +126,25 @@ def measure(answers: Answers, times: I64, start: int, stop: int, scratch: Scratc
 
 
 @called
-def set_estimates(values: F32, node: F64, shared: float, is_root: bool) -> None:
-    """Estimate the costs of a node; ``values`` (K,) are those of the node above, and are replaced.
+def set_estimates(values: F32, node: F64, shared: float, leanings: F64, is_root: bool) -> None:
+    """Estimate the costs of a node; ``values`` (leanings x K,) are those of the node above, and are replaced.
 
-    ``shared`` is the share of the mean change of the answered labels that counts for every label.
+    ``shared`` is the share of the mean change of the answered labels that counts for every label. A leaning is the
+    weight of the node above; each has K estimates of its own.
     """
-    change, weight = 0.0, 0.0
-    for k in range(values.shape[0]):
-        if node[WEIGHT, k] > 0.0:
-            change += node[SUM, k] - node[WEIGHT, k] * values[k]
-            weight += node[WEIGHT, k]
-    moved = shared * change / weight if weight > 0.0 and not is_root else 0.0
-    prior = 0.0 if is_root else _PRIOR
-    for k in range(values.shape[0]):
-        expected = min(max(values[k] + moved, 0.0), 1.0)
-        if node[WEIGHT, k] > 0.0:
-            expected = (node[SUM, k] + prior * expected) / (node[WEIGHT, k] + prior)
-        values[k] = np.float32(expected)
+    n_labels = node.shape[1]
+    for i in range(leanings.shape[0]):
+        first, prior, change, weight = i * n_labels, 0.0 if is_root else leanings[i], 0.0, 0.0
+        for k in range(n_labels):
+            if node[WEIGHT, k] > 0.0:
+                change += node[SUM, k] - node[WEIGHT, k] * values[first + k]
+                weight += node[WEIGHT, k]
+        moved = shared * change / weight if weight > 0.0 and not is_root else 0.0
+        for k in range(n_labels):
+            expected = min(max(values[first + k] + moved, 0.0), 1.0)
+            if node[WEIGHT, k] > 0.0:
+                expected = (node[SUM, k] + prior * expected) / (node[WEIGHT, k] + prior)
+            values[first + k] = np.float32(expected)
 
 
 @called
@@ -262,12 +264,20 @@ def _partition(
 
 @kernel
 def grow_tree(
-    table: F32, answers: Answers, times: I64, n_tried: int, shared: float, scratch: Scratch, random: U64, tree: Tree
+    table: F32,
+    answers: Answers,
+    times: I64,
+    n_tried: int,
+    shared: float,
+    leanings: F64,
+    scratch: Scratch,
+    random: U64,
+    tree: Tree,
 ) -> int:
     """Grow one tree over the rows that count at least once, ``times`` each; returns the number of its nodes.
 
     ``table`` (columns, rows) has the features, of which those in the scratch are used; ``tree`` needs room for twice as
-    many nodes as there are such rows.
+    many nodes as there are such rows. The splits do not depend on the ``leanings``.
     """
     stack, rows, n, n_nodes, depth = scratch.stack, scratch.rows, 0, 1, 1
     for row in range(times.shape[0]):
@@ -280,7 +290,7 @@ def grow_tree(
         depth -= 1
         start, stop, node = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         n_varying = measure(answers, times, start, stop, scratch)
-        set_estimates(tree.values[node], scratch.node, shared, node == 0)
+        set_estimates(tree.values[node], scratch.node, shared, leanings, node == 0)
         tree.columns[node], tree.numbers[node], tree.left[node] = LEAF, np.float32(0.0), 0
         if n_varying == 0:
             continue
@@ -371,13 +381,13 @@ def read(trees: Trees, rows: F32, mean: F32, variance: F32) -> None:
 
 
 @kernel
-def read_left_out(trees: Trees, table: F32, drawn: Bool, mean: F64) -> None:
-    """Write the mean (n, K) of the trees that were grown without the row; NaN if there is none."""
+def read_left_out(trees: Trees, table: F32, drawn: Bool, mean: F64, variance: F64) -> None:
+    """Write the mean (n, K) of the trees that were grown without the row, and its variance; NaN without such trees."""
     roots, columns, numbers, left, values = trees
     n_labels = values.shape[1]
     for row in range(mean.shape[0]):
         n_trees = 0
-        mean[row] = 0.0
+        mean[row], variance[row] = 0.0, 0.0
         features = table[:, row].copy()
         for t in range(roots.shape[0]):
             if not drawn[t, row]:
@@ -385,5 +395,8 @@ def read_left_out(trees: Trees, table: F32, drawn: Bool, mean: F64) -> None:
                 n_trees += 1
                 for k in range(n_labels):
                     mean[row, k] += estimates[k]
+                    variance[row, k] += np.float64(estimates[k]) ** 2
         for k in range(n_labels):
-            mean[row, k] = mean[row, k] / n_trees if n_trees > 0 else np.nan
+            average = mean[row, k] / n_trees if n_trees > 0 else np.nan
+            spread = variance[row, k] / n_trees - average * average if n_trees > 1 else np.nan
+            mean[row, k], variance[row, k] = average, max(spread, 0.0) / (n_trees - 1) if n_trees > 1 else np.nan
