@@ -121,10 +121,22 @@ def test_a_forest_grown_by_a_newer_rule_is_refused():
         begun(3).restore_saved(saved)
 
 
-def test_ranges_are_narrower_where_rows_are_hard_for_all_labels():
+def hard_rows(n=300):
+    """Rows whose two costs resemble each other."""
     random = np.random.default_rng(0)
-    X, hard = random.normal(size=(300, 3)), random.random((300, 1))
-    alike = (0.2 + 0.5 * hard + 0.1 * random.random((300, 2))).astype(np.float32)
+    X, hard = random.normal(size=(n, 3)), random.random((n, 1))
+    return X, (0.2 + 0.5 * hard + 0.1 * random.random((n, 2))).astype(np.float32)
+
+
+def test_where_rows_are_hard_for_all_labels_leaves_lean_by_one_answer():
+    X, cost = hard_rows()
+    model = learned(X, cost, n_trees=20)
+    assert model.rows_are_hard
+    assert all(map(np.array_equal, model.trees, forest_of_the_earlier_rule(X, cost).trees))
+
+
+def test_ranges_are_narrower_where_rows_are_hard_for_all_labels():
+    X, alike = hard_rows()
     for cost, is_hard in ((alike, True), (noisy_rows(0.0, 300)[1], False)):
         model = learned(X, cost, n_trees=20)
         assert model.rows_are_hard == is_hard

@@ -187,11 +187,10 @@ class ForestModel(CostModel):
         leanings = np.array(LEANINGS if self.rule[0] == _RULE else LEANINGS[:1])
         trees, drawn = self._grown(known, n_labels, shared, leanings, first)
         left_out, doubt = self._left_out(trees, drawn, len(leanings))
-        best = best_leaning(known, left_out, doubt)
-        self.rows_are_hard = shared_error(known, left_out[:, best]) > _LEAST_SHARED
+        self.rows_are_hard = shared_error(known, left_out[:, 0]) > _LEAST_SHARED
+        best = 0 if self.rows_are_hard else best_leaning(known, left_out, doubt)
         if self.rows_are_hard:
-            known, first, trees = eased(known, hardness(known, left_out[:, best])), range(0), []
-            best = best_leaning(known, left_out, doubt)
+            known, first, trees = eased(known, hardness(known, left_out[:, 0])), range(0), []
         kept = slice(best * n_labels, (best + 1) * n_labels)
         trees = [tree._replace(values=tree.values[:, kept]) for tree in trees]
         rest = range(len(first), self.n_trees)

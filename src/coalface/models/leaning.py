@@ -2,7 +2,8 @@
 
 A leaf with few answers is uncertain, so its estimate leans on the node above: as much as so many answers would. Where
 answers are exact, that only blurs the leaf; where they are noisy, a leaf alone would learn the noise. So some trees get
-estimates for several leanings at once, and the answers of rows that they were grown without choose the best.
+estimates for several leanings at once, and the answers of rows that they were grown without choose the best. Where
+rows are hard for all labels, the first leaning is kept: there the choice closed no more of the gap on solver scenarios.
 """
 
 import numpy as np
