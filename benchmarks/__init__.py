@@ -17,6 +17,7 @@ run alone, as in ``python -m benchmarks.embeddings``.
 ``startup``             import, ``coalface --help``, time to the first result
 ``embeddings``          RidgeCoalClassifier: speed in batches and one by one, on all cores
 ``tagging``             SequenceTagger against VW's search and a CRF
+``rare_tags``           what SequenceTagger's default loses on one rare kind of name
 ``labels_saved``        costs saved on real data
 ``sweep_scaling``       a sweep on one and on two threads
 ``oracle_calls``        OracleCoalClassifier: oracle calls per end of a range

@@ -3,8 +3,9 @@
 import json
 import math
 
+import numpy as np
 import pytest
-from benchmarks import embeddings, streaming, tagging
+from benchmarks import embeddings, rare_tags, streaming, tagging
 from benchmarks.__main__ import PARTS, measure
 from benchmarks.problems import dense_images, sparse_text
 from benchmarks.report import save, show
@@ -94,6 +95,17 @@ def test_the_tagger_is_compared_with_a_crf():
     for spans in (True, False):
         found = tagging.against_crf("made", sentences, sentences, spans=spans, iterations=20)
         assert min(found.ours, found.theirs) > 0.9
+
+
+def test_thinned_sentences_have_names_on_at_most_the_given_share_of_their_words():
+    words, tags = ("in", "Rome", "or", "Ada"), ("O", "B-LOC", "O", "B-PER")
+    named = [Sentence(words, tags)] * 50
+    rest = [Sentence(("it", "rains"), ("O", "O"))] * 200
+    kept = rare_tags.thinned(rare_tags.only(named + rest, "LOC"), 0.02, np.random.default_rng(0))
+    names, total = sum(one.tags.count("B-LOC") for one in kept), sum(map(len, kept))
+    assert 0.02 * total - 1 < names <= 0.02 * total
+    assert {tag for one in kept for tag in one.tags} == {"O", "B-LOC"}
+    assert sum(len(one) == 2 for one in kept) == len(rest)
 
 
 @pytest.mark.slow

@@ -5,6 +5,8 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.errors import UnlearnedWarning
+from coalface.kernels.rules import audit_by_loss
+from coalface.kernels.state import COSTS_QUERIED, MEAN_PREDICTED, ROUND, ROUNDS, new_counts, new_scratch
 from coalface.search import SequenceTagger
 
 
@@ -68,11 +70,46 @@ def test_the_chance_of_an_audit_grows_with_the_predicted_cost():
 
 
 def test_audits_are_more_frequent_where_the_other_labels_are_rare():
-    X, chances = np.ones((1000, 1)), {}
+    X, chances = np.ones((3000, 1)), {}
     for often in (4, 100):
         learner = CoalClassifier(
-            range(2), model="online", audits="loss", audit_rate=0.02, mellowness=0.0, alike=None, warm_up=300
+            range(2), model="online", audits="loss", audit_rate=0.02, mellowness=0.0, alike=None, warm_up=200
         )
         learner.interview(X, lambda i, label, often=often: float(label == 0) if i % often == 0 else float(label != 0))
         chances[often] = learner.ask(X[:1]).propensity.max()
     assert chances[100] > 1.5 * chances[4]
+
+
+def chance_of_audit(predicted, often, n_labels=3, audit_rate=0.02, asked=0):
+    """The chance if label 0 is predicted to cost so much, and another was best of one in ``often`` examples."""
+    learner = CoalClassifier(range(n_labels), model="online", audits="loss", audit_rate=audit_rate).begin()
+    counts, scratch = new_counts(n_labels), new_scratch(n_labels, 1)
+    counts.counters[ROUND], counts.was_best[0], counts.was_best[1] = 6001, 6000 - 6000 // often, 6000 // often
+    counts.saving[ROUNDS], counts.saving[MEAN_PREDICTED], counts.counters[COSTS_QUERIED] = 1000.0, 0.01, asked
+    scratch.predicted[:] = 1.0
+    scratch.predicted[0] = predicted
+    audit_by_loss(counts, learner.settings_for(), scratch, 6001)
+    return scratch.propensity[0]
+
+
+def test_where_other_labels_are_rare_unsure_predictions_are_audited_more_than_sure_ones():
+    assert chance_of_audit(-0.1, often=100) > 2 * chance_of_audit(-0.6, often=100)
+    assert chance_of_audit(-0.1, often=20) == chance_of_audit(-0.6, often=20)
+
+
+def test_twice_as_rare_is_audited_more_than_twice_as_often():
+    assert chance_of_audit(0.0, often=80, audit_rate=0.01) > 2 * chance_of_audit(0.0, often=40, audit_rate=0.01)
+
+
+def test_the_limit_of_audits_grows_with_the_labels_that_passive_would_ask_about():
+    few, many = (chance_of_audit(0.0, often=1000, n_labels=n, audit_rate=0.01) for n in (2, 4))
+    assert many > 1.5 * few
+
+
+def test_a_rare_label_leaves_no_prediction_without_audits():
+    assert chance_of_audit(-5.0, often=1000) >= 0.5 * 0.02
+
+
+def test_a_learner_that_has_asked_for_a_fifth_of_all_costs_audits_rare_labels_no_more_than_others():
+    assert chance_of_audit(-0.1, often=100, asked=3 * 6000 // 5) == chance_of_audit(-0.1, often=20)
+    assert chance_of_audit(-0.1, often=100, asked=3 * 6000 // 6) > 2 * chance_of_audit(-0.1, often=20)

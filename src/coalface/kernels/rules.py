@@ -10,6 +10,7 @@ from coalface.kernels.state import (
     AUDIT,
     AUTO_WARM_UP,
     CANNOT_BE_BEST,
+    COSTS_QUERIED,
     F32,
     KNOWN_WELL,
     MEAN_PREDICTED,
@@ -36,7 +37,9 @@ _NEW_LABEL_WARM_UP = 10  # examples that a label added later is asked about, wha
 ENOUGH_BEST_LABELS = 3  # distinct labels that were best of an example, which end the automatic warm-up
 _BY_LOSS = 6.0  # audits by loss: the chance of even ones, and so many times the audit rate at an average risk
 _RARE = 0.03  # audits by loss: more of them if other labels than the most frequent were best of fewer examples
-_MOST_OFTEN = 6.0  # times: the limit of these
+_MOST_OFTEN = 7.0  # times and per label: the limit of these; passive asks for as many costs as there are labels
+_DOUBT = 0.15  # of a cost: for a prediction that is lower by this, there are e times fewer of these
+_MOST_ASKED = 0.18  # of the costs that passive would have asked for: none of these while more were asked for
 _MOST_WEIGHT = 3.0  # of an answer that only an audit asked for; more makes single answers too loud
 PREDICTED_SHARE = 0.5  # of the audits: for the predicted label, unless the rule asks for it anyway
 
@@ -206,15 +209,19 @@ def audit(counts: Counted, settings: Settings, scratch: Scratch, round_number: i
 def _times_for_rare(counts: Counted, settings: Settings) -> float:
     """How many times as often to audit: more than once if labels other than the most frequent were seldom best.
 
-    The fewer examples of a label there are, the more of them a learner must find to learn as much as a passive one. If
-    no other label was ever best, nothing shows that one is rare.
+    The fewer examples of a label there are, the larger the share of them that a learner must find to learn as much as a
+    passive one; so audits grow with the third power of the rarity. If no other label was ever best, nothing shows that
+    one is rare. While the learner has asked for more than a share of what passive would, there are no more audits.
     """
     total, most, n_rounds, was_best = 0, 0, counts.counters[ROUND] - 1, counts.was_best
     for k in range(settings.n_labels):
         total += was_best[k]
         most = max(most, was_best[k])
     others = total - most
-    return min(max(_RARE * n_rounds / others, 1.0), _MOST_OFTEN) if others > 0 else 1.0
+    if others == 0 or counts.counters[COSTS_QUERIED] > _MOST_ASKED * n_rounds * settings.n_labels:
+        return 1.0
+    rarity = _RARE * n_rounds / others
+    return min(max(rarity * rarity * rarity, 1.0), _MOST_OFTEN * settings.n_labels)  # type: ignore[no-any-return]
 
 
 @called
@@ -222,9 +229,10 @@ def audit_by_loss(counts: Counted, settings: Settings, scratch: Scratch, round_n
     """Audit the examples whose predicted label is likely wrong, compared with the average; returns how many it marks.
 
     Where one label is nearly always right, even audits hardly ever meet an example of another. The predicted cost says
-    where one may be: the chance of an audit grows with it, from that of an even audit of the predicted label. There
-    are more audits where other labels are rare. An audit marks all labels, and they are asked about in turn: the
-    predicted label first, the others only if its cost leaves them possible.
+    where one may be: the chance of an audit grows with it, from that of an even audit of the predicted label. Where
+    other labels are rare, there are more audits, most of them where the prediction is not far below 0, the least cost:
+    the sure ones are far below. An audit marks all labels, and they are asked about in turn: the predicted label
+    first, the others only if its cost leaves them possible.
     """
     best = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
     if best < 0 or best == settings.n_labels:
@@ -233,9 +241,10 @@ def audit_by_loss(counts: Counted, settings: Settings, scratch: Scratch, round_n
         return 0
     chance, mean = settings.audit_rate, counts.saving[MEAN_PREDICTED]
     if counts.saving[ROUNDS] > 0.0 and mean > 0.0:
-        risk = min(max(np.float64(scratch.predicted[best] + scratch.offset[best]), 0.0), 1.0)
-        chance *= _times_for_rare(counts, settings)
-        chance = min(chance * (PREDICTED_SHARE + _BY_LOSS * risk / mean), 1.0)
+        raw = np.float64(scratch.predicted[best] + scratch.offset[best])
+        risk = min(max(raw, 0.0), 1.0)
+        more = (_times_for_rare(counts, settings) - 1.0) * np.exp(min(raw, 0.0) / _DOUBT)
+        chance = min(chance * (PREDICTED_SHARE + _BY_LOSS * risk / mean + more), 1.0)
     audited = uniform(settings.seed, round_number, 0) < chance
     return mark_others(settings, scratch, chance, audited)
 
