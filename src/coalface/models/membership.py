@@ -20,6 +20,7 @@ JOINING: dict[str, Callable[[], CostModel]] = {
     "rbf": partial(RidgeModel, kernel="rbf"),
     "classes": ClassModel,
 }
+FIRST_TO_SERVE = "rbf"
 ON_SPARSE = "classes"  # joins where the others do not, if true labels can be asked for
 _MOST_COLUMNS = 2000
 _MOST_LABELS = MOST_IMPLIED  # each takes 0.5 MB in a kernel regression, and a forest
@@ -48,6 +49,20 @@ def names_that_join(joining: Sequence[str], first: Rows, settings: Settings) -> 
         return [name for name in joining if name != ON_SPARSE]
     with_truths = settings.price_of_truth < np.inf and settings.n_labels <= _MOST_LABELS
     return [name for name in joining if name == ON_SPARSE and with_truths]
+
+
+def first_leader(joined: Sequence[str], n_labels: int, *, serving: bool) -> int:
+    """The place of the member that leads first: the next after the online model or, in serving, the kernel regression.
+
+    A served row shows one cost, and the leader chooses which. A forest expects a label that was never served on such
+    rows to cost what it costs elsewhere, so it may not serve it for long. Of two labels, both are served soon.
+
+    >>> first_leader(("forest", "rbf"), 10, serving=False), first_leader(("forest", "rbf"), 10, serving=True)
+    (1, 2)
+    """
+    if serving and n_labels > 2 and FIRST_TO_SERVE in joined:
+        return 1 + list(joined).index(FIRST_TO_SERVE)
+    return min(1, len(joined))
 
 
 def suit_all(rows: Rows, n_labels: int) -> bool:
