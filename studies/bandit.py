@@ -43,7 +43,7 @@ DATA = {  # dataset: rows of a run
 ORDERS = (400, 401)
 BOUGHT = 0.05  # of all costs
 OURS = ("online", "online, 5 % bought", "default")
-SMALL = ("digits", "digits-distance", "aslib/ASP-POTASSCO")  # where "default" fits several models
+SMALL = ("digits", "digits-distance", "aslib/ASP-POTASSCO", "mnist")  # where "default" fits several models
 VW = {
     "squarecb -l 0.5": "--squarecb -l 0.5",
     "squarecb -l 2": "--squarecb -l 2",

@@ -18,6 +18,7 @@ from coalface.studies.tables import read_tables
 STUDIES = Path(__file__).parent
 DATA = ("digits", "digits-distance", "newsgroups20", "in20", "mnist", "clinc150", "rcv1", "conll2003", "ud-ewt", "in40")
 DENSE = ("digits", "digits-distance", "mnist")  # where the default is not the online model
+STUDIES_OF_RIVALS = ("rivals-costs", "rivals-costs-large", "rivals-labels", "rivals-labels-large")
 RIVALS = ("regcb-epochs", "online-regression", "badge", "iwal")
 COLUMNS = ("passive", "published", "online", "default", *RIVALS)
 SCENARIOS = ("default", "online", "regcb-epochs", "online-regression")
@@ -42,7 +43,7 @@ def lines_on(data: str) -> Lines:
         found["default"] = ours["default"]
     elif data in (models := lines_of("models-digits")):
         found["default"] = models[data]["default"]
-    for study in ("rivals-costs", "rivals-labels"):
+    for study in STUDIES_OF_RIVALS:
         for line, runs in sorted(lines_of(study).get(data, {}).items(), key=lambda each: -area(each[1])):
             found[line.split()[0]] = runs
     return shared(found)
@@ -72,14 +73,14 @@ def cell(runs: list[Run], target: float) -> str:
 
 def table() -> Iterator[str]:
     """The table as Markdown: a row per dataset on which a rival was run."""
-    yield "| " + " | ".join(("data", *COLUMNS)) + " |"
-    yield "|---" * (1 + len(COLUMNS)) + "|"
+    yield "| " + " | ".join(("data", "permutations", *COLUMNS)) + " |"
+    yield "|---" * (2 + len(COLUMNS)) + "|"
     for data in DATA:
         lines = lines_on(data)
         if not set(RIVALS).isdisjoint(lines):
             target = end(lines["passive"])
             cells = (cell(lines[name], target) if name in lines else "" for name in COLUMNS)
-            yield "| " + " | ".join((data, *cells)) + " |"
+            yield "| " + " | ".join((data, f"{len(lines['passive'])}", *cells)) + " |"
 
 
 def scenarios() -> Iterator[str]:

@@ -84,11 +84,13 @@ def test_probabilities_are_inverse_gap_weights_over_the_contenders(n: int, explo
     serve(learner, X[:n], cost[:n])
     found = learner.act(X[40:], exploration=exploration)
     never = learner.unanswered if n else np.ones(3, bool)
+    seen = (learner.model_.state.answered[:3] if n else np.zeros(3)).astype(np.float32)
+    shares = seen / (seen + np.float32(1.0))  # one more cost of each label, of nothing
     for i in range(len(found)):
         lowest, highest = found.ranges.lowest[i], found.ranges.highest[i]
         guaranteed = min([1.0, *highest[~never]])
         contenders = (lowest <= guaranteed) | never
-        expected = np.where(never, 0.0, found.predicted[i].clip(0, 1).astype(np.float32)).astype(np.float64)
+        expected = (found.predicted[i].clip(0, 1).astype(np.float32) * shares).astype(np.float64)
         gaps = expected - expected[contenders].min()
         best = int(np.flatnonzero(contenders & (gaps == 0))[0])
         gamma = contenders.sum() * (found.first_round + i) / exploration if exploration else np.inf

@@ -11,6 +11,11 @@ from coalface.models.committee import CommitteeModel
 from ..problems import ask_and_tell, come_back, dense_problem, sparse_problem, state_of
 from .committees import NAMES, NAN, K, auto, names_of, online_state
 
+
+def leaders(learner):
+    return [member.name for member in learner.committee_ if member.leads]
+
+
 # -- who is a member
 
 
@@ -34,6 +39,24 @@ def test_the_first_answered_row_decides_whether_the_others_join(row, others_join
     assert [member.leads for member in learner.committee_] == ([False, True, False] if others_join else [True])
     dense = np.ones((1, row.shape[1]))
     assert names_of(learner.tell(dense, [[0.0, 1.0, 1.0, 1.0]])) == names_of(learner)  # decided for good
+
+
+@pytest.mark.parametrize(("n_labels", "leader"), [(2, "forest"), (3, "rbf")])
+def test_where_costs_of_served_labels_come_first_the_kernel_regression_leads_among_more_than_two(
+    n_labels, leader, tmp_path
+):
+    learner = CoalClassifier(range(n_labels)).observe(np.ones((1, 5)), [0], 1.0, 1.0)
+    assert leaders(learner) == [leader]
+    learner.save(tmp_path / "served.coal")
+    assert leaders(CoalClassifier.load(tmp_path / "served.coal")) == [leader]
+    told = CoalClassifier(range(n_labels)).tell(np.ones((1, 5)), np.eye(1, n_labels))
+    assert leaders(told.observe(np.ones((1, 5)), [0], 1.0, 1.0)) == ["forest"]  # the first row decides
+
+
+def test_without_a_kernel_regression_the_first_to_join_leads_in_serving_too():
+    learner = auto(model=CommitteeModel(["forest"])).observe(np.ones((1, 5)), [0], 1.0, 1.0)
+    assert leaders(learner) == ["forest"]
+    assert leaders(auto().observe(np.eye(1, 500), [0], 1.0, 1.0)) == ["online"]
 
 
 def test_with_more_labels_than_the_others_can_take_the_online_model_stays_alone():

@@ -7,8 +7,9 @@ likelier the label.
 
 gamma is m t / exploration at round t. So round t explores with a probability of about exploration / (t gap), which adds
 up to a logarithm of the number of rounds if the best label is better by a margin. The schedule for the worst case, the
-root of t, explores more; see docs/bandit.md for a comparison. A label without any seen cost counts as costing nothing,
-so that each is served early.
+root of t, explores more; see docs/bandit.md for a comparison. Predictions are used as if one more cost of the label had
+been seen, a cost of nothing. So each label is served early, and one that was first served in the wrong places, and so
+is predicted to be costly everywhere, is served again.
 """
 
 import numpy as np
@@ -39,13 +40,14 @@ from coalface.kernels.state import (
 from coalface.kernels.stopping import reset_saving
 
 _DRAW = 3  # of a round's random numbers; audits and turns use those before it
-_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
 
 
 @inlined
 def _expected(counts: Counted, scratch: Scratch, label: int) -> np.float32:
-    """The cost that serving expects of a label: its prediction, or the least one if none of its costs was seen."""
-    return clipped(scratch.predicted[label]) if counts.answered[label] > 0 else _ZERO
+    """The cost that serving expects of a label: its prediction, with one more seen cost, of nothing."""
+    seen = np.float32(counts.answered[label])
+    return clipped(scratch.predicted[label]) * (seen / (seen + _ONE))
 
 
 @inlined

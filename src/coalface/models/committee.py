@@ -1,9 +1,9 @@
 """The committee: several models learn every answer, and the one whose answers cost least predicts and asks.
 
 Its first member is the online model, which also keeps the counts. As long as it is alone, the committee passes every
-call on to it. The first row learned decides: if it is dense and has up to 2,000 columns, the others join, and the first
-of them leads until there is evidence against it. They leave for good when an answered row does not suit them. On sparse
-and wide rows, the class model joins where the learner may ask for true labels.
+call on to it. The first row learned decides: if it is dense and has up to 2,000 columns, the others join, and one of
+them leads until there is evidence against it: see ``membership.first_leader``. They leave for good when an answered row
+does not suit them. On sparse and wide rows, the class model joins where the learner may ask for true labels.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,15 @@ from coalface.models.classes import ClassModel
 from coalface.models.contract import NO_IMPLICATIONS, CostModel
 from coalface.models.forest import ForestModel
 from coalface.models.joint import JointModel
-from coalface.models.membership import JOINING, ON_SPARSE, Member, check_joining, names_that_join, suit_all
+from coalface.models.membership import (
+    JOINING,
+    ON_SPARSE,
+    Member,
+    check_joining,
+    first_leader,
+    names_that_join,
+    suit_all,
+)
 from coalface.models.online import OnlineModel
 from coalface.models.round_arrays import answer_chances, answered_rows, one_round
 from coalface.models.saved_arrays import copy_saved
@@ -241,7 +249,7 @@ class CommitteeModel(CostModel):
         with self.lock:
             known = np.full((len(rows), self.n_labels), np.nan, np.float32)
             known[np.arange(len(rows)), served.labels] = served.costs
-            self._choose_members(rows, known, settings)
+            self._choose_members(rows, known, settings, serving=True)
             settings = self.resolved(settings)
             if self.alone:
                 self.alone.observe(rows, settings, candidates, served)
@@ -264,7 +272,7 @@ class CommitteeModel(CostModel):
                 return self.alone.serve(rows, self.resolved(settings), run, start, stop)
             return super().serve(rows, settings, run, start, stop)
 
-    def _choose_members(self, rows: Rows, known: Costs, settings: Settings) -> None:
+    def _choose_members(self, rows: Rows, known: Costs, settings: Settings, *, serving: bool = False) -> None:
         """Let others join if the first answered row suits them; they leave when a later one does not."""
         if self.alone and not self.undecided:
             return
@@ -273,7 +281,7 @@ class CommitteeModel(CostModel):
             return
         if self.undecided:
             self.undecided = False
-            self._join(names_that_join(self.joining, rows.take(answered[:1]), settings))
+            self._join(names_that_join(self.joining, rows.take(answered[:1]), settings), serving=serving)
         if not ON_SPARSE.issuperset(self.joined) and not suit_all(rows.take(answered), self.n_labels):
             self._dismiss()
 
@@ -282,11 +290,11 @@ class CommitteeModel(CostModel):
         del self.models[1:]
         self.joined, self.standing = (), Standing.of(1, 0)
 
-    def _join(self, names: Iterable[str]) -> None:
+    def _join(self, names: Iterable[str], *, serving: bool = False) -> None:
         self.joined = tuple(names)
         self.models += [JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
         self._align_members()
-        self.standing = Standing.of(len(self.models), leader=min(1, len(self.joined)))
+        self.standing = Standing.of(len(self.models), first_leader(self.joined, self.n_labels, serving=serving))
 
     def _align_members(self) -> None:
         """Tell members that join which labels are retired, and when each was added."""

@@ -22,6 +22,7 @@ JOINING: dict[str, Callable[[], CostModel]] = {
     "classes": ClassModel,
     "joint": JointModel,
 }
+FIRST_TO_SERVE = "rbf"
 _WITH_TRUTHS = "classes"  # joins if true labels can be asked for, and only on sparse or wide rows
 ON_SPARSE = frozenset({_WITH_TRUTHS, "joint"})  # those that learn sparse and wide rows
 _MOST_COLUMNS = 2000
@@ -51,6 +52,20 @@ def names_that_join(joining: Sequence[str], first: Rows, settings: Settings) -> 
         return [name for name in joining if name != _WITH_TRUTHS]
     few, with_truths = settings.n_labels <= _MOST_LABELS, settings.price_of_truth < np.inf
     return [name for name in joining if few and name in ON_SPARSE and (with_truths or name != _WITH_TRUTHS)]
+
+
+def first_leader(joined: Sequence[str], n_labels: int, *, serving: bool) -> int:
+    """The place of the member that leads first: the next after the online model or, in serving, the kernel regression.
+
+    A served row shows one cost, and the leader chooses which. A forest expects a label that was never served on such
+    rows to cost what it costs elsewhere, so it may not serve it for long. Of two labels, both are served soon.
+
+    >>> first_leader(("forest", "rbf"), 10, serving=False), first_leader(("forest", "rbf"), 10, serving=True)
+    (1, 2)
+    """
+    if serving and n_labels > 2 and FIRST_TO_SERVE in joined:
+        return 1 + list(joined).index(FIRST_TO_SERVE)
+    return min(1, len(joined))
 
 
 def suit_all(rows: Rows, n_labels: int) -> bool:
