@@ -141,7 +141,7 @@ CostModel = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What predicts the costs: auto (default), online, ridge, forest, classes or exact.",
+        help="What predicts the costs: auto (default), online, ridge, forest, classes, exact or joint.",
         autocompletion=lambda: ["auto", "online", "ridge", "forest", "classes", "exact"],
     ),
 ]

@@ -33,7 +33,7 @@ def sketched(rows: Rows, length: int) -> F32:
     >>> sketched(check_rows([[0.0, 2.0]]), 3).tolist()
     [[0.0, 2.0, 0.0]]
     >>> wide = sketched(check_row([70_000, 80_000], [3.0, 4.0], 0), 512)
-    >>> np.count_nonzero(wide), round(float(np.linalg.norm(wide)), 1)
+    >>> int(np.count_nonzero(wide)), round(float(np.linalg.norm(wide)), 1)
     (16, 5.0)
     """
     if rows.columns.max(initial=-1) < MOST_PLACES:

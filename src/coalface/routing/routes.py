@@ -40,8 +40,8 @@ class Routes:
         >>> from coalface import Router
         >>> router = Router(["small", "large"], price=[0.1, 1.0], value_of_quality=5.0)
         >>> print(router.tell([[1.0]] * 30, [[0.4, 0.1]] * 30).route([[1.0]]).reason(0))
-        large  total      1.5 = 5 x loss 0.100 (0.011 to 0.189) + price 1  chosen
-        small  total      2.1 = 5 x loss 0.400 (0.311 to 0.489) + price 0.1
+        large  total    1.492 = 5 x loss 0.098 (0.075 to 0.122) + price 1  chosen
+        small  total    2.068 = 5 x loss 0.394 (0.368 to 0.419) + price 0.1
         """
         order = np.argsort(self.total[i], kind="stable")
         wide = max(len(str(model)) for model in self.models)
