@@ -18,7 +18,9 @@ from coalface.studies.tables import read_tables
 STUDIES = Path(__file__).parent
 DATA = ("digits", "digits-distance", "newsgroups20", "in20", "mnist", "clinc150", "rcv1", "conll2003", "ud-ewt", "in40")
 DENSE = ("digits", "digits-distance", "mnist")  # where the default is not the online model
-STUDIES_OF_RIVALS = ("rivals-costs", "rivals-costs-large", "rivals-labels", "rivals-labels-large")
+STUDIES_OF_RIVALS = tuple(
+    f"rivals-{kind}" for kind in ("costs", "costs-large", "labels", "labels-large", "labels-clinc150")
+)
 RIVALS = ("regcb-epochs", "online-regression", "badge", "iwal")
 COLUMNS = ("passive", "published", "online", "default", *RIVALS)
 SCENARIOS = ("default", "online", "regcb-epochs", "online-regression")

@@ -90,13 +90,13 @@ def test_abstaining_has_its_cost(seed, price):
 
 def test_the_test_cost_of_a_simulated_run_charges_for_abstaining():
     X, cost = dense_problem(3, 4, 400)
-    learner = CoalClassifier(classes=range(4), abstain_cost=0.2, warm_up=3)
+    learner = CoalClassifier(classes=range(4), abstain_cost=0.2, warm_up=3, model="online")
     curve = simulate(learner, X, cost, X_test=X[:80], cost_test=cost[:80])
     answers = learner.predict(X[:80])
     assert 5 < (answers == -1).sum() < 75
     paid = np.where(answers == -1, 0.2, cost[np.arange(80), answers])
     assert curve.test_cost[-1] == pytest.approx(paid.mean(), rel=1e-6)
-    without = CoalClassifier(classes=range(4), warm_up=3)
+    without = CoalClassifier(classes=range(4), warm_up=3, model="online")
     simulate(without, X, cost)
     assert learner.costs_queried_ < without.costs_queried_
 

@@ -225,7 +225,7 @@ BAD_PARAMETERS = [
     ("rule", ["best", None, 3, ["coal"]], "rule must be one of 'coal', 'all-or-none', 'no-domination', 'passive'"),
     ("accumulator", ["adam", None, 1], "accumulator must be one of 'adax', 'adagrad'"),
     ("sensitivity", ["high", None, 0], "sensitivity must be one of 'shadow', 'seen-only', 'derivative'"),
-    ("model", ["linear", None, 3], "model must be one of 'auto', .*, 'exact', 'shared' or"),
+    ("model", ["linear", None, 3], "model must be one of 'auto', .*, 'shared', 'joint' or"),
     ("slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
     ("mellowness", [-0.1, NAN, INF, "much", None, [0.1]], "mellowness must be a finite number at least 0"),
     ("width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),

@@ -114,6 +114,7 @@ def test_an_answer_after_a_correction_is_kept_beside_it(desk):
     assert costs_of(desk)[question.example_id] == {"refund": 0.0, "delivery": 1.0, "other": 1.0}
     desk.undo("ada", receipt.answer_id)
     assert costs_of(desk)[question.example_id] == {"refund": 0.0, "delivery": 1.0, "other": 1.0}
+    desk.settle()
     assert same_bits(replayed(desk), desk.state.model.learner)
 
 
