@@ -143,6 +143,12 @@ def test_annotations_of_others_are_labels_and_cancelled_ones_are_none():
     assert list(task_costs(tasks)) == [{"id": "task-1", "label": "refund"}, {"id": "own", "label": "refund"}]
 
 
+def test_several_choices_in_a_file_are_refused_instead_of_taking_the_first():
+    part = {"type": "choices", "value": {"choices": ["refund", "other", "refund"]}}
+    with pytest.raises(InputError, match=r"Task 'task-1' must have one choice, got 2: 'refund', 'other'\."):
+        list(task_costs([{"id": 1, "data": {"text": "a"}, "annotations": [{"result": [part]}]}]))
+
+
 def test_a_dataset_goes_to_hugging_face_and_comes_back(desk, tmp_path):
     work(desk, n=9)
     (tmp_path / "mail.parquet").write_bytes(b"".join(desk.export("parquet")))

@@ -121,7 +121,13 @@ def task_costs(tasks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if costs:
             yield {"id": task_id(task), "costs": costs}
         elif chosen:
-            yield {"id": task_id(task), "label": chosen[-1][0]}
+            label, *others = dict.fromkeys(chosen[-1])
+            if others:
+                raise InputError(
+                    f"Task {task_id(task)!r} must have one choice, got {len(others) + 1}: {label!r}, {others[0]!r}. "
+                    "Keep one, or let Label Studio send annotations to the service, which takes several."
+                )
+            yield {"id": task_id(task), "label": label}
 
 
 def task_id(task: Mapping[str, Any]) -> str:
