@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_row, check_rows
+from coalface.errors import FileFormatError
 from coalface.models import joint
 from coalface.models.joint import JointModel
 from coalface.models.joint_fit import INTERCEPT_PENALTY, PENALTY, first_joint, fitted, inverse_of
@@ -117,3 +118,62 @@ def test_a_label_added_later_begins_as_the_mean_of_the_others_with_any_cost_poss
     ranges = learner.cost_range(X)
     assert (ranges.lowest[:, 2] == 0).all()
     assert (ranges.highest[:, 2] == 1).all()
+
+
+def test_errors_of_a_label_added_later_could_be_so_and_its_answers_teach_it():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    cost = np.outer(0.5 + 0.1 * np.tanh(X[:, 0]), [1.0, 0.98, 0.9])  # nearly exact, so that errors are small
+    learner = CoalClassifier(["first", "second", "third"], model=JointModel()).tell(X[:200], cost[:200])
+    learner.add_label("late")
+    assert np.linalg.eigvalsh(learner.model_.joint.covariance).min() > 0
+    learner.tell(X[200:], np.hstack([cost, 0.5 * cost[:, :1]])[200:])
+    assert np.linalg.eigvalsh(learner.model_.joint.covariance).min() > 0
+    np.testing.assert_allclose(learner.predict_cost(X)[:, 3], 0.5 * cost[:, 0], atol=0.15)
+
+
+def changed(array, value):
+    """A copy whose last number is another one."""
+    array = array.copy()
+    array.flat[-1] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        *((name, lambda array: changed(array, np.nan)) for name in ("joint_rows", "joint_times", "weights")),
+        *((name, lambda array: changed(array, np.inf)) for name in ("joint_rows", "joint_times", "covariance")),
+        ("joint_rows", lambda array: array[:, :-1]),
+        ("joint_times", lambda array: changed(array, -1.0)),
+        ("joint_times", lambda array: changed(array, 1e300)),
+        ("joint_costs", lambda array: changed(array, 2.0)),
+        ("joint_costs", lambda array: changed(array, -np.inf)),
+        ("weights", lambda array: array[:0]),
+        ("weights", lambda array: np.vstack([array, array])),
+        ("weights", lambda array: changed(array, 1e300)),
+        ("covariance", np.zeros_like),
+        ("covariance", lambda array: -array),
+        *(("progress", lambda array, at=at: np.where(np.arange(4) == at, -1, array)) for at in range(4)),
+        ("progress", lambda array: np.where(np.arange(4) == 2, np.iinfo(np.int64).max, array)),
+    ],
+)
+def test_arrays_that_cannot_be_are_refused(name, damage):
+    X, cost = related_costs(40, 7)
+    learner = CoalClassifier(["first", "second"], model=JointModel()).tell(X, cost)
+    meta, arrays = learner.bundled()
+    with pytest.raises(FileFormatError, match=r"^[^\n]*$"):
+        CoalClassifier.from_bundle(meta, {**arrays, name: damage(arrays[name])})
+
+
+def test_a_row_beyond_all_that_was_learned_has_finite_predictions_and_any_cost():
+    X, cost = related_costs(60, 8)
+    learner = CoalClassifier(["first", "second"], model=JointModel()).tell(1e-6 * X, cost)
+    far = np.full((2, 4), 3e38)
+    assert np.isfinite(learner.predict_cost(far)).all()
+    ranges = learner.cost_range(far)
+    assert (ranges.lowest == 0).all()
+    assert (ranges.highest == 1).all()
+    learner.ask(far)
+    learner.tell(far, cost[:2])
+    assert np.isfinite(learner.predict_cost(np.vstack([far, X]))).all()

@@ -17,13 +17,15 @@ from coalface.kernels.state import F32, F64, NOISE_SCALED, Settings
 from coalface.models.contract import CostModel
 from coalface.models.joint_fit import PENALTY, Joint, completed, first_joint, fitted, inverse_of
 from coalface.models.saved_arrays import copy_saved
-from coalface.models.sketch import n_places, sketched
+from coalface.models.sketch import MOST_PLACES, n_places, sketched
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _GROWS_IN = 5  # fitted again when there are a fifth more answers
 _STEPS = 10  # of EM per fit, which begins with the last one
 _MOST_ROWS = 20_000  # stored; a fifth more until the oldest ones are dropped
 _BLOCK = 4096  # rows of a dense table at a time
+_LARGEST = float(np.finfo(np.float32).max)
+_MOST, _FARTHEST = _LARGEST / 4, _LARGEST / 2  # prediction and reach: their sum is finite
 
 
 class JointModel(CostModel):
@@ -61,7 +63,7 @@ class JointModel(CostModel):
         """The predicted costs, (n, K)."""
         predicted = np.empty((len(rows), self.n_labels), np.float32)
         for span, each, _ in self._blocks(rows):
-            predicted[span] = (each @ self.joint.weights)[:, 0]
+            predicted[span] = (each @ self.joint.weights)[:, 0].clip(-_MOST, _MOST)
         return predicted
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
@@ -74,7 +76,7 @@ class JointModel(CostModel):
         answered = (~np.isnan(self.costs[: self.progress[1]])).sum(axis=0)
         times = np.where(answered > 0, self.progress[1] / np.maximum(answered, 1), np.inf)
         reach = np.sqrt(slack[:, None] * self._noise(settings) * np.maximum(spread[:, None] * times, 0.0))
-        reach = np.where(answered > 0, reach, 1.0).astype(np.float32)
+        reach = np.where(answered > 0, np.minimum(reach, _FARTHEST), 1.0).astype(np.float32)
         return Ranged(predicted, (predicted - reach).clip(0.0, 1.0), (predicted + reach).clip(0.0, 1.0))
 
     def expected(self, rows: Rows, known: Costs) -> F64:
@@ -157,11 +159,13 @@ class JointModel(CostModel):
         self.inverse = inverse_of(self._with_intercept(table), self.times[:n])
 
     def grow(self) -> None:
-        """Make room for one more label, which is predicted as the mean of the others."""
+        """Make room for one more label, which is predicted as the mean of the others, with errors of its own."""
         weights, covariance = self.joint
         others = self.teachers() if len(self.teachers()) else np.arange(self.n_labels)
+        shared = covariance[:, others].mean(axis=1)
         fresh = first_joint(1, self.n_labels + 1).covariance
-        fresh[:-1, :-1] = covariance
+        fresh[:-1, :-1], fresh[-1, :-1], fresh[:-1, -1] = covariance, shared, shared
+        fresh[-1, -1] += shared[others].mean()
         mean = weights[:, others].mean(axis=1, keepdims=True)
         self.joint = Joint(np.concatenate([weights, mean], axis=1), fresh)
         self.costs = np.pad(self.costs, ((0, 0), (0, 1)), constant_values=np.nan)
@@ -191,4 +195,23 @@ class JointModel(CostModel):
         stored: dict[str, NDArray[Any]] = {"joint_rows": self.table, "joint_costs": self.costs}
         stored["joint_times"] = self.times
         copy_saved(arrays, {**stored, **self.joint._asdict()})
+        if not self._could_be():
+            raise FileFormatError("The rows or weights of the joint model cannot be; it is damaged.")
         self._prepare()
+
+    def _could_be(self) -> bool:
+        """Whether learning could have led to these rows, answers and weights."""
+        known = ~np.isnan(self.costs)
+        finite = (self.table, self.costs[known], self.times, *self.joint)
+        if not all((np.abs(array) <= _LARGEST).all() for array in finite):  # NaN is not, either
+            return False
+        costs_fit = known.any(axis=1).all() and ((self.costs[known] >= 0) & (self.costs[known] <= 1)).all()
+        columns_fit = 1 <= len(self.joint.weights) <= 1 + self.table.shape[1] <= 1 + MOST_PLACES
+        in_order = 0 <= self.progress[2] < self.progress[3]
+        return bool(
+            costs_fit
+            and columns_fit
+            and in_order
+            and (self.times >= 0).all()
+            and np.linalg.eigvalsh(self.joint.covariance).min() > 0
+        )
