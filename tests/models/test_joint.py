@@ -177,3 +177,14 @@ def test_a_row_beyond_all_that_was_learned_has_finite_predictions_and_any_cost()
     learner.ask(far)
     learner.tell(far, cost[:2])
     assert np.isfinite(learner.predict_cost(np.vstack([far, X]))).all()
+
+
+def test_the_first_fit_of_a_label_added_late_is_near_its_answers():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(2600, 3))
+    cost = np.hstack([random.random((2600, 3)) < 0.3, random.random((2600, 1)) < 0.9]).astype(float)
+    learner = CoalClassifier(list("abc"), model=JointModel()).tell(X[:2000], cost[:2000, :3])
+    learner.add_label("late")
+    cost[np.arange(2600) % 5 > 0, 3] = np.nan  # it is asked about now and then
+    learner.tell(X[2000:], cost[2000:])
+    np.testing.assert_allclose(learner.predict_cost(X)[:, 3].mean(), 0.9, atol=0.1)

@@ -21,6 +21,7 @@ from coalface.models.sketch import MOST_PLACES, n_places, sketched
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _GROWS_IN = 5  # fitted again when there are a fifth more answers
+_ROWS_BEFORE = 10.0  # that a label's first mean counts as seen in advance
 _STEPS = 10  # of EM per fit, which begins with the last one
 _MOST_ROWS = 20_000  # stored; a fifth more until the oldest ones are dropped
 _BLOCK = 4096  # rows of a dense table at a time
@@ -135,7 +136,11 @@ class JointModel(CostModel):
         self.progress[0] = n + 1
 
     def _fit(self) -> None:
-        """Fit to all rows stored, from the last fit on."""
+        """Fit to all rows stored, from the last fit on; labels new in it begin with the mean of their answers.
+
+        Steps of EM are small for a label that is unknown in most rows.
+        """
+        is_new = np.isnan(self.costs[: self.progress[1]]).all(axis=0) & (self.progress[1] > 0)
         if self.progress[0] > _MOST_ROWS + _MOST_ROWS // _GROWS_IN:
             kept = slice(int(self.progress[0]) - _MOST_ROWS, int(self.progress[0]))
             self.table, self.costs, self.times = self.table[kept], self.costs[kept], self.times[kept]
@@ -148,6 +153,10 @@ class JointModel(CostModel):
         self._prepare()
         weights[1:] *= before / self.scale
         table = self._with_intercept(self.table[:n])
+        for label in np.flatnonzero(is_new & ~np.isnan(self.costs[:n]).all(axis=0)):
+            known = ~np.isnan(self.costs[:n, label])
+            errors = self.costs[:n, label][known] - table[known] @ weights[:, label]
+            weights[0, label] += self.times[:n][known] @ errors / (self.times[:n][known].sum() + _ROWS_BEFORE)
         self.joint = fitted(table, self.costs[:n], self.times[:n], self.inverse, self.joint, _STEPS)
 
     def _prepare(self) -> None:
