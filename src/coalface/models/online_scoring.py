@@ -43,7 +43,7 @@ class OnlineScorer:
         problem["n_features"], problem["longest"], problem["n_rows"] = n_features, rows.longest, len(rows)
         buffers = {name: device.put(array) for name, array in rows.csr._asdict().items()}
         if shape.row_capacity == 1:
-            buffers |= {name: device.empty(n_blocks * (rows.longest + 1)) for name in ("row_slots", "row_values")}
+            buffers |= {name: device.empty(2 * n_blocks * (rows.longest + 1)) for name in ("row_slots", "row_values")}
         for name in POINTERS:
             problem[name] = device.address({**copied, **buffers}.get(name))
         for name in FIELDS:

@@ -4,9 +4,12 @@ DEVICE int level_of(float cost) { return (int)(cost * (float)(LEVELS - 1) + 0.5f
 
 DEVICE int count_class(float count) { return count < 2.0f ? 0 : count < 4.0f ? 1 : count < 16.0f ? 2 : 3; }
 
-DEVICE double trust_in(int level, float count) {
-  const double* tests = b.trust + (level * COUNT_CLASSES + count_class(count)) * 2;
-  return 1.0 - (tests[0] + PRIOR_ERROR) / (tests[1] + PRIOR_ERROR);
+DEVICE double trust_in(int level, float count) { return b.trust[level * COUNT_CLASSES + count_class(count)]; }
+
+// Compute the trust in averages of every level and class from their tests; the threads share the classes.
+DEVICE void set_trust() {
+  for (int i = thread_index(); i < LEVELS * COUNT_CLASSES; i += N_THREADS)
+    b.trust[i] = 1.0 - (b.trust_tests[2 * i] + PRIOR_ERROR) / (b.trust_tests[2 * i + 1] + PRIOR_ERROR);
 }
 
 DEVICE float* pairs_of(int source, int level) {
@@ -29,7 +32,7 @@ template <class Flag> DEVICE int list_labels(int* list, Flag flag) {
 
 // Set the steps of the settled labels with a trusted average, and count these labels; the threads share the labels.
 DEVICE void implied_steps() {
-  const double rate = rate_for();
+  const double rate = b.rate;
   for (int k = thread_index(); k < N_LABELS; k += N_THREADS) {
     if (!isnan(b.costs[k]) || b.reasons[k] != SETTLED) continue;
     double trust = LEAST_TRUST;
@@ -54,13 +57,14 @@ DEVICE void implied_steps() {
     b.keep[k] = (float)known;
     b.norm_sum[k] += known * (double)b.norm[k];
     b.updates[k] += known;
-    count_one(&b.n_implied);
+    b.any_learned = true;
   }
 }
 
 // Test the averages of one source on the answers, then add the answers to them. Adds up the errors in `tests`.
 DEVICE void update_averages_of(int source, float* pairs, double* tests) {
   double errors[COUNT_CLASSES] = {}, own_errors[COUNT_CLASSES] = {};
+  bool has_class[COUNT_CLASSES] = {};
   for (int j = lane_index(); j < b.n_answered; j += WARP) {
     const int label = b.order[j];
     if (label == source) continue;
@@ -72,12 +76,14 @@ DEVICE void update_averages_of(int source, float* pairs, double* tests) {
       UNROLL for (int c = 0; c < COUNT_CLASSES; c++) {  // a loop, so that the sums stay in registers
         errors[c] += c == of_class ? error * error : 0.0;
         own_errors[c] += c == of_class ? own_error * own_error : 0.0;
+        has_class[c] |= c == of_class;
       }
     }
     pair[COUNT] = count + 1.0f;
     pair[AVERAGE] = average + (cost - average) / (count + 1.0f);
   }
   UNROLL for (int c = 0; c < COUNT_CLASSES; c++) {
+    if (!lanes_with(has_class[c])) continue;
     const double error = warp_sum(errors[c]), own_error = warp_sum(own_errors[c]);
     if (lane_index() == 0) {
       tests[2 * c] += error;
@@ -100,11 +106,18 @@ DEVICE void update_averages() {
   }
   block_sync();
   for (int i = thread_index(); i < SIZE; i += N_THREADS)
-    for (int warp = 0; warp < N_WARPS; warp++) b.trust[i] += b.tests[warp * SIZE + i];
+    for (int warp = 0; warp < N_WARPS; warp++) b.trust_tests[i] += b.tests[warp * SIZE + i];
+  block_sync();
+  set_trust();
 }
 
 // Set the steps of implied costs, then learn from the answers what they imply.
 STAGE void learn_settled() {
+  if (is_deciding()) {
+    const int n_answered = list_labels(b.order, [](int k) { return !isnan(b.costs[k]); });
+    if (lane_index() == 0) b.n_answered = n_answered;
+  }
+  block_sync();
   implied_steps();
   update_averages();
   block_sync();

@@ -26,7 +26,7 @@ TRAINED = np.dtype([(name, np.int64) for name in (*TRAINED_ARRAYS, "first_round"
 
 _WARP, _MOST_THREADS = 32, 128  # of a block
 _MOST_GROUPS = 16  # that share the non-zeros of a row
-_ROW_BYTES = 40_000  # of slots and values in shared memory; those of a longer row are kept in global memory
+_ROW_BYTES = 20_000  # of slots and values in shared memory; those of a longer row are kept in global memory
 
 
 class BlockShape(NamedTuple):
@@ -58,10 +58,11 @@ class BlockShape(NamedTuple):
     def shared_bytes(self) -> int:
         """The size of ``Block``, rounded up."""
         lanes, groups, warps = lanes_for(self.n_labels), self.n_threads // self.group_size, -(-self.n_threads // _WARP)
-        by_label = lanes * (3 * 8 + 10 * 4 + 4 * 4 + 5)
-        between = 12 * groups * lanes + lanes + (1 + warps) * LEVELS * COUNT_CLASSES * 2 * 8
-        run = 6 * 8 + 4 * 8 + 10 * 4 + 3 * 8 + PROBLEM.itemsize + SETTINGS.itemsize
-        return by_label + between + run + 8 * self.row_capacity + 128  # the last for alignment
+        by_label = lanes * (3 * 8 + 10 * 4 + 4 * 4 + 4)
+        between = 12 * groups * lanes + lanes + (3 + 2 * warps) * LEVELS * COUNT_CLASSES * 8 + 8
+        run = 7 * 8 + 4 * 8 + 7 * 4 + 3 * 8 + PROBLEM.itemsize + SETTINGS.itemsize
+        row = 8 + 2 * 4 + 4 * lanes + 8 * self.row_capacity
+        return by_label + between + run + 2 * row + 128  # the last for alignment
 
 
 def bytes_per_run(n_labels: int, n_features: int, longest_row: int, implies: bool) -> int:
@@ -72,4 +73,4 @@ def bytes_per_run(n_labels: int, n_features: int, longest_row: int, implies: boo
     """
     lanes, slots = lanes_for(n_labels), n_features + 2
     implied = 8 * lanes * LEVELS * lanes if implies else 0
-    return 4 * slots * (3 * lanes + 1) + implied + 8 * (longest_row + 1)
+    return 4 * slots * (3 * lanes + 1) + implied + 16 * (longest_row + 1)

@@ -49,11 +49,10 @@ STAGE void compute_ranges() {
         const float p = clipped(b.predicted[k]);
         b.gradient[k] = 4.0f * p * p;
       }
-      block_sync();
+      block_sync();  // the sums before are read
       sum_over_row<MEASURES>();
     }
     shadow_sensitivity();
   }
-  block_sync();  // the next loop shares the labels differently from threads beyond the lanes
   bound_costs(thread_index(), N_THREADS);
 }

@@ -13,42 +13,55 @@ DEVICE float over_root(float size, float square) { return size * rsqrtf(square);
 
 DEVICE float clipped(float value) { return fminf(fmaxf(value, 0.0f), 1.0f); }
 
-DEVICE double rate_for() {
+DEVICE double rate_for(const Row& row) {
   if (b.settings.learning_rate != AUTO_RATE) return b.settings.learning_rate;
-  const double mean = (b.row_sizes[0] + (double)b.n) / (b.row_sizes[1] + 1.0);
+  const double mean = (b.row_sizes[0] + (double)row.n) / (b.row_sizes[1] + 1.0);
   return REACH_OF_FIRST_STEP / sqrt(max(mean, 1.0));
 }
 
 DEVICE float in_unit(float size, float unit) { return fminf(fmaxf(size / unit, SMALLEST_VALUE), LARGEST_VALUE); }
 
 // The slot of the j-th non-zero of a row, seen or not; the intercept has the last one.
-DEVICE int own_slot(i64 row, int j) {
-  const i64 place = b.problem.indptr[row] + j;
-  return place < b.problem.indptr[row + 1] ? b.problem.columns[place] + 1 : (int)b.problem.n_features + 1;
+DEVICE int own_slot(i64 index, int j) {
+  const i64 place = b.problem.indptr[index] + j;
+  return place < b.problem.indptr[index + 1] ? b.problem.columns[place] + 1 : (int)b.problem.n_features + 1;
 }
 
-// Copy the non-zeros of a row, each in its feature's unit; the intercept follows them.
-STAGE void gather(i64 row) {
-  const i64 start = b.problem.indptr[row];
-  const int n_features = (int)(b.problem.indptr[row + 1] - start);
-  const int n = n_features + (int)b.settings.intercept;
-  if (thread_index() == 0) b.n = n;
-  for (int j = thread_index(); j < n; j += N_THREADS) {
-    const int slot = own_slot(row, j);
+// Copy the non-zeros of a row, each in its feature's unit; the intercept follows them. Threads from `first` share the work.
+DEVICE void fetch(Row& row, i64 index, int first, int n_threads) {
+  const i64 start = b.problem.indptr[index];
+  const int n_features = (int)(b.problem.indptr[index + 1] - start), n = n_features + (int)b.settings.intercept;
+  const int thread = thread_index() - first;
+  if (thread == 0) {
+    row.index = index;
+    row.n = n;
+  }
+  for (int j = thread; j < n; j += n_threads) {
+    const int slot = own_slot(index, j);
     const float value = j < n_features ? b.problem.values[start + j] : 1.0f, unit = b.units[slot];
-    const float relative = unit > 0.0f ? in_unit(fabsf(value), unit) : 1.0f;
-    row_slots()[j] = unit > 0.0f ? slot : UNSEEN;
-    row_values()[j] = value > 0.0f ? relative : -relative;
+    const bool seen = unit > 0.0f;
+    const float relative = seen ? in_unit(fabsf(value), unit) : 1.0f;
+    if (seen) prefetch(b.cells + (size_t)slot * 3 * LANES, 3 * LANES * sizeof(float));
+    else row.has_unseen = true;
+    slots_of(row)[j] = seen ? slot : UNSEEN;
+    values_of(row)[j] = value > 0.0f ? relative : -relative;
   }
 }
 
+DEVICE void fetch_costs(Row& row, i64 index, int first, int n_threads) {
+  const float* costs = b.problem.costs + index * N_LABELS;
+  for (int k = thread_index() - first; k < N_LABELS; k += n_threads) row.costs[k] = costs[k];
+}
+
 // Give every feature of the row a slot with empty cells.
-STAGE void claim_slots(i64 row) {
+STAGE void claim_slots() {
   const Four none = {0.0f, 0.0f, 0.0f, 0.0f};
   const Four unseen = {UNSEEN_INVERSE_SCALE, UNSEEN_INVERSE_SCALE, UNSEEN_INVERSE_SCALE, UNSEEN_INVERSE_SCALE};
-  for (int j = group_index(); j < b.n; j += N_GROUPS) {
-    if (row_slots()[j] != UNSEEN) continue;
-    Four* cell = (Four*)(b.cells + (size_t)own_slot(row, j) * 3 * LANES);
+  Row& row = current_row();
+  int* slots = slots_of(row);
+  for (int j = group_index(); j < row.n; j += N_GROUPS) {
+    if (slots[j] != UNSEEN) continue;
+    Four* cell = (Four*)(b.cells + (size_t)own_slot(row.index, j) * 3 * LANES);
     for (int chunk = group_lane(); chunk < N_CHUNKS; chunk += GROUP_SIZE) {
       cell[WEIGHT * N_CHUNKS + chunk] = none;
       cell[SQUARES * N_CHUNKS + chunk] = none;
@@ -56,15 +69,16 @@ STAGE void claim_slots(i64 row) {
     }
   }
   block_sync();
-  for (int j = thread_index(); j < b.n; j += N_THREADS) {
-    if (row_slots()[j] != UNSEEN) continue;
-    const int slot = own_slot(row, j);
-    const i64 place = b.problem.indptr[row] + j;
-    b.units[slot] = place < b.problem.indptr[row + 1] ? fabsf(b.problem.values[place]) : 1.0f;
-    row_slots()[j] = slot;
+  for (int j = thread_index(); j < row.n; j += N_THREADS) {
+    if (slots[j] != UNSEEN) continue;
+    const int slot = own_slot(row.index, j);
+    const i64 place = b.problem.indptr[row.index] + j;
+    b.units[slot] = place < b.problem.indptr[row.index + 1] ? fabsf(b.problem.values[place]) : 1.0f;
+    slots[j] = slot;
     count_one(&b.slots_used);
   }
   block_sync();
+  if (next_row().has_unseen) fetch(next_row(), next_row().index, 0, N_THREADS);  // it may share features with this one
 }
 
 enum Sums { PREDICTIONS, PREDICTIONS_AND_MEASURES, MEASURES, SEEN_ONLY_MEASURES };
@@ -109,11 +123,11 @@ template <int SUMS> DEVICE void add_cells(Summed* sums, float value, const Cells
 }
 
 // Sum over the non-zeros of the row, for all labels: predictions, norms and reaches, into the arrays of the block.
-// MEASURES uses the gradient factors in the block; otherwise the factor is 1.
+// MEASURES uses the gradient factors in the block; otherwise the factor is 1. Every thread may go on with its labels.
 template <int SUMS> STAGE void sum_over_row() {
-  const int n = b.n;
-  const int* slots = row_slots();
-  const float *values = row_values(), *cells = b.cells;
+  Row& row = current_row();
+  const int n = row.n, *slots = slots_of(row);
+  const float *values = values_of(row), *cells = b.cells;
   float* partial = b.partial + group_index() * 3 * LANES;
   for (int chunk = group_lane(); chunk < N_CHUNKS; chunk += GROUP_SIZE) {
     Four gradient = {1.0f, 1.0f, 1.0f, 1.0f};
@@ -142,7 +156,6 @@ template <int SUMS> STAGE void sum_over_row() {
     if (SUMS == SEEN_ONLY_MEASURES) b.sensitivity[k] = sum.reach;
     else if (SUMS != PREDICTIONS) b.reach[k] = sum.reach;
   }
-  block_sync();
 }
 
 // Predict the costs of the row and, for adax, the norm and reach that learning needs.
@@ -152,8 +165,9 @@ DEVICE void predict_row() {
 }
 
 DEVICE void seen_only_sensitivity() {
+  block_sync();  // the sums before are read
   sum_over_row<SEEN_ONLY_MEASURES>();
-  const float rate = (float)rate_for();
+  const float rate = (float)b.rate;
   EACH_LABEL_OF_BLOCK(k) {
     const float average_norm = (float)sqrt(b.updates[k] / b.norm_sum[k]);
     b.sensitivity[k] = rate * (b.sensitivity[k] * average_norm);
@@ -161,7 +175,7 @@ DEVICE void seen_only_sensitivity() {
 }
 
 DEVICE void shadow_sensitivity() {
-  const float rate = (float)rate_for();
+  const float rate = (float)b.rate;
   EACH_LABEL_OF_BLOCK(k) {
     const float average_norm = (float)sqrt((b.updates[k] + 1.0) / (b.norm_sum[k] + (double)b.norm[k]));
     b.sensitivity[k] = rate * (b.reach[k] * average_norm);
@@ -186,32 +200,45 @@ DEVICE bool update(float value, float step, float gradient, float keep, float& w
   return true;
 }
 
-// Update the labels with a gradient factor; `gradient` is the factor of the step, `keep` the one that is kept.
-STAGE void apply_steps() {
-  const int n_active = b.n_active, n_items = b.n * n_active;
-  const int* slots = row_slots();
-  const float* values = row_values();
-  for (int first = thread_index(); first < n_items; first += LEARN_AHEAD * N_THREADS) {
-    Cells cell[LEARN_AHEAD];
-    UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
-      const int item = first + i * N_THREADS, j = item / n_active;
-      if (item < n_items) cell[i] = cells_of(b.cells, slots[j], b.chunks[item - j * n_active]);
-    }
-    UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
-      const int item = first + i * N_THREADS, j = item / n_active;
-      if (item >= n_items) continue;
-      const int chunk = b.chunks[item - j * n_active];
-      const Four step = ((const Four*)b.step)[chunk], gradient = ((const Four*)b.gradient)[chunk];
-      const Four keep = ((const Four*)b.keep)[chunk];
-      Four &weight = cell[i].weight, &squares = cell[i].squares, &scale = cell[i].scale;
-      bool grown = update(values[j], step.x, gradient.x, keep.x, weight.x, squares.x, scale.x);
-      grown |= update(values[j], step.y, gradient.y, keep.y, weight.y, squares.y, scale.y);
-      grown |= update(values[j], step.z, gradient.z, keep.z, weight.z, squares.z, scale.z);
-      grown |= update(values[j], step.w, gradient.w, keep.w, weight.w, squares.w, scale.w);
-      Four* place = (Four*)(b.cells + (size_t)slots[j] * 3 * LANES) + chunk;
-      place[WEIGHT * N_CHUNKS] = weight;
-      place[SQUARES * N_CHUNKS] = squares;
-      if (grown) place[INVERSE_SCALE * N_CHUNKS] = scale;  // rarely, so most of the scales are not written
+// Update the cells of four labels and write those that change.
+DEVICE void update_cells(Cells& cell, float value, const Four& step, const Four& gradient, const Four& keep, float* cells,
+                         int chunk) {
+  Four &weight = cell.weight, &squares = cell.squares, &scale = cell.scale;
+  bool grown = update(value, step.x, gradient.x, keep.x, weight.x, squares.x, scale.x);
+  grown |= update(value, step.y, gradient.y, keep.y, weight.y, squares.y, scale.y);
+  grown |= update(value, step.z, gradient.z, keep.z, weight.z, squares.z, scale.z);
+  grown |= update(value, step.w, gradient.w, keep.w, weight.w, squares.w, scale.w);
+  Four* place = (Four*)cells + chunk;
+  place[WEIGHT * N_CHUNKS] = weight;
+  place[SQUARES * N_CHUNKS] = squares;
+  if (grown) place[INVERSE_SCALE * N_CHUNKS] = scale;  // rarely, so most of the scales are not written
+}
+
+// Update the labels with a gradient factor; `gradient` is the factor of the step, `keep` the one that is kept. Up to a warp
+// of neighbouring threads share the learned chunks of a feature.
+STAGE void apply_steps(int n_chunks) {
+  Row& row = current_row();
+  const int n = row.n, *slots = slots_of(row);
+  const float* values = values_of(row);
+  for (int base = 0; base < n_chunks; base += WARP) {
+    const int n_here = min(n_chunks - base, WARP);
+    int bits = 0;
+    while ((1 << bits) < n_here) bits++;
+    const int place = thread_index() & ((1 << bits) - 1), n_together = N_THREADS >> bits;
+    if (place >= n_here) continue;
+    const int chunk = b.chunks[base + place];
+    const Four step = ((const Four*)b.step)[chunk], gradient = ((const Four*)b.gradient)[chunk];
+    const Four keep = ((const Four*)b.keep)[chunk];
+    for (int first = thread_index() >> bits; first < n; first += LEARN_AHEAD * n_together) {
+      Cells cell[LEARN_AHEAD];
+      UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
+        const int j = first + i * n_together;
+        if (j < n) cell[i] = cells_of(b.cells, slots[j], chunk);
+      }
+      UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
+        const int j = first + i * n_together;
+        if (j < n) update_cells(cell[i], values[j], step, gradient, keep, b.cells + (size_t)slots[j] * 3 * LANES, chunk);
+      }
     }
   }
 }

@@ -29,10 +29,12 @@ KERNEL BOUNDS score_rows(const Problem* problem, const Settings* settings, const
   if (thread_index() == 0) b.settings = *settings;
   block_sync();
   load_trained(*trained);
+  b.current = 0;
   for (i64 row = block_index(); row < b.problem.n_rows; row += n_blocks) {
-    gather(row);
+    fetch(current_row(), row, 0, N_THREADS);
     if (thread_index() == 0) {
       b.round = trained->first_round + trained->round_step * row;
+      b.rate = rate_for(current_row());
       set_slack();
     }
     block_sync();

@@ -1,6 +1,15 @@
 // Whole runs: ask, answer and learn row after row, and measure the test cost at the checkpoints. A block plays one run
 // at a time, in the order of kernels/online.py; a warp of it decides, and all its threads sum, learn and predict.
 
+// The round that comes next: its slack and learning rate. One thread computes them.
+DEVICE void prepare_round(const Row& row) {
+  b.rate = rate_for(row);
+  b.slack_factor = pace() * (b.settings.miss_rate <= 1.0 ? exp(b.log_factor) : 1.0);
+  set_slack();
+}
+
+DEVICE i64 row_at(i64 position) { return b.problem.orders[b.settings.order * b.problem.n_rows + position]; }
+
 STAGE void reset_run() {
   const int slots = (int)b.problem.n_features + 2;
   for (int slot = thread_index(); slot < slots; slot += N_THREADS) b.units[slot] = 0.0f;
@@ -14,47 +23,26 @@ STAGE void reset_run() {
     const size_t size = (size_t)LANES * LEVELS * LANES * 2;
     for (size_t i = thread_index(); i < size; i += N_THREADS) b.implied[i] = 0.0f;
   }
-  for (int i = thread_index(); i < LEVELS * COUNT_CLASSES * 2; i += N_THREADS) b.trust[i] = 0.0;
+  for (int i = thread_index(); i < LEVELS * COUNT_CLASSES * 2; i += N_THREADS) b.trust_tests[i] = 0.0;
   if (thread_index() == 0) {
     b.row_sizes[0] = b.row_sizes[1] = b.log_factor = 0.0;
     b.round = b.slots_used = 1;
     b.examples_queried = b.costs_queried = 0;
-    b.target = 0;
+    b.target = b.is_stopping = 0;
   }
+  block_sync();
+  set_trust();
+  fetch(b.rows[0], row_at(0), 0, N_THREADS);
+  fetch_costs(b.rows[0], row_at(0), 0, N_THREADS);
+  block_sync();
+  if (thread_index() == 0) prepare_round(b.rows[0]);
   block_sync();
 }
 
-// Mark the labels whose costs are learned, and count the one with the least cost.
-DEVICE void learn_known() {
-  Found own = {INFINITY, NOBODY};
-  int n_learned = 0;
-  EACH_LABEL(k) {
-    const float cost = b.costs[k];
-    if (isnan(cost)) continue;
-    const double residual = (double)(clipped(b.predicted[k]) - cost);
-    b.squared_residuals[k] += residual * residual;
-    b.answered[k]++;
-    if (residual != 0.0) {
-      const float difference = clipped(b.predicted[k]) - cost;
-      b.gradient[k] = b.keep[k] = b.settings.accumulator == ADAX ? 1.0f : 4.0f * difference * difference;
-      b.learned[k] = true;
-      n_learned++;
-    }
-    const Found label = {cost, k};
-    if (precedes(label, own)) own = label;
-  }
-  n_learned = warp_sum(n_learned);
-  const int cheapest = least_of(own, WARP).label;
-  if (lane_index() == 0) {
-    b.n_learned = n_learned;
-    b.any_answered = cheapest != NOBODY;
-    if (cheapest != NOBODY) b.was_best[cheapest]++;
-  }
-}
-
-// Move the slack's factor if the round has a full audit: see kernels/calibration.py.
-DEVICE void update_calibration(int answer) {
+// Move the slack's factor if the round has a full audit: see kernels/calibration.py. One warp does.
+DEVICE void update_calibration() {
   if (b.settings.miss_rate > 1.0 || b.settings.audit_rate <= 0.0 || !is_fully_audited()) return;
+  const int answer = best_answer();
   float own_audited = INFINITY, own_others = (float)b.settings.abstain_cost;
   EACH_LABEL(k) if (b.mask[k] && !isnan(b.costs[k])) {
     if (b.audited[k] && k != answer) own_audited = fminf(own_audited, b.costs[k]);
@@ -66,66 +54,94 @@ DEVICE void update_calibration(int answer) {
   b.log_factor = min(max(b.log_factor + CALIBRATION_STEP * (missed - b.settings.miss_rate), LEAST_LOG), LARGEST_LOG);
 }
 
-// One warp decides which costs to ask for, takes the answers and prepares what all threads learn.
-STAGE void decide_and_answer(i64 row, i64 position, bool warm_up) {
-  const float* costs = b.problem.costs + row * N_LABELS;
+constexpr u64 NO_COST = ~0ull;
+
+// One warp decides which costs to ask for.
+STAGE void choose_questions(bool warm_up) {
   const bool paced = b.settings.budget < INFINITY;
-  const int answer = b.settings.miss_rate <= 1.0 ? best_answer() : NOBODY;
   int n_asked = paced ? decide_within_budget(warm_up) : decide(warm_up);
-  if (n_asked > 0 && asks_in_turn(warm_up)) n_asked = answer_in_turn(costs);
-  EACH_LABEL(k) {
-    b.costs[k] = b.mask[k] ? costs[k] : NAN;
-    b.step[k] = b.gradient[k] = b.keep[k] = 0.0f;
-    b.learned[k] = false;
-    b.asked[k] += b.mask[k];
-    if (position < b.problem.n_traced)
-      b.problem.traced[(b.run * b.problem.n_traced + position) * N_LABELS + k] = b.mask[k];
-  }
-  warp_sync();
-  const int n_answered = list_labels(b.order, [](int k) { return !isnan(b.costs[k]); });
+  if (n_asked > 0 && asks_in_turn(warm_up)) n_asked = answer_in_turn(current_row().costs);
   if (lane_index() == 0) {
     b.n_asked = n_asked;
-    b.n_answered = n_answered;
-    b.n_learned = b.n_implied = b.any_answered = 0;
-  }
-  warp_sync();
-  if (n_asked > 0) learn_known();
-  update_calibration(answer);
-}
-
-// Compute the steps of the answered labels; the threads share the labels.
-STAGE void set_steps() {
-  const double rate = rate_for();
-  for (int k = thread_index(); k < N_LABELS; k += N_THREADS) {
-    if (!b.learned[k]) continue;
-    const float difference = b.costs[k] - clipped(b.predicted[k]);
-    b.norm_sum[k] += (double)b.norm[k];
-    b.updates[k] += 1.0;
-    const float average_norm = (float)sqrt(b.updates[k] / b.norm_sum[k]);
-    b.step[k] = step_for(difference, b.reach[k] * average_norm, rate) * average_norm;
+    b.any_learned = false;
+    b.cheapest = NO_COST;
   }
 }
 
-DEVICE void list_chunks() {
+// Compute the step of an answered label.
+DEVICE void set_step(int k) {
+  const float difference = b.costs[k] - clipped(b.predicted[k]);
+  b.norm_sum[k] += (double)b.norm[k];
+  b.updates[k] += 1.0;
+  const float average_norm = (float)sqrt(b.updates[k] / b.norm_sum[k]);
+  b.step[k] = step_for(difference, b.reach[k] * average_norm, b.rate) * average_norm;
+}
+
+// Take the answers, and prepare what is learned from them; the threads share the labels.
+STAGE void take_answers(i64 position) {
+  EACH_LABEL_OF_BLOCK(k) {
+    const bool asked = k < N_LABELS && b.mask[k];
+    const float cost = asked ? current_row().costs[k] : NAN;
+    b.costs[k] = cost;
+    b.step[k] = b.gradient[k] = b.keep[k] = 0.0f;
+    if (k < N_LABELS && position < b.problem.n_traced)
+      b.problem.traced[(b.run * b.problem.n_traced + position) * N_LABELS + k] = asked;
+    b.asked[k] += asked;
+    if (isnan(cost)) continue;
+    const float difference = clipped(b.predicted[k]) - cost;
+    b.squared_residuals[k] += (double)difference * (double)difference;
+    b.answered[k]++;
+    take_least(&b.cheapest, (u64)in_order(cost) << 32 | (u64)k);
+    if (difference == 0.0f) continue;
+    b.gradient[k] = b.keep[k] = b.settings.accumulator == ADAX ? 1.0f : 4.0f * difference * difference;
+    b.any_learned = true;
+    if (b.settings.accumulator == ADAX) set_step(k);
+  }
+}
+
+// List the groups of four labels with something to learn; every warp writes the same list. Returns their number.
+DEVICE int list_chunks() {
   int n = 0;
   for (int base = 0; base < N_CHUNKS; base += WARP) {
     const int chunk = base + lane_index();
     bool active = false;
-    for (int k = 4 * chunk; chunk < N_CHUNKS && k < min(4 * chunk + 4, N_LABELS); k++)
-      active = active || b.gradient[k] > 0.0f;
+    if (chunk < N_CHUNKS) {
+      const Four gradient = ((const Four*)b.gradient)[chunk];
+      active = gradient.x > 0.0f || gradient.y > 0.0f || gradient.z > 0.0f || gradient.w > 0.0f;
+    }
     const unsigned bits = lanes_with(active);
     if (active) b.chunks[n + count_bits(bits & ((1u << lane_index()) - 1u))] = chunk;
     n += count_bits(bits);
   }
-  if (lane_index() == 0) b.n_active = n;
+  warp_sync();
+  return n;
 }
 
-STAGE void learn_row(i64 row) {
-  if (b.settings.accumulator != ADAX && b.n_learned > 0) sum_over_row<MEASURES>();
-  set_steps();
-  if (is_deciding()) list_chunks();
-  claim_slots(row);
-  apply_steps();
+// Count the round, and prepare the next one. One thread does, while the others learn.
+STAGE void finish_round(i64 position) {
+  if (b.cheapest != NO_COST) {
+    b.was_best[(int)(b.cheapest & 0xffffffffu)]++;
+    b.row_sizes[0] += (double)current_row().n;
+    b.row_sizes[1] += 1.0;
+  }
+  b.round++;
+  b.examples_queried += b.n_asked > 0;
+  b.costs_queried += b.n_asked;
+  b.is_stopping = position % 256 == 0 && read_flag(b.problem.stop);
+  prepare_round(next_row());
+}
+
+// Compute all steps; those of adax are there already.
+DEVICE void set_steps() {
+  if (b.settings.accumulator == ADAX) return;
+  sum_over_row<MEASURES>();
+  EACH_LABEL_OF_BLOCK(k) if (b.gradient[k] > 0.0f) set_step(k);
+  block_sync();
+}
+
+STAGE void learn_row() {
+  if (current_row().has_unseen) claim_slots();
+  apply_steps(list_chunks());
 }
 
 #define INTERCEPT_SLOT ((int)b.problem.n_features + 1)
@@ -209,34 +225,30 @@ DEVICE void measure_if_due(bool at_end) {
 }
 
 STAGE void play_row(i64 position) {
-  const i64 row = b.problem.orders[b.settings.order * b.problem.n_rows + position];
-  gather(row);
+  b.current = (int)(position & 1);
+  if (thread_index() == 0) next_row().has_unseen = false;
+  const i64 index = current_row().index;
   for (int k = thread_index(); k < N_LABELS; k += N_THREADS)
-    b.candidates[k] = b.problem.candidates == nullptr || b.problem.candidates[row * N_LABELS + k];
-  if (thread_index() == 0) {
-    b.slack_factor = pace() * (b.settings.miss_rate <= 1.0 ? exp(b.log_factor) : 1.0);
-    set_slack();
-    b.is_stopping = position % 256 == 0 && read_flag(b.problem.stop);
-  }
-  block_sync();
+    b.candidates[k] = b.problem.candidates == nullptr || b.problem.candidates[index * N_LABELS + k];
   predict_row();
   const bool warm_up = in_warm_up();
   if (b.settings.budget < INFINITY || (b.settings.rule != PASSIVE && !warm_up)) compute_ranges();
   block_sync();
-  if (is_deciding()) decide_and_answer(row, position, warm_up);
-  block_sync();
-  if (b.n_answered > 0 && learns_implied()) learn_settled();
-  if (b.n_learned + b.n_implied > 0) learn_row(row);
-  block_sync();
-  if (thread_index() == 0) {
-    if (b.any_answered) {
-      b.row_sizes[0] += (double)b.n;
-      b.row_sizes[1] += 1.0;
-    }
-    b.round++;
-    b.examples_queried += b.n_asked > 0;
-    b.costs_queried += b.n_asked;
+  if (is_deciding()) choose_questions(warm_up);
+  if (thread_index() >= FIRST_FETCHING && position + 1 < b.problem.n_rows) {
+    const i64 next = row_at(position + 1);
+    fetch(next_row(), next, FIRST_FETCHING, N_FETCHING);
+    fetch_costs(next_row(), next, FIRST_FETCHING, N_FETCHING);
   }
+  block_sync();
+  if (b.n_asked > 0) take_answers(position);
+  block_sync();
+  if (b.cheapest != NO_COST && learns_implied()) learn_settled();
+  if (b.any_learned) set_steps();
+  if (is_deciding()) update_calibration();
+  warp_sync();
+  if (thread_index() == 0) finish_round(position);
+  if (b.any_learned) learn_row();
   block_sync();
 }
 

@@ -23,13 +23,22 @@ struct Problem {
   const unsigned char* candidates;  // null: every label is a candidate
   const i64* targets;               // numbers of costs at which the test cost is measured, increasing
   float *cells, *units, *implied;   // a part of each for every block
-  int* row_slots;                   // where rows do not fit into shared memory
+  int* row_slots;                   // of two rows for every block, where they do not fit into shared memory
   float* row_values;
   i64* counts;            // (runs, targets + 1, 3): costs and examples queried, rounds
   double* test_cost;      // (runs, targets + 1): the sum over the test rows
   int* n_measured;        // (runs,)
   unsigned char* traced;  // (runs, n_traced, labels): the questions at the first positions
   int *next_run, *stop, *n_finished;
+};
+
+// A row with its features' slots, its values in the unit of each feature, and its costs.
+struct Row {
+  i64 index;
+  int n, has_unseen;
+  float costs[LANES];
+  int slots[ROW_CAPACITY];
+  float values[ROW_CAPACITY];
 };
 
 // The memory of one block, which plays one run at a time. It is in shared memory.
@@ -39,18 +48,19 @@ struct Block {
   alignas(16) float step[LANES], gradient[LANES], keep[LANES];
   float predicted[LANES], norm[LANES], reach[LANES], lowest[LANES], highest[LANES], sensitivity[LANES], costs[LANES];
   int answered[LANES], asked[LANES], was_best[LANES], order[LANES];
-  unsigned char candidates[LANES], mask[LANES], reasons[LANES], audited[LANES], learned[LANES];
+  unsigned char candidates[LANES], mask[LANES], reasons[LANES], audited[LANES];
   // between threads
   alignas(16) float partial[N_GROUPS * 3 * LANES];
   int chunks[N_CHUNKS];  // the groups of four labels that are learned
-  double trust[LEVELS * COUNT_CLASSES * 2], tests[N_WARPS * LEVELS * COUNT_CLASSES * 2];
+  double trust[LEVELS * COUNT_CLASSES], trust_tests[LEVELS * COUNT_CLASSES * 2];
+  double tests[N_WARPS * LEVELS * COUNT_CLASSES * 2];
+  u64 cheapest;  // the least answer and its label
   // one number per run or row
-  double row_sizes[2], log_factor, slack, slack_factor, test_sum;
+  double row_sizes[2], log_factor, rate, slack, slack_factor, test_sum;
   i64 round, examples_queried, costs_queried, slots_used;
-  int run, n, n_asked, n_answered, n_learned, n_implied, n_active, target, any_answered, is_stopping;
-  // the row: slots, and values in the unit of each feature
-  int slots[ROW_CAPACITY];
-  float values[ROW_CAPACITY];
+  int run, n_asked, n_answered, any_learned, target, is_stopping;
+  Row rows[2];  // the one that is being played, and the next, which is fetched meanwhile
+  int current;
   // the model in global memory
   float *cells, *units, *implied;
   Problem problem;
@@ -65,13 +75,15 @@ extern __shared__ __align__(16) Block shared_blocks[];
 #define b shared_blocks[0]
 #endif
 
-// A row that is too long for shared memory is kept in global memory.
-DEVICE int* row_slots() {
-  return ROW_CAPACITY > 1 ? b.slots : b.problem.row_slots + (size_t)block_index() * (b.problem.longest + 1);
+DEVICE Row& current_row() { return b.rows[b.current]; }
+DEVICE Row& next_row() { return b.rows[1 - b.current]; }
+
+// The slots and values of a row that is too long for shared memory are kept in global memory.
+DEVICE size_t global_place(const Row& row) {
+  return (2 * (size_t)block_index() + (&row - b.rows)) * (b.problem.longest + 1);
 }
-DEVICE float* row_values() {
-  return ROW_CAPACITY > 1 ? b.values : b.problem.row_values + (size_t)block_index() * (b.problem.longest + 1);
-}
+DEVICE int* slots_of(Row& row) { return ROW_CAPACITY > 1 ? row.slots : b.problem.row_slots + global_place(row); }
+DEVICE float* values_of(Row& row) { return ROW_CAPACITY > 1 ? row.values : b.problem.row_values + global_place(row); }
 
 // `own` is the number of the model that the block works with.
 DEVICE void begin_block(const Problem* problem, size_t own) {
@@ -94,3 +106,6 @@ DEVICE int group_lane() { return thread_index() % GROUP_SIZE; }
 #define EACH_LABEL_OF_BLOCK(k) for (int k = thread_index(); k < LANES; k += N_THREADS)
 
 DEVICE bool is_deciding() { return thread_index() < WARP; }
+
+// The other warps fetch the next row meanwhile; a single warp does one after the other.
+constexpr int FIRST_FETCHING = N_WARPS > 1 ? WARP : 0, N_FETCHING = N_THREADS - FIRST_FETCHING;

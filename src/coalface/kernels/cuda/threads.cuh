@@ -27,8 +27,15 @@ DEVICE unsigned lanes_with(bool flag) { return flag; }
 DEVICE int count_bits(unsigned bits) { return bits & 1; }
 DEVICE int take_next(int* counter) { return (*counter)++; }
 DEVICE void count_one(i64* counter) { (*counter)++; }
+DEVICE void take_least(u64* least, u64 value) { *least = std::min(*least, value); }
+DEVICE void prefetch(const float*, unsigned) {}
 DEVICE void count_one(int* counter) { (*counter)++; }
 DEVICE int read_flag(const int* flag) { return *flag; }
+DEVICE unsigned bits_of(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
 using std::isnan;
 using std::max;
 using std::min;
@@ -56,8 +63,20 @@ DEVICE unsigned lanes_with(bool flag) { return __ballot_sync(0xffffffffu, flag);
 DEVICE int count_bits(unsigned bits) { return __popc(bits); }
 DEVICE int take_next(int* counter) { return atomicAdd(counter, 1); }
 DEVICE void count_one(i64* counter) { atomicAdd((u64*)counter, 1ull); }
+DEVICE void take_least(u64* least, u64 value) { atomicMin(least, value); }
+
+// Ask for memory that will be read soon. Its address and size are multiples of 16 bytes.
+DEVICE void prefetch(const float* start, unsigned n_bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(start)), "r"(n_bytes));
+#else
+  for (unsigned byte = 0; byte < n_bytes; byte += 128)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global((const char*)start + byte)));
+#endif
+}
 DEVICE void count_one(int* counter) { atomicAdd(counter, 1); }
 DEVICE int read_flag(const int* flag) { return *(volatile const int*)flag; }
+DEVICE unsigned bits_of(float value) { return __float_as_uint(value); }
 #endif
 
 DEVICE int lane_index() { return thread_index() % WARP; }
@@ -70,6 +89,12 @@ template <class T> DEVICE T warp_sum(T value) {
 DEVICE float warp_min(float value) {
   for (int distance = WARP / 2; distance > 0; distance /= 2) value = fminf(value, from_lane_xor(value, distance));
   return value;
+}
+
+// A number that orders as `value` does; -0 equals 0.
+DEVICE unsigned in_order(float value) {
+  const unsigned bits = bits_of(value + 0.0f);
+  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
 // A label and a number that belongs to it.
@@ -85,6 +110,14 @@ DEVICE bool precedes(Found a, Found b) {
 
 // The least value of a group of `width` lanes, the first label of equals.
 DEVICE Found least_of(Found own, int width) {
+#if __CUDA_ARCH__ >= 800
+  if (width == WARP) {
+    const unsigned place = own.label == NOBODY ? ~0u : in_order(own.value), least = __reduce_min_sync(~0u, place);
+    const int label = (int)__reduce_min_sync(~0u, place == least ? (unsigned)own.label : (unsigned)NOBODY);
+    const unsigned bits = least & 0x80000000u ? least & 0x7fffffffu : ~least;
+    return {__uint_as_float(bits), label};
+  }
+#endif
   for (int distance = width / 2; distance > 0; distance /= 2) {
     Found other = {from_lane_xor(own.value, distance), from_lane_xor(own.label, distance)};
     if (precedes(other, own)) own = other;

@@ -9,35 +9,52 @@ DEVICE bool waits(int reason) {
   return reason == UNCERTAIN || (reason == AUDIT && b.settings.miss_rate <= 1.0);
 }
 
-// The marked, waiting label with the lowest raw prediction, the first of equals.
-DEVICE int most_promising() {
+constexpr int LABELS_PER_LANE = (N_LABELS + WARP - 1) / WARP;
+
+// A lane's labels that wait for their turn, in registers.
+struct Waiting {
+  float predicted[LABELS_PER_LANE], lowest[LABELS_PER_LANE];
+  bool waits[LABELS_PER_LANE];
+};
+
+// The waiting label with the lowest raw prediction, the first of equals.
+DEVICE int most_promising(const Waiting& waiting) {
   Found own = {INFINITY, NOBODY};
-  EACH_LABEL(k) {
-    const Found label = {b.predicted[k], k};
-    if (b.mask[k] && waits(b.reasons[k]) && precedes(label, own)) own = label;
+  UNROLL for (int i = 0; i < LABELS_PER_LANE; i++) {
+    const Found label = {waiting.predicted[i], lane_index() + i * WARP};
+    if (waiting.waits[i] && precedes(label, own)) own = label;
   }
   return least_of(own, WARP).label;
 }
 
 // Answer the marked questions from known costs, one after another; returns how many were asked.
 DEVICE int answer_in_turn(const float* costs) {
+  Waiting waiting;
   int n_asked = 0;
   float own_least = INFINITY;
-  EACH_LABEL(k) if (b.mask[k] && !waits(b.reasons[k])) {  // an audit, or the rest of an example that is paid for
-    own_least = fminf(own_least, costs[k]);
-    n_asked++;
+  UNROLL for (int i = 0; i < LABELS_PER_LANE; i++) {
+    const int k = lane_index() + i * WARP;
+    const bool marked = k < N_LABELS && b.mask[k];
+    waiting.waits[i] = marked && waits(b.reasons[k]);
+    waiting.predicted[i] = marked ? b.predicted[k] : INFINITY;
+    waiting.lowest[i] = marked && b.reasons[k] == UNCERTAIN ? b.lowest[k] : -INFINITY;  // an audit cannot be settled
+    if (marked && !waiting.waits[i]) {  // an audit, or the rest of an example that is paid for
+      own_least = fminf(own_least, costs[k]);
+      n_asked++;
+    }
   }
   n_asked = warp_sum(n_asked);
   float least = warp_min(own_least);
-  for (int question = most_promising(); question != NOBODY; question = most_promising()) {
+  for (int question = most_promising(waiting); question != NOBODY; question = most_promising(waiting)) {
     least = fminf(least, costs[question]);  // a NaN changes nothing
     n_asked++;
-    EACH_LABEL(k) {
-      if (k == question) b.reasons[k] = ANSWERED;
-      if (b.mask[k] && b.reasons[k] == UNCERTAIN && b.lowest[k] >= least) {
-        b.mask[k] = false;
-        b.reasons[k] = SETTLED;
-      }
+    UNROLL for (int i = 0; i < LABELS_PER_LANE; i++) {
+      const int k = lane_index() + i * WARP;
+      const bool settled = waiting.lowest[i] >= least && k != question;
+      if (!waiting.waits[i] || (!settled && k != question)) continue;
+      waiting.waits[i] = false;
+      b.reasons[k] = settled ? SETTLED : ANSWERED;
+      if (settled) b.mask[k] = false;
     }
   }
   return n_asked;

@@ -100,8 +100,8 @@ class DeviceProblem:
             "cells": self.device.empty(n_blocks * slots * 3 * lanes),
             "units": self.device.empty(n_blocks * slots),
             "implied": self.device.empty(n_blocks * lanes * LEVELS * lanes * 2) if implies else None,
-            "row_slots": None if in_shared else self.device.empty(n_blocks * longest),
-            "row_values": None if in_shared else self.device.empty(n_blocks * longest),
+            "row_slots": None if in_shared else self.device.empty(2 * n_blocks * longest),
+            "row_values": None if in_shared else self.device.empty(2 * n_blocks * longest),
         }
 
     def _results(self, n_runs: int, n_measures: int, n_traced: int) -> dict[str, Any]:
