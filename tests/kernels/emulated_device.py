@@ -49,7 +49,7 @@ class EmulatedDevice:
         return 0 if array is None else array.ctypes.data
 
     def shape_for(self, n_labels, longest_row):
-        return BlockShape.of(n_labels, longest_row)._replace(n_threads=1, group_size=1)
+        return BlockShape.of(n_labels, longest_row)._replace(n_threads=1, group_size=1, n_kept=12)
 
     def n_blocks(self, shape):  # noqa: ARG002
         return 1

@@ -116,11 +116,11 @@ class _Sweep:
             with interrupts_put_off():
                 self.results.start(self.session)
         try:
-            for record in self._records():
+            for records in self._records():
                 with interrupts_put_off():  # a half-written record would be lost
-                    self.results.add([record])
-                    done += 1
-                    failed += "error" in record
+                    self.results.add(records)
+                    done += len(records)
+                    failed += sum("error" in record for record in records)
                     if progress is not None:
                         progress(before + done, len(self.cells), failed)
         except KeyboardInterrupt:
@@ -133,11 +133,13 @@ class _Sweep:
                 self.results.end(seconds, done - failed)
         return Outcome(len(self.cells), before, done - failed, failed, seconds, interrupted)
 
-    def _records(self) -> Iterator[Record]:
-        """The records of all missing cells, in the order in which they finish; cancels what is left at the end."""
+    def _records(self) -> Iterator[list[Record]]:
+        """The records of all missing cells, as they finish; cancels what is left at the end."""
         at_once = _TASKS_PER_WORKER * self.executor.n_workers
-        for ended in run_tasks(self._submit, self.todo, at_once):
-            yield _lost_record(ended.item, ended.error) if ended.result is None else ended.result
+        for together in run_tasks(self._submit, self.todo, at_once):
+            yield [
+                _lost_record(ended.item, ended.error) if ended.result is None else ended.result for ended in together
+            ]
 
     def _submit(self, cell: Cell) -> "Future[Record]":
         return self.executor.submit(self.shared[cell.data], cell)

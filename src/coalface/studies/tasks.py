@@ -24,12 +24,14 @@ class Ended(Generic[T, R]):
     error: BaseException | None = None
 
 
-def run_tasks(start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: int) -> Iterator[Ended[T, R]]:
-    """Start all items, at most ``at_once`` at a time, and return each as it ends; cancels what is left at the end.
+def run_tasks(start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: int) -> Iterator[list[Ended[T, R]]]:
+    """Start all items, at most ``at_once`` at a time, and return those that end; cancels what is left at the end.
+
+    Those that have ended when the caller is ready come together, in a list.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(1) as pool:
-    ...     [ended.result for ended in run_tasks(lambda n: pool.submit(abs, n), [-1, -2], at_once=1)]
+    ...     [ended[0].result for ended in run_tasks(lambda n: pool.submit(abs, n), [-1, -2], at_once=1)]
     [1, 2]
     """
     running: dict[Future[R], tuple[int, T]] = {}
@@ -42,7 +44,7 @@ def run_tasks(start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: in
 
 def _ending(
     start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: int, running: "dict[Future[R], tuple[int, T]]"
-) -> Iterator[Ended[T, R]]:
+) -> Iterator[list[Ended[T, R]]]:
     """Tasks as they end. One whose worker died runs again at the end, alone, so that it harms no other.
 
     Ctrl-C waits while the futures are in use: an interrupt between two steps of their locks would release a lock that
@@ -75,7 +77,8 @@ def _ending(
                 for future in done:
                     ended += take(future, running.pop(future))
         finally:
-            yield from ended  # before an interrupt ends the run
+            if ended:
+                yield ended  # before an interrupt ends the run
 
 
 def _error_of(future: "Future[R]") -> BaseException | None:

@@ -10,10 +10,6 @@ from coalface.kernels.cuda.layout import BlockShape
 from coalface.kernels.cuda.library import cuda_library
 from coalface.kernels.cuda.source import source
 
-_SHARED_PER_PROCESSOR = 228 * 1024  # bytes that the blocks of one multiprocessor share
-_RESERVED_PER_BLOCK = 1024
-_THREADS_PER_PROCESSOR = 512  # with 128 registers each; measured: more runs side by side are slower
-
 
 class Device(Protocol):
     """What playing runs needs of a device; tests have one that compiles the same source for the CPU."""
@@ -121,11 +117,7 @@ class CudaDevice:
 
     def n_blocks(self, shape: BlockShape) -> int:
         """How many blocks run at the same time."""
-        return self.n_processors * self._per_processor(shape)
-
-    def _per_processor(self, shape: BlockShape) -> int:
-        by_memory = _SHARED_PER_PROCESSOR // (shape.shared_bytes + _RESERVED_PER_BLOCK)
-        return max(min(_THREADS_PER_PROCESSOR // shape.n_threads, by_memory, 32), 1)
+        return self.n_processors * shape.blocks_per_processor
 
     def start(self, shape: BlockShape, n_blocks: int, problem: Any, settings: Any, n_runs: int) -> None:
         """Start blocks that play runs; ``is_done`` says whether they have ended."""
@@ -159,7 +151,7 @@ class CudaDevice:
     def _kernel(self, name: str, shape: BlockShape) -> Any:
         """A compiled function for blocks of this shape."""
         if shape not in self._modules:
-            constants = {**shape.constants, "BLOCKS_PER_PROCESSOR": self._per_processor(shape)}
+            constants = {**shape.constants, "BLOCKS_PER_PROCESSOR": shape.blocks_per_processor}
             exact = ("-fmad=false", "-DCOALFACE_EXACT") if self._exact else ()
             options = ("-std=c++17", *(f"-D{constant}={value}" for constant, value in constants.items()), *exact)
             self._modules[shape] = self._cupy.RawModule(code=source(), options=options)

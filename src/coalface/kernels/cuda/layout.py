@@ -24,7 +24,10 @@ PROBLEM = np.dtype([(name, np.int64) for name in (*SIZES, *POINTERS)])  # a poin
 TRAINED_ARRAYS = ("norm_sum", "updates", "squared_residuals", "row_sizes", "answered")
 TRAINED = np.dtype([(name, np.int64) for name in (*TRAINED_ARRAYS, "first_round", "round_step", "slots_used")])
 
-_WARP, _MOST_THREADS = 32, 128  # of a block
+_WARP, _MOST_THREADS = 32, 256  # of a block
+_THREADS_PER_PROCESSOR = 512  # with 128 registers each; measured: more runs side by side are slower
+_SHARED_PER_PROCESSOR = 228 * 1024  # bytes that the blocks of one multiprocessor share
+_RESERVED_PER_BLOCK = 1024
 _MOST_GROUPS = 16  # that share the non-zeros of a row
 _ROW_BYTES = 20_000  # of slots and values in shared memory; those of a longer row are kept in global memory
 
@@ -36,18 +39,32 @@ class BlockShape(NamedTuple):
     group_size: int  # threads that share the labels of one non-zero, four labels each
     n_threads: int
     row_capacity: int  # non-zeros of a row in shared memory; 1 if rows are too long for it
+    n_kept: int  # non-zeros of the row whose cells are copied into shared memory, for learning
 
     @classmethod
     def of(cls, n_labels: int, longest_row: int) -> "BlockShape":
         """The shape for this many labels and non-zeros of the longest row.
 
         >>> BlockShape.of(n_labels=102, longest_row=500)
-        BlockShape(n_labels=102, group_size=32, n_threads=128, row_capacity=512)
+        BlockShape(n_labels=102, group_size=32, n_threads=256, row_capacity=512, n_kept=98)
         """
         group_size = min(1 << (lanes_for(n_labels) // 4 - 1).bit_length(), _WARP)
         n_threads = max(min(_MOST_THREADS, _MOST_GROUPS * group_size), _WARP)
         capacity = -(-(longest_row + 1) // 64) * 64
-        return cls(n_labels, group_size, n_threads, capacity if 8 * capacity <= _ROW_BYTES else 1)
+        shape = cls(n_labels, group_size, n_threads, capacity if 8 * capacity <= _ROW_BYTES else 1, n_kept=0)
+        return shape.with_room(_THREADS_PER_PROCESSOR // n_threads)
+
+    def with_room(self, n_blocks: int) -> "BlockShape":
+        """The same shape with as many copies as fit if ``n_blocks`` share a multiprocessor."""
+        free = _SHARED_PER_PROCESSOR // n_blocks - _RESERVED_PER_BLOCK - self._replace(n_kept=0).shared_bytes
+        fitting = max(free, 0) // (8 * lanes_for(self.n_labels))
+        return self._replace(n_kept=min(fitting, self.row_capacity) if self.row_capacity > 1 else fitting)
+
+    @property
+    def blocks_per_processor(self) -> int:
+        """How many blocks one multiprocessor plays at the same time."""
+        by_memory = _SHARED_PER_PROCESSOR // (self.shared_bytes + _RESERVED_PER_BLOCK)
+        return max(min(_THREADS_PER_PROCESSOR // self.n_threads, by_memory, 32), 1)
 
     @property
     def constants(self) -> dict[str, int]:
@@ -60,9 +77,10 @@ class BlockShape(NamedTuple):
         lanes, groups, warps = lanes_for(self.n_labels), self.n_threads // self.group_size, -(-self.n_threads // _WARP)
         by_label = lanes * (3 * 8 + 10 * 4 + 4 * 4 + 4)
         between = 12 * groups * lanes + lanes + (3 + 2 * warps) * LEVELS * COUNT_CLASSES * 8 + 8
-        run = 7 * 8 + 4 * 8 + 7 * 4 + 3 * 8 + PROBLEM.itemsize + SETTINGS.itemsize
-        row = 8 + 2 * 4 + 4 * lanes + 8 * self.row_capacity
-        return by_label + between + run + 2 * row + 128  # the last for alignment
+        run = 8 * 8 + 4 * 8 + 7 * 4 + 6 * 8 + 3 * 8 + PROBLEM.itemsize + SETTINGS.itemsize
+        row = 2 * 8 + 3 * 4 + 4 * lanes + 8 * self.row_capacity
+        kept = max(8 * lanes * self.n_kept, 32)
+        return by_label + between + run + 2 * row + kept + 128  # the last for alignment
 
 
 def bytes_per_run(n_labels: int, n_features: int, longest_row: int, implies: bool) -> int:

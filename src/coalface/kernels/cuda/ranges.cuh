@@ -8,8 +8,8 @@ DEVICE float pull(float gap, float budget) {
   return share < 1.0f ? fminf(gap * t, gap) : gap;
 }
 
-DEVICE double summed_slack(i64 round_number) {
-  return b.settings.mellowness * log((double)max(N_LABELS, 2) * (double)max(round_number - 1, (i64)1));
+DEVICE double log_of_costs(i64 round_number) {
+  return log((double)max(N_LABELS, 2) * (double)max(round_number - 1, (i64)1));
 }
 
 DEVICE double printed_slack(i64 round_number) {
@@ -19,9 +19,8 @@ DEVICE double printed_slack(i64 round_number) {
 }
 
 // The slack of the round, which all labels share: one thread computes it.
-DEVICE void set_slack() {
-  const i64 round_number = b.round;
-  const double slack = b.settings.slack == PRINTED ? printed_slack(round_number) : summed_slack(round_number);
+DEVICE void set_slack(double log_of_costs) {
+  const double slack = b.settings.slack == PRINTED ? printed_slack(b.round) : b.settings.mellowness * log_of_costs;
   b.slack = slack * b.slack_factor;
 }
 

@@ -11,6 +11,8 @@ constexpr int AHEAD = 4, LEARN_AHEAD = 2;  // loads under way in a thread
 DEVICE float over_root(float size, float square) { return size * rsqrtf(square); }
 #endif
 
+constexpr float MAY_GROW = 0.9999f;  // of the size of a value in the label's scale; rounding is less than the rest
+
 DEVICE float clipped(float value) { return fminf(fmaxf(value, 0.0f), 1.0f); }
 
 DEVICE double rate_for(const Row& row) {
@@ -21,30 +23,36 @@ DEVICE double rate_for(const Row& row) {
 
 DEVICE float in_unit(float size, float unit) { return fminf(fmaxf(size / unit, SMALLEST_VALUE), LARGEST_VALUE); }
 
-// The slot of the j-th non-zero of a row, seen or not; the intercept has the last one.
-DEVICE int own_slot(i64 index, int j) {
-  const i64 place = b.problem.indptr[index] + j;
-  return place < b.problem.indptr[index + 1] ? b.problem.columns[place] + 1 : (int)b.problem.n_features + 1;
+DEVICE float* cells_at(int slot) { return b.cells + (size_t)slot * 3 * LANES; }
+
+// Set the slot and the value of the j-th non-zero of a row; returns whether its feature is seen.
+DEVICE bool set_nonzero(Row& row, int j, int slot, float value) {
+  const float unit = b.units[slot];
+  const bool seen = unit > 0.0f;
+  const float relative = seen ? in_unit(fabsf(value), unit) : 1.0f;
+  slots_of(row)[j] = seen ? slot : -slot;
+  values_of(row)[j] = value > 0.0f ? relative : -relative;
+  return seen;
 }
 
-// Copy the non-zeros of a row, each in its feature's unit; the intercept follows them. Threads from `first` share the work.
-DEVICE void fetch(Row& row, i64 index, int first, int n_threads) {
-  const i64 start = b.problem.indptr[index];
-  const int n_features = (int)(b.problem.indptr[index + 1] - start), n = n_features + (int)b.settings.intercept;
-  const int thread = thread_index() - first;
+DEVICE float given_value(const Row& row, int j) { return j < row.n_features ? b.problem.values[row.start + j] : 1.0f; }
+
+// Copy the non-zeros of a row, each in its feature's unit; the intercept follows them and has the last slot. The threads
+// from `first` share the work.
+DEVICE void fetch(Row& row, i64 index, i64 start, i64 stop, int first, int n_threads) {
+  const int n_features = (int)(stop - start), n = n_features + (int)b.settings.intercept, thread = thread_index() - first;
   if (thread == 0) {
     row.index = index;
+    row.start = start;
+    row.n_features = n_features;
     row.n = n;
   }
   for (int j = thread; j < n; j += n_threads) {
-    const int slot = own_slot(index, j);
-    const float value = j < n_features ? b.problem.values[start + j] : 1.0f, unit = b.units[slot];
-    const bool seen = unit > 0.0f;
-    const float relative = seen ? in_unit(fabsf(value), unit) : 1.0f;
-    if (seen) prefetch(b.cells + (size_t)slot * 3 * LANES, 3 * LANES * sizeof(float));
+    const bool is_feature = j < n_features;
+    const int slot = is_feature ? b.problem.columns[start + j] + 1 : (int)b.problem.n_features + 1;
+    const bool seen = set_nonzero(row, j, slot, is_feature ? b.problem.values[start + j] : 1.0f);
+    if (seen) prefetch(cells_at(slot), 3 * LANES * sizeof(float));
     else row.has_unseen = true;
-    slots_of(row)[j] = seen ? slot : UNSEEN;
-    values_of(row)[j] = value > 0.0f ? relative : -relative;
   }
 }
 
@@ -57,11 +65,11 @@ DEVICE void fetch_costs(Row& row, i64 index, int first, int n_threads) {
 STAGE void claim_slots() {
   const Four none = {0.0f, 0.0f, 0.0f, 0.0f};
   const Four unseen = {UNSEEN_INVERSE_SCALE, UNSEEN_INVERSE_SCALE, UNSEEN_INVERSE_SCALE, UNSEEN_INVERSE_SCALE};
-  Row& row = current_row();
+  Row &row = current_row(), &next = next_row();
   int* slots = slots_of(row);
   for (int j = group_index(); j < row.n; j += N_GROUPS) {
-    if (slots[j] != UNSEEN) continue;
-    Four* cell = (Four*)(b.cells + (size_t)own_slot(row.index, j) * 3 * LANES);
+    if (slots[j] > 0) continue;
+    Four* cell = (Four*)cells_at(-slots[j]);
     for (int chunk = group_lane(); chunk < N_CHUNKS; chunk += GROUP_SIZE) {
       cell[WEIGHT * N_CHUNKS + chunk] = none;
       cell[SQUARES * N_CHUNKS + chunk] = none;
@@ -70,15 +78,17 @@ STAGE void claim_slots() {
   }
   block_sync();
   for (int j = thread_index(); j < row.n; j += N_THREADS) {
-    if (slots[j] != UNSEEN) continue;
-    const int slot = own_slot(row.index, j);
-    const i64 place = b.problem.indptr[row.index] + j;
-    b.units[slot] = place < b.problem.indptr[row.index + 1] ? fabsf(b.problem.values[place]) : 1.0f;
-    slots[j] = slot;
+    if (slots[j] > 0) continue;
+    slots[j] = -slots[j];
+    b.units[slots[j]] = fabsf(given_value(row, j));
     count_one(&b.slots_used);
   }
   block_sync();
-  if (next_row().has_unseen) fetch(next_row(), next_row().index, 0, N_THREADS);  // it may share features with this one
+  if (!next.has_unseen) return;
+  for (int j = thread_index(); j < next.n; j += N_THREADS) {  // the next row may share features with this one
+    const int slot = slots_of(next)[j];
+    if (slot < 0) set_nonzero(next, j, -slot, given_value(next, j));
+  }
 }
 
 enum Sums { PREDICTIONS, PREDICTIONS_AND_MEASURES, MEASURES, SEEN_ONLY_MEASURES };
@@ -110,21 +120,43 @@ struct Cells {
   Four weight, squares, scale;
 };
 
+// The cells of a feature; minus a slot stands for an unseen one.
 DEVICE Cells cells_of(const float* cells, int slot, int chunk) {
-  const Four* cell = (const Four*)(cells + (size_t)slot * 3 * LANES) + chunk;
+  const Four* cell = (const Four*)(cells + (size_t)max(slot, UNSEEN) * 3 * LANES) + chunk;
   return {cell[WEIGHT * N_CHUNKS], cell[SQUARES * N_CHUNKS], cell[INVERSE_SCALE * N_CHUNKS]};
 }
 
-template <int SUMS> DEVICE void add_cells(Summed* sums, float value, const Cells& cell, const Four& gradient) {
+// Keep copies of what learning needs of a non-zero, if there is room. A minus before the first sum of squares says that
+// a scale may grow.
+DEVICE void keep_cells(int j, int chunk, float value, const Cells& cell) {
+  if (j >= N_KEPT) return;
+  const float size = fabsf(value), scale = fmaxf(fmaxf(cell.scale.x, cell.scale.y), fmaxf(cell.scale.z, cell.scale.w));
+  Four squares = cell.squares;
+  if (size * scale > MAY_GROW) squares.x = -squares.x;
+  b.kept_weight[j * N_CHUNKS + chunk] = cell.weight;
+  b.kept_squares[j * N_CHUNKS + chunk] = squares;
+}
+
+template <int SUMS, bool KEEPS>
+DEVICE void add_cells(Summed* sums, int j, float value, const Cells& cell, const Four& gradient, int chunk) {
   add_feature<SUMS>(sums[0], value, cell.weight.x, cell.squares.x, cell.scale.x, gradient.x);
   add_feature<SUMS>(sums[1], value, cell.weight.y, cell.squares.y, cell.scale.y, gradient.y);
   add_feature<SUMS>(sums[2], value, cell.weight.z, cell.squares.z, cell.scale.z, gradient.z);
   add_feature<SUMS>(sums[3], value, cell.weight.w, cell.squares.w, cell.scale.w, gradient.w);
+  if (KEEPS) keep_cells(j, chunk, value, cell);
+}
+
+DEVICE Cells kept_cells(int j, int slot, int chunk) {
+  const int place = j * N_CHUNKS + chunk;
+  Cells cell = {b.kept_weight[place], b.kept_squares[place], {0.0f, 0.0f, 0.0f, 0.0f}};  // a scale of 0 does not grow
+  if (bits_of(cell.squares.x) >> 31) cell.scale = ((const Four*)cells_at(slot))[INVERSE_SCALE * N_CHUNKS + chunk];
+  cell.squares.x = fabsf(cell.squares.x);
+  return cell;
 }
 
 // Sum over the non-zeros of the row, for all labels: predictions, norms and reaches, into the arrays of the block.
 // MEASURES uses the gradient factors in the block; otherwise the factor is 1. Every thread may go on with its labels.
-template <int SUMS> STAGE void sum_over_row() {
+template <int SUMS, bool KEEPS = false> STAGE void sum_over_row() {
   Row& row = current_row();
   const int n = row.n, *slots = slots_of(row);
   const float *values = values_of(row), *cells = b.cells;
@@ -137,9 +169,11 @@ template <int SUMS> STAGE void sum_over_row() {
     for (; j + (AHEAD - 1) * N_GROUPS < n; j += AHEAD * N_GROUPS) {  // several loads under way at once
       Cells cell[AHEAD];
       UNROLL for (int i = 0; i < AHEAD; i++) cell[i] = cells_of(cells, slots[j + i * N_GROUPS], chunk);
-      UNROLL for (int i = 0; i < AHEAD; i++) add_cells<SUMS>(sums, values[j + i * N_GROUPS], cell[i], gradient);
+      UNROLL for (int i = 0; i < AHEAD; i++)
+        add_cells<SUMS, KEEPS>(sums, j + i * N_GROUPS, values[j + i * N_GROUPS], cell[i], gradient, chunk);
     }
-    for (; j < n; j += N_GROUPS) add_cells<SUMS>(sums, values[j], cells_of(cells, slots[j], chunk), gradient);
+    for (; j < n; j += N_GROUPS)
+      add_cells<SUMS, KEEPS>(sums, j, values[j], cells_of(cells, slots[j], chunk), gradient, chunk);
     for (int i = 0; i < 4; i++) keep_sums<SUMS>(partial, 4 * chunk + i, sums[i]);
   }
   block_sync();
@@ -158,9 +192,10 @@ template <int SUMS> STAGE void sum_over_row() {
   }
 }
 
-// Predict the costs of the row and, for adax, the norm and reach that learning needs.
-DEVICE void predict_row() {
-  if (b.settings.accumulator == ADAX) sum_over_row<PREDICTIONS_AND_MEASURES>();
+// Predict the costs of the row and, for adax, the norm and reach that learning needs. A row that may be learned keeps
+// copies of its cells.
+template <bool KEEPS> DEVICE void predict_row() {
+  if (b.settings.accumulator == ADAX) sum_over_row<PREDICTIONS_AND_MEASURES, KEEPS>();
   else sum_over_row<PREDICTIONS>();
 }
 
@@ -201,7 +236,7 @@ DEVICE bool update(float value, float step, float gradient, float keep, float& w
 }
 
 // Update the cells of four labels and write those that change.
-DEVICE void update_cells(Cells& cell, float value, const Four& step, const Four& gradient, const Four& keep, float* cells,
+DEVICE void update_cells(Cells cell, float value, const Four& step, const Four& gradient, const Four& keep, float* cells,
                          int chunk) {
   Four &weight = cell.weight, &squares = cell.squares, &scale = cell.scale;
   bool grown = update(value, step.x, gradient.x, keep.x, weight.x, squares.x, scale.x);
@@ -218,7 +253,7 @@ DEVICE void update_cells(Cells& cell, float value, const Four& step, const Four&
 // of neighbouring threads share the learned chunks of a feature.
 STAGE void apply_steps(int n_chunks) {
   Row& row = current_row();
-  const int n = row.n, *slots = slots_of(row);
+  const int n = row.n, *slots = slots_of(row), n_kept = b.settings.accumulator == ADAX ? min(N_KEPT, n) : 0;
   const float* values = values_of(row);
   for (int base = 0; base < n_chunks; base += WARP) {
     const int n_here = min(n_chunks - base, WARP);
@@ -229,15 +264,16 @@ STAGE void apply_steps(int n_chunks) {
     const int chunk = b.chunks[base + place];
     const Four step = ((const Four*)b.step)[chunk], gradient = ((const Four*)b.gradient)[chunk];
     const Four keep = ((const Four*)b.keep)[chunk];
-    for (int first = thread_index() >> bits; first < n; first += LEARN_AHEAD * n_together) {
+    int j = thread_index() >> bits;
+    for (; j < n_kept; j += n_together)
+      update_cells(kept_cells(j, slots[j], chunk), values[j], step, gradient, keep, cells_at(slots[j]), chunk);
+    for (; j < n; j += LEARN_AHEAD * n_together) {
       Cells cell[LEARN_AHEAD];
+      UNROLL for (int i = 0; i < LEARN_AHEAD; i++)
+        cell[i] = cells_of(b.cells, slots[min(j + i * n_together, n - 1)], chunk);
       UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
-        const int j = first + i * n_together;
-        if (j < n) cell[i] = cells_of(b.cells, slots[j], chunk);
-      }
-      UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
-        const int j = first + i * n_together;
-        if (j < n) update_cells(cell[i], values[j], step, gradient, keep, b.cells + (size_t)slots[j] * 3 * LANES, chunk);
+        const int own = j + i * n_together;
+        if (own < n) update_cells(cell[i], values[own], step, gradient, keep, cells_at(slots[own]), chunk);
       }
     }
   }

@@ -31,14 +31,14 @@ KERNEL BOUNDS score_rows(const Problem* problem, const Settings* settings, const
   load_trained(*trained);
   b.current = 0;
   for (i64 row = block_index(); row < b.problem.n_rows; row += n_blocks) {
-    fetch(current_row(), row, 0, N_THREADS);
+    fetch(current_row(), row, b.problem.indptr[row], b.problem.indptr[row + 1], 0, N_THREADS);
     if (thread_index() == 0) {
       b.round = trained->first_round + trained->round_step * row;
       b.rate = rate_for(current_row());
-      set_slack();
+      set_slack(log_of_costs(b.round));
     }
     block_sync();
-    predict_row();
+    predict_row<false>();
     compute_ranges();
     block_sync();
     for (int k = thread_index(); k < N_LABELS; k += N_THREADS) {

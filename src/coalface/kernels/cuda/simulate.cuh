@@ -2,13 +2,30 @@
 // at a time, in the order of kernels/online.py; a warp of it decides, and all its threads sum, learn and predict.
 
 // The round that comes next: its slack and learning rate. One thread computes them.
-DEVICE void prepare_round(const Row& row) {
+DEVICE void prepare_round(const Row& row, double log_of_costs) {
   b.rate = rate_for(row);
   b.slack_factor = pace() * (b.settings.miss_rate <= 1.0 ? exp(b.log_factor) : 1.0);
-  set_slack();
+  set_slack(log_of_costs);
 }
 
-DEVICE i64 row_at(i64 position) { return b.problem.orders[b.settings.order * b.problem.n_rows + position]; }
+// Look up which row is played at a position, and where its non-zeros are.
+DEVICE void look_ahead(i64 position) {
+  if (position >= b.problem.n_rows) return;
+  const i64 index = b.problem.orders[b.settings.order * b.problem.n_rows + position];
+  i64* ahead = b.ahead[position & 1];
+  ahead[0] = index;
+  ahead[1] = b.problem.indptr[index];
+  ahead[2] = b.problem.indptr[index + 1];
+}
+
+// Fetch the row of a position, which was looked up before; the threads from `first` share the work.
+DEVICE void fetch_at(i64 position, int first, int n_threads) {
+  if (position >= b.problem.n_rows) return;
+  const i64* ahead = b.ahead[position & 1];
+  Row& row = b.rows[position & 1];
+  fetch(row, ahead[0], ahead[1], ahead[2], first, n_threads);
+  fetch_costs(row, ahead[0], first, n_threads);
+}
 
 STAGE void reset_run() {
   const int slots = (int)b.problem.n_features + 2;
@@ -30,12 +47,15 @@ STAGE void reset_run() {
     b.examples_queried = b.costs_queried = 0;
     b.target = b.is_stopping = 0;
   }
+  if (thread_index() == 0) {
+    look_ahead(0);
+    look_ahead(1);
+  }
   block_sync();
   set_trust();
-  fetch(b.rows[0], row_at(0), 0, N_THREADS);
-  fetch_costs(b.rows[0], row_at(0), 0, N_THREADS);
+  fetch_at(0, 0, N_THREADS);
   block_sync();
-  if (thread_index() == 0) prepare_round(b.rows[0]);
+  if (thread_index() == 0) prepare_round(b.rows[0], log_of_costs(b.round));
   block_sync();
 }
 
@@ -128,7 +148,7 @@ STAGE void finish_round(i64 position) {
   b.examples_queried += b.n_asked > 0;
   b.costs_queried += b.n_asked;
   b.is_stopping = position % 256 == 0 && read_flag(b.problem.stop);
-  prepare_round(next_row());
+  prepare_round(next_row(), b.next_log);
 }
 
 // Compute all steps; those of adax are there already.
@@ -230,15 +250,15 @@ STAGE void play_row(i64 position) {
   const i64 index = current_row().index;
   for (int k = thread_index(); k < N_LABELS; k += N_THREADS)
     b.candidates[k] = b.problem.candidates == nullptr || b.problem.candidates[index * N_LABELS + k];
-  predict_row();
+  predict_row<true>();
   const bool warm_up = in_warm_up();
   if (b.settings.budget < INFINITY || (b.settings.rule != PASSIVE && !warm_up)) compute_ranges();
   block_sync();
   if (is_deciding()) choose_questions(warm_up);
-  if (thread_index() >= FIRST_FETCHING && position + 1 < b.problem.n_rows) {
-    const i64 next = row_at(position + 1);
-    fetch(next_row(), next, FIRST_FETCHING, N_FETCHING);
-    fetch_costs(next_row(), next, FIRST_FETCHING, N_FETCHING);
+  if (thread_index() >= FIRST_FETCHING) fetch_at(position + 1, FIRST_FETCHING, N_FETCHING);
+  if (thread_index() == N_THREADS - 1) {
+    look_ahead(position + 2);
+    b.next_log = log_of_costs(b.round + 1);
   }
   block_sync();
   if (b.n_asked > 0) take_answers(position);

@@ -1,7 +1,8 @@
 // What a run reads, keeps and works with. The names are those of kernels/state.py, which the constants come from.
 //
-// The code is compiled for one number of labels and one shape of blocks: N_LABELS, LANES, N_THREADS, GROUP_SIZE and
-// ROW_CAPACITY are constants. So the arrays of a block are where the compiler knows, and its loops have known lengths.
+// The code is compiled for one number of labels and one shape of blocks: N_LABELS, LANES, N_THREADS, GROUP_SIZE,
+// ROW_CAPACITY and N_KEPT are constants. So the arrays of a block are where the compiler knows, and its loops have known
+// lengths.
 
 constexpr int N_CHUNKS = LANES / 4;  // a thread takes four labels at a time
 constexpr int N_GROUPS = N_THREADS / GROUP_SIZE, N_WARPS = N_THREADS / WARP;
@@ -32,10 +33,11 @@ struct Problem {
   int *next_run, *stop, *n_finished;
 };
 
-// A row with its features' slots, its values in the unit of each feature, and its costs.
+// A row with its features' slots, its values in the unit of each feature, and its costs. Minus a slot stands for a feature
+// that no answer has taught yet.
 struct Row {
-  i64 index;
-  int n, has_unseen;
+  i64 index, start;  // its number, and where its non-zeros begin
+  int n_features, n, has_unseen;
   float costs[LANES];
   int slots[ROW_CAPACITY];
   float values[ROW_CAPACITY];
@@ -56,11 +58,14 @@ struct Block {
   double tests[N_WARPS * LEVELS * COUNT_CLASSES * 2];
   u64 cheapest;  // the least answer and its label
   // one number per run or row
-  double row_sizes[2], log_factor, rate, slack, slack_factor, test_sum;
+  double row_sizes[2], log_factor, rate, slack, slack_factor, next_log, test_sum;
   i64 round, examples_queried, costs_queried, slots_used;
   int run, n_asked, n_answered, any_learned, target, is_stopping;
   Row rows[2];  // the one that is being played, and the next, which is fetched meanwhile
   int current;
+  i64 ahead[2][3];  // of the rows after the next: number, start and end of the non-zeros
+  // what learning needs of the first non-zeros' cells: copies, because the cells have left the caches until then
+  alignas(16) Four kept_weight[N_KEPT > 0 ? N_KEPT * N_CHUNKS : 1], kept_squares[N_KEPT > 0 ? N_KEPT * N_CHUNKS : 1];
   // the model in global memory
   float *cells, *units, *implied;
   Problem problem;

@@ -134,9 +134,9 @@ class CudaExecutor:
     def _play(self, key: Any, batch: list[Waiting]) -> None:
         batch = sorted(batch, key=lambda waiting: waiting.task.settings.rule, reverse=True)  # passive runs are longest
         played = self._problem_for(key).play([waiting.task for waiting in batch], stop=self._stopping.is_set)
-        for number, waiting in enumerate(batch):
-            if self._stopping.is_set() or not played.complete:
-                return
-            curve = played.curve(number)
+        if self._stopping.is_set() or not played.complete:
+            return
+        curves = [played.curve(number) for number in range(len(batch))]
+        for waiting, curve in zip(batch, curves, strict=True):  # together: one write to disk takes them all
             record = {**new_record(waiting.cell), "curve": curve.to_values(), "seconds": curve.seconds}
             waiting.future.set_result(record)

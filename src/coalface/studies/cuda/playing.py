@@ -34,9 +34,10 @@ class DeviceProblem:
         self.n_labels, self.n_rows, self.n_test = len(train.classes), len(train), len(test)
         rows, test_rows = check_rows(train.X).without_zeros(), check_rows(test.X).without_zeros()
         self.n_features, self.longest = max(rows.width, test_rows.width), rows.longest
+        places = _places_by_frequency(rows, self.n_features)
         self._data = {
-            **_on_device(device, rows, self._costs(train), ""),
-            **_on_device(device, test_rows, self._costs(test), "test_"),
+            **_on_device(device, rows, places, self._costs(train), ""),
+            **_on_device(device, test_rows, places, self._costs(test), "test_"),
             "candidates": None if train.candidates is None else device.put(train.candidates.astype(np.uint8)),
         }
         self.shape = device.shape_for(self.n_labels, self.longest)
@@ -169,10 +170,20 @@ class Played:
         return recorder.curve(self.seconds / len(self.counts))
 
 
-def _on_device(device: Device, rows: Rows, costs: NDArray[np.float32], prefix: str) -> dict[str, Any]:
+def _places_by_frequency(rows: Rows, n_features: int) -> NDArray[np.int32]:
+    """New columns for features: frequent ones are neighbours in a model, which needs few pages of memory then."""
+    counts = np.bincount(rows.columns, minlength=n_features)
+    places = np.empty(n_features, np.int32)
+    places[np.argsort(-counts, kind="stable")] = np.arange(n_features, dtype=np.int32)
+    return places
+
+
+def _on_device(
+    device: Device, rows: Rows, places: NDArray[np.int32], costs: NDArray[np.float32], prefix: str
+) -> dict[str, Any]:
     arrays: dict[str, NDArray[Any]] = {
         "indptr": rows.indptr,
-        "columns": rows.columns,
+        "columns": places[rows.columns],
         "values": rows.values,
         "costs": costs,
     }

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from threadpoolctl import threadpool_limits
 
@@ -58,7 +59,8 @@ def run_pool(
         with threadpool_limits(limits=1):
             start = partial(_start, workforce, workforce.share_file(tasks[0].model.path))
             at_once = _TASKS_PER_WORKER * workforce.n_workers
-            for number, ended in enumerate(run_tasks(start, tasks, at_once), start=1):
+            each = chain.from_iterable(run_tasks(start, tasks, at_once))
+            for number, ended in enumerate(each, start=1):
                 scored = _checked(ended.item, ended.result, ended.error)
                 before += scored.done_before
                 rows += 0 if scored.done_before else scored.rows
