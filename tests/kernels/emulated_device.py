@@ -39,8 +39,8 @@ class EmulatedDevice:
     def zeros(self, shape, kind):
         return np.zeros(shape, kind)
 
-    def empty(self, size):
-        return np.full(size, np.nan, np.float32)  # what is read before it was written shows
+    def empty(self, size, kind=np.float32):
+        return np.full(size, np.nan, kind)  # what is read before it was written shows
 
     def get(self, array):
         return array.copy()
@@ -60,9 +60,9 @@ class EmulatedDevice:
         assert library.block_bytes() <= shape.shared_bytes  # what the host sets aside is enough
         library.simulate_runs(*arguments, ctypes.c_int(n_runs))
 
-    def score(self, shape, n_blocks, *arrays):
+    def score(self, name, shape, n_blocks, *arrays):
         problem, settings, trained, *written = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
-        _library(shape).score_rows(problem, settings, trained, ctypes.c_int(n_blocks), *written)
+        _library(shape)[name](problem, settings, trained, ctypes.c_int(n_blocks), *written)
 
     def is_done(self):
         return True

@@ -47,6 +47,19 @@ def test_predictions_ranges_and_savings_are_those_of_the_cpu(params):
 
 
 @needs_compiler
+@pytest.mark.parametrize(
+    "params", [{"abstain_cost": 0.3}, {"rule": "all-or-none"}, {"miss_rate": 0.05}, {"warm_up": 900}]
+)
+def test_savings_need_no_ranges_in_main_memory(params, monkeypatch):
+    learner, X, _ = trained(**params)
+    device = on_device(learner)
+    expected = learner.possible_savings(X[300:500])
+    monkeypatch.setattr(OnlineScorer, "ranges", None)
+    np.testing.assert_array_equal(device.possible_savings(X[300:500]), expected)
+    assert expected.any()
+
+
+@needs_compiler
 def test_the_copy_on_the_device_follows_what_is_learned():
     learner, X, y = trained(n_rows=50)
     device = on_device(learner)

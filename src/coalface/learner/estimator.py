@@ -221,10 +221,14 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         rows = self._rows(X)
         allowed = self._candidates(candidates, rows, X)
         settings = self.settings_for()._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
+        low, high = self.cost_bounds
+        if allowed is None and not self.unanswered.any():
+            savings = self.model_.quick_savings(rows, settings)
+            if savings is not None:
+                return savings * (float(high) - float(low))
         best = self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed)
         with self.model_.lock:
             found = self.model_.ask(rows, settings, new_rounds(len(rows), settings.n_labels, allowed), outlook=False)
-        low, high = self.cost_bounds
         return unit_savings(found, best, self.unanswered, settings) * (float(high) - float(low))
 
     def top_features(self, label: Any, n: int = 10, *, feature_names: Any = None) -> list[TopFeature]:

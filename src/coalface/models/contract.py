@@ -261,6 +261,10 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
             self._decide(rows, settings, rounds, start, groups, nothing_asked(groups, self.n_labels))
         return rounds._replace(outlook=outlooks(settings, rounds)) if outlook else rounds
 
+    def quick_savings(self, rows: Rows, settings: Settings) -> NDArray[np.float64] | None:
+        """What questions could still save on each row, in [0, 1], if the model knows it without their ranges."""
+        return None
+
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
         candidates, costs, settings = rounds.candidates, rounds.costs, self.resolved(settings)

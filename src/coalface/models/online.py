@@ -148,6 +148,15 @@ class OnlineModel(CostModel):
             self._decide(rows, settings, rounds, first_round, NO_GROUPS, nothing_asked(NO_GROUPS, self.n_labels))
         return Ranged(rounds.predicted, rounds.lowest, rounds.highest)
 
+    def quick_savings(self, rows: Rows, settings: Settings) -> NDArray[np.float64] | None:
+        """The possible savings, if a GPU computes them."""
+        if not self._scores_on_device() or settings.price_of_truth < np.inf:
+            return None
+        assert self.scorer is not None
+        with self.lock:
+            round_number = int(self.state.counters[ROUND])
+            return self.scorer.savings(rows, self.state, self._with_slack(self.resolved(settings)), round_number)
+
     def learn(
         self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:

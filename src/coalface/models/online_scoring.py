@@ -1,5 +1,6 @@
 """Predictions and ranges of the online model on a GPU, for large pools; learning stays on the CPU."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,38 @@ class OnlineScorer:
 
     def ranges(self, rows: Rows, model: Model, settings: Settings, first_round: int) -> Ranged:
         """Predictions and ranges; row r is decided at round ``first_round`` + ``settings.round_step`` x r."""
-        parts = []
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            block = rows.take(np.arange(start, min(start + _ROWS_AT_ONCE, len(rows))))
-            parts.append(self._ranges(block, model, settings, first_round + settings.round_step * start))
-        if not parts:
-            return Ranged(*(np.empty((0, settings.n_labels), np.float32) for _ in range(3)))
-        return Ranged(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        shape = (len(rows), settings.n_labels)
+        found = Ranged(*(np.empty(shape, np.float32) for _ in range(3)))
+        self._fill("score_rows", found, rows, model, settings, first_round)
+        return found
 
-    def _ranges(self, rows: Rows, model: Model, settings: Settings, first_round: int) -> list[NDArray[np.float32]]:
+    def savings(self, rows: Rows, model: Model, settings: Settings, first_round: int) -> NDArray[np.float64]:
+        """What questions could still save on each row, in [0, 1], if every label is a candidate."""
+        found = np.empty(len(rows), np.float64)
+        self._fill("save_rows", (found,), rows, model, settings, first_round)
+        return found
+
+    def _fill(
+        self,
+        function: str,
+        tables: Sequence[NDArray[Any]],
+        rows: Rows,
+        model: Model,
+        settings: Settings,
+        first_round: int,
+    ) -> None:
+        """Call a function of ``score.cuh`` block by block; every table gets a row for each of the rows."""
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, len(rows))
+            block, own_round = rows.between(start, stop), first_round + settings.round_step * start
+            written = [self.device.empty(table[start:stop].size, table.dtype.type) for table in tables]
+            self._score(function, written, block, model, settings, own_round)
+            for table, part in zip(tables, written, strict=True):
+                table[start:stop] = self.device.get(part).reshape(table[start:stop].shape)
+
+    def _score(
+        self, function: str, written: Sequence[Any], rows: Rows, model: Model, settings: Settings, first_round: int
+    ) -> None:
         device, rows = self.device, rows.without_zeros()
         copied, n_features = self._copy(model, rows.width), self._key[-1]
         shape = device.shape_for(settings.n_labels, rows.longest)
@@ -52,10 +76,8 @@ class OnlineScorer:
             trained[name] = device.address(copied[name])
         trained["first_round"], trained["round_step"] = first_round, settings.round_step
         trained["slots_used"] = model.counters[SLOTS_USED]
-        found = [device.empty(len(rows) * settings.n_labels) for _ in range(3)]
         given = (device.put(array.view(np.uint8)) for array in (problem, record, trained))
-        device.score(shape, n_blocks, *given, *found)
-        return [device.get(array).reshape(len(rows), settings.n_labels) for array in found]
+        device.score(function, shape, n_blocks, *given, *written)
 
     def _copy(self, model: Model, width: int) -> dict[str, Any]:
         """The model on the device, where the slot of a feature is its column plus 1."""

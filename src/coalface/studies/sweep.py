@@ -119,10 +119,11 @@ class _Sweep:
             for records in self._records():
                 with interrupts_put_off():  # a half-written record would be lost
                     self.results.add(records)
-                    done += len(records)
-                    failed += sum("error" in record for record in records)
-                    if progress is not None:
-                        progress(before + done, len(self.cells), failed)
+                    for record in records:
+                        done += 1
+                        failed += "error" in record
+                        if progress is not None:
+                            progress(before + done, len(self.cells), failed)
         except KeyboardInterrupt:
             interrupted = True
             self.executor.stop()

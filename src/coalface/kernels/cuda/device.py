@@ -29,8 +29,8 @@ class Device(Protocol):
         """An array of zeros on the device."""
         ...
 
-    def empty(self, size: int) -> Any:
-        """Memory for so many single-precision numbers."""
+    def empty(self, size: int, kind: type[np.generic] = np.float32) -> Any:
+        """Memory for so many numbers."""
         ...
 
     def get(self, array: Any) -> NDArray[Any]:
@@ -53,8 +53,8 @@ class Device(Protocol):
         """Start blocks that play runs; ``is_done`` says whether they have ended."""
         ...
 
-    def score(self, shape: BlockShape, n_blocks: int, *arrays: Any) -> None:
-        """Score rows with a trained model: see ``score.cuh`` for the arrays."""
+    def score(self, name: str, shape: BlockShape, n_blocks: int, *arrays: Any) -> None:
+        """Score rows with a trained model: see ``score.cuh`` for the functions and their arrays."""
         ...
 
     def is_done(self) -> bool:
@@ -96,9 +96,9 @@ class CudaDevice:
         """An array of zeros on the device."""
         return self._cupy.zeros(shape, kind)
 
-    def empty(self, size: int) -> Any:
-        """Memory for so many single-precision numbers."""
-        return self._cupy.empty(size, np.float32)
+    def empty(self, size: int, kind: type[np.generic] = np.float32) -> Any:
+        """Memory for so many numbers."""
+        return self._cupy.empty(size, kind)
 
     def get(self, array: Any) -> NDArray[Any]:
         """A copy of an array of the device; does not wait for running blocks."""
@@ -124,10 +124,10 @@ class CudaDevice:
         self._launch("simulate_runs", shape, n_blocks, (problem, settings, np.int32(n_runs)))
         self._ended.record(self._stream)
 
-    def score(self, shape: BlockShape, n_blocks: int, *arrays: Any) -> None:
-        """Score rows with a trained model: see ``score.cuh`` for the arrays."""
+    def score(self, name: str, shape: BlockShape, n_blocks: int, *arrays: Any) -> None:
+        """Score rows with a trained model: see ``score.cuh`` for the functions and their arrays."""
         problem, settings, trained, *written = arrays
-        self._launch("score_rows", shape, n_blocks, (problem, settings, trained, np.int32(n_blocks), *written))
+        self._launch(name, shape, n_blocks, (problem, settings, trained, np.int32(n_blocks), *written))
         self._stream.synchronize()
 
     def _launch(self, name: str, shape: BlockShape, n_blocks: int, arguments: tuple[Any, ...]) -> None:

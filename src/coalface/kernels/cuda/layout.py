@@ -21,7 +21,7 @@ POINTERS = (
 )
 PROBLEM = np.dtype([(name, np.int64) for name in (*SIZES, *POINTERS)])  # a pointer is an address
 
-TRAINED_ARRAYS = ("norm_sum", "updates", "squared_residuals", "row_sizes", "answered")
+TRAINED_ARRAYS = ("norm_sum", "updates", "squared_residuals", "row_sizes", "answered", "was_best")
 TRAINED = np.dtype([(name, np.int64) for name in (*TRAINED_ARRAYS, "first_round", "round_step", "slots_used")])
 
 _WARP, _MOST_THREADS = 32, 256  # of a block

@@ -4,10 +4,10 @@
 // reads the cells of one feature, four labels a thread, and the groups of a block share the non-zeros of a row.
 
 #ifdef COALFACE_EXACT
-constexpr int AHEAD = 1, LEARN_AHEAD = 1;
+constexpr int AHEAD = 1, LEARN_AHEAD = 1, MEASURE_AHEAD = 1;
 DEVICE float over_root(float size, float square) { return size / sqrtf(square); }  // rounded as on the CPU
 #else
-constexpr int AHEAD = 4, LEARN_AHEAD = 2;  // loads under way in a thread
+constexpr int AHEAD = 4, LEARN_AHEAD = 2, MEASURE_AHEAD = 8;  // loads under way in a thread
 DEVICE float over_root(float size, float square) { return size * rsqrtf(square); }
 #endif
 

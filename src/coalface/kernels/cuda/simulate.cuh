@@ -164,68 +164,6 @@ STAGE void learn_row() {
   apply_steps(list_chunks());
 }
 
-#define INTERCEPT_SLOT ((int)b.problem.n_features + 1)
-
-// Read what the j-th non-zero of the test data needs; returns its value in the unit of its feature, 0 after the last.
-DEVICE float test_cells(i64 j, i64 stop, int chunk, Four& weight, Four& scale) {
-  const bool is_there = j < stop;
-  const int column = is_there ? b.problem.test_columns[j] + 1 : UNSEEN;
-  const float given = is_there ? b.problem.test_values[j] : 0.0f, unit = is_there ? b.units[column] : 0.0f;
-  const Four* cell = (const Four*)(b.cells + (size_t)(unit > 0.0f ? column : UNSEEN) * 3 * LANES) + chunk;
-  weight = cell[WEIGHT * N_CHUNKS];
-  scale = cell[INVERSE_SCALE * N_CHUNKS];
-  const float relative = unit > 0.0f ? in_unit(fabsf(given), unit) : 0.0f;
-  return given > 0.0f ? relative : -relative;
-}
-
-DEVICE void add_prediction(Four& predicted, float value, const Four& weight, const Four& scale) {
-  predicted.x += weight.x * (value * scale.x);
-  predicted.y += weight.y * (value * scale.y);
-  predicted.z += weight.z * (value * scale.z);
-  predicted.w += weight.w * (value * scale.w);
-}
-
-// Add up the test costs of the predictions: every group of threads predicts a row of its own.
-STAGE void measure() {
-  double sum = 0.0;
-  const int n_turns = ((int)b.problem.n_test + N_GROUPS - 1) / N_GROUPS;
-  for (int turn = 0; turn < n_turns; turn++) {
-    const i64 row = (i64)turn * N_GROUPS + group_index();
-    Found own = {INFINITY, NOBODY};
-    const i64 start = row < b.problem.n_test ? b.problem.test_indptr[row] : 0;
-    const i64 stop = row < b.problem.n_test ? b.problem.test_indptr[row + 1] : 0;
-    for (int chunk = group_lane(); chunk < N_CHUNKS && row < b.problem.n_test; chunk += GROUP_SIZE) {
-      Four predicted = {0.0f, 0.0f, 0.0f, 0.0f};
-      for (i64 j = start; j < stop; j += AHEAD) {
-        Four weight[AHEAD], scale[AHEAD];
-        float value[AHEAD];
-        UNROLL for (int i = 0; i < AHEAD; i++) value[i] = test_cells(j + i, stop, chunk, weight[i], scale[i]);
-        UNROLL for (int i = 0; i < AHEAD; i++) add_prediction(predicted, value[i], weight[i], scale[i]);
-      }
-      if (b.settings.intercept) {
-        const Cells cell = cells_of(b.cells, b.units[INTERCEPT_SLOT] > 0.0f ? INTERCEPT_SLOT : UNSEEN, chunk);
-        add_prediction(predicted, 1.0f, cell.weight, cell.scale);
-      }
-      const float parts[4] = {predicted.x, predicted.y, predicted.z, predicted.w};
-      for (int i = 0; i < 4; i++) {
-        const Found label = {parts[i], 4 * chunk + i};
-        if (label.label < N_LABELS && precedes(label, own)) own = label;
-      }
-    }
-    const Found best = least_of(own, GROUP_SIZE);
-    if (group_lane() == 0 && row < b.problem.n_test) {
-      const bool abstains = b.settings.abstain_cost < INFINITY && best.value > (float)b.settings.abstain_cost;
-      sum += abstains ? (float)b.settings.abstain_cost : b.problem.test_costs[row * N_LABELS + best.label];
-    }
-  }
-  if (thread_index() == 0) b.test_sum = 0.0;
-  block_sync();
-  for (int group = 0; group < N_GROUPS; group++) {  // one after another: sums that do not depend on the timing
-    if (group_index() == group && group_lane() == 0) b.test_sum += sum;
-    block_sync();
-  }
-}
-
 // Measure if the run has asked for as many costs as the next target, or ends here.
 DEVICE void measure_if_due(bool at_end) {
   const bool due = b.target < b.problem.n_targets && b.costs_queried >= b.problem.targets[b.target];

@@ -23,6 +23,8 @@ DEVICE void block_sync() {}
 DEVICE void warp_sync() {}
 template <class T> DEVICE T from_lane_xor(T value, int) { return value; }
 template <class T> DEVICE T from_first_lane(T value) { return value; }
+template <class T> DEVICE T from_lane_of_group(T value, int) { return value; }
+DEVICE int warp_max(int value) { return value; }
 DEVICE unsigned lanes_with(bool flag) { return flag; }
 DEVICE int count_bits(unsigned bits) { return bits & 1; }
 DEVICE int take_next(int* counter) { return (*counter)++; }
@@ -59,6 +61,14 @@ DEVICE void block_sync() { __syncthreads(); }
 DEVICE void warp_sync() { __syncwarp(); }
 template <class T> DEVICE T from_lane_xor(T value, int distance) { return __shfl_xor_sync(0xffffffffu, value, distance); }
 template <class T> DEVICE T from_first_lane(T value) { return __shfl_sync(0xffffffffu, value, 0); }
+template <class T> DEVICE T from_lane_of_group(T value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane, GROUP_SIZE);
+}
+DEVICE int warp_max(int value) {
+  for (int distance = WARP / 2; distance > 0; distance /= 2)
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  return value;
+}
 DEVICE unsigned lanes_with(bool flag) { return __ballot_sync(0xffffffffu, flag); }
 DEVICE int count_bits(unsigned bits) { return __popc(bits); }
 DEVICE int take_next(int* counter) { return atomicAdd(counter, 1); }
