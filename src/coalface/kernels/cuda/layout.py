@@ -24,7 +24,7 @@ PROBLEM = np.dtype([(name, np.int64) for name in (*SIZES, *POINTERS)])  # a poin
 TRAINED_ARRAYS = ("norm_sum", "updates", "squared_residuals", "row_sizes", "answered", "was_best")
 TRAINED = np.dtype([(name, np.int64) for name in (*TRAINED_ARRAYS, "first_round", "round_step", "slots_used")])
 
-_WARP, _MOST_THREADS = 32, 256  # of a block
+_WARP, _MOST_THREADS = 32, 128  # of a block
 _THREADS_PER_PROCESSOR = 512  # with 128 registers each; measured: more runs side by side are slower
 _SHARED_PER_PROCESSOR = 228 * 1024  # bytes that the blocks of one multiprocessor share
 _RESERVED_PER_BLOCK = 1024
@@ -46,7 +46,7 @@ class BlockShape(NamedTuple):
         """The shape for this many labels and non-zeros of the longest row.
 
         >>> BlockShape.of(n_labels=102, longest_row=500)
-        BlockShape(n_labels=102, group_size=32, n_threads=256, row_capacity=512, n_kept=98)
+        BlockShape(n_labels=102, group_size=32, n_threads=128, row_capacity=512, n_kept=36)
         """
         group_size = min(1 << (lanes_for(n_labels) // 4 - 1).bit_length(), _WARP)
         n_threads = max(min(_MOST_THREADS, _MOST_GROUPS * group_size), _WARP)

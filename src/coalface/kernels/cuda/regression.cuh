@@ -51,8 +51,7 @@ DEVICE void fetch(Row& row, i64 index, i64 start, i64 stop, int first, int n_thr
     const bool is_feature = j < n_features;
     const int slot = is_feature ? b.problem.columns[start + j] + 1 : (int)b.problem.n_features + 1;
     const bool seen = set_nonzero(row, j, slot, is_feature ? b.problem.values[start + j] : 1.0f);
-    if (seen) prefetch(cells_at(slot), 3 * LANES * sizeof(float));
-    else row.has_unseen = true;
+    if (!seen) row.has_unseen = true;
   }
 }
 
@@ -256,15 +255,12 @@ STAGE void apply_steps(int n_chunks) {
   const int n = row.n, *slots = slots_of(row), n_kept = b.settings.accumulator == ADAX ? min(N_KEPT, n) : 0;
   const float* values = values_of(row);
   for (int base = 0; base < n_chunks; base += WARP) {
-    const int n_here = min(n_chunks - base, WARP);
-    int bits = 0;
-    while ((1 << bits) < n_here) bits++;
-    const int place = thread_index() & ((1 << bits) - 1), n_together = N_THREADS >> bits;
-    if (place >= n_here) continue;
-    const int chunk = b.chunks[base + place];
+    const int n_here = min(n_chunks - base, WARP), n_together = N_THREADS / n_here;
+    if (thread_index() >= n_together * n_here) continue;
+    const int chunk = b.chunks[base + thread_index() % n_here];
     const Four step = ((const Four*)b.step)[chunk], gradient = ((const Four*)b.gradient)[chunk];
     const Four keep = ((const Four*)b.keep)[chunk];
-    int j = thread_index() >> bits;
+    int j = thread_index() / n_here;
     for (; j < n_kept; j += n_together)
       update_cells(kept_cells(j, slots[j], chunk), values[j], step, gradient, keep, cells_at(slots[j]), chunk);
     for (; j < n; j += LEARN_AHEAD * n_together) {

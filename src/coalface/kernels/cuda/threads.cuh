@@ -30,7 +30,6 @@ DEVICE int count_bits(unsigned bits) { return bits & 1; }
 DEVICE int take_next(int* counter) { return (*counter)++; }
 DEVICE void count_one(i64* counter) { (*counter)++; }
 DEVICE void take_least(u64* least, u64 value) { *least = std::min(*least, value); }
-DEVICE void prefetch(const float*, unsigned) {}
 DEVICE void count_one(int* counter) { (*counter)++; }
 DEVICE int read_flag(const int* flag) { return *flag; }
 DEVICE unsigned bits_of(float value) {
@@ -74,16 +73,6 @@ DEVICE int count_bits(unsigned bits) { return __popc(bits); }
 DEVICE int take_next(int* counter) { return atomicAdd(counter, 1); }
 DEVICE void count_one(i64* counter) { atomicAdd((u64*)counter, 1ull); }
 DEVICE void take_least(u64* least, u64 value) { atomicMin(least, value); }
-
-// Ask for memory that will be read soon. Its address and size are multiples of 16 bytes.
-DEVICE void prefetch(const float* start, unsigned n_bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(start)), "r"(n_bytes));
-#else
-  for (unsigned byte = 0; byte < n_bytes; byte += 128)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global((const char*)start + byte)));
-#endif
-}
 DEVICE void count_one(int* counter) { atomicAdd(counter, 1); }
 DEVICE int read_flag(const int* flag) { return *(volatile const int*)flag; }
 DEVICE unsigned bits_of(float value) { return __float_as_uint(value); }
