@@ -9,7 +9,19 @@ import numpy as np
 
 from coalface.kernels import budgets, calibration, implied, ranges, regression, rules, state, turns
 
-_FILES = ("state", "draws", "regression", "ranges", "rules", "budgets", "turns", "implied", "measure", "simulate", "score")
+_FILES = (
+    "state",
+    "draws",
+    "regression",
+    "ranges",
+    "rules",
+    "budgets",
+    "turns",
+    "implied",
+    "measure",
+    "simulate",
+    "score",
+)
 _CONSTANTS: dict[ModuleType, tuple[str, ...]] = {
     state: (
         *("LEVELS", "COUNT_CLASSES", "COUNT", "AVERAGE", "WEIGHT", "SQUARES", "INVERSE_SCALE", "UNSEEN"),
