@@ -34,6 +34,7 @@ SHARES = (0.05, 0.1, 0.2)
 N_COMPONENTS, N_TREES, N_NEIGHBOURS = 100, 50, 40
 TAIL = 800  # characters embedded: prompts of RouterBench begin with the same examples, and the question is at the end
 VALUE_OF_QUALITY = 0.05  # dollars for a wrong answer
+IN_FULL = 150  # prompts of a line that begins with all outcomes of some
 WEIGHTS = np.concatenate([[0.0], np.geomspace(1e-4, 100.0, 61), [np.inf]])
 
 
@@ -219,14 +220,15 @@ class Table:
 def our_lines(task, number):
     """Our lines of a permutation, the first of which has number 0; each as in ``lines_of``."""
     if task.dollars is not None:
-        yield "dollars", "coalface, joint", "as it asks", ("router", "joint", "coal")
+        yield "dollars", "coalface, joint", "as it asks", ("router", "joint", "coal", "auto")
+        yield "dollars", f"coalface, joint, {IN_FULL} in full", "as it asks", ("router", "joint", "coal", IN_FULL)
     for kind in ("words", "dense", "ridge") if task.features == "words" else ("dense", "ridge", "online"):
         passive = kind in ("words", "online") or (kind == "ridge" and number == 0)  # the order matters not to ridge
         for rule in ("coal", "passive") if passive else ("coal",):
             name = f"{'coalface' if rule == 'coal' else 'passive'}, {kind}"
             yield "losses", name, "end", ("along", kind, rule)
             if task.dollars is not None:
-                yield "dollars", name, "as it asks" if rule == "coal" else "1.0", ("router", kind, rule)
+                yield "dollars", name, "as it asks" if rule == "coal" else "1.0", ("router", kind, rule, "auto")
 
 
 def lines_of(task, number):
@@ -251,11 +253,11 @@ def predicted_by(task, seed, what, *of):
     if what == "rival":
         kind, drawn, share = of
         return rival(kind, task, share, drawn, seed), share
-    kind, rule = of
+    kind, rule, warm_up = of
     learner, X, X_test = learner_of(task, kind, seed)
     price = np.nanmean(task.dollars, axis=0)
     own = {} if learner.model == "auto" and rule == "coal" else {"model": learner.model}  # else the router's default
-    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, rule=rule, **own)
+    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, rule=rule, warm_up=warm_up, **own)
     known_parts = {"offset": made.offset(X), "asking_price": made.asking_price(X)}
     simulate(made.learner, X, task.loss, order=order_of(task, seed), **known_parts)
     return made.predicted_loss(X_test), made.outcomes_known_ / task.loss.size

@@ -10,6 +10,7 @@ import numpy as np
 from coalface import TradeOff
 
 VALUE_OF_QUALITY = 0.05  # dollars for a wrong answer
+PRICES = (0.0002, 0.0005, 0.001, 0.003)  # dollars per prompt at which the table gives the loss
 _NONE = np.zeros(0)
 _MARKS = {"coalface": "o", "passive": "s", "random costs": "v", "knn": "^", "forest": "D"}
 
@@ -76,10 +77,10 @@ def _dollar_tables(
     totals: dict[tuple[str, ...], list[float]], curves: dict[tuple[str, ...], list[TradeOff]]
 ) -> list[str]:
     lines = ["## routerbench: dollars per prompt, a wrong answer counted as $0.05", ""]
-    lines += ["| features | learner | asked | dollars | mean loss at $0.0005 | at $0.001 | at $0.003 | permutations |"]
-    lines += ["|---|---|---|---|---|---|---|---|"]
+    heads = " | ".join(f"loss at ${price:g}" for price in PRICES)
+    lines += [f"| features | learner | asked | dollars | {heads} | permutations |", "|---" * (5 + len(PRICES)) + "|"]
     for key, values in sorted(totals.items()):
-        at = np.nanmean([one.loss_at([0.0005, 0.001, 0.003]) for one in curves[key]], axis=0)
+        at = np.nanmean([one.loss_at(PRICES) for one in curves[key]], axis=0)
         cells = " | ".join(f"{loss:.4f}" for loss in at)
         lines.append(f"| {' | '.join(key)} | {np.mean(values):.5f} | {cells} | {len(values)} |")
     return [*lines, ""]
