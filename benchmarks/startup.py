@@ -1,4 +1,9 @@
-"""Start-up times in fresh processes: imports, ``--help``, and the first result with and without compilation."""
+"""Start-up times in fresh processes: imports, ``--help``, and the first result with and without compilation.
+
+    python -m benchmarks.startup
+
+Imports are measured in processor time, which a busy machine changes less; everything else in elapsed time.
+"""
 
 import importlib.util
 import os
@@ -14,6 +19,7 @@ from benchmarks.figures import Figure, Progress, at_most
 
 _OURS = "from coalface import CoalClassifier"
 _LEAST = "import sklearn.base, numba"
+_PARTS = ("", "import numpy", "import numba", "import sklearn.base", _LEAST, "import coalface", _OURS)
 _FIRST_RESULT = """
 import numpy as np
 from coalface import CoalClassifier, simulate
@@ -24,18 +30,16 @@ simulate(CoalClassifier(), X, cost=1.0 - np.eye(3)[X[:, :3].argmax(axis=1)], X_t
 
 def startup_figures(repeats: int, progress: Progress) -> Iterator[Figure]:
     progress("start-up")
-    for code in (_OURS, _LEAST):
-        _seconds(["-c", code])  # byte code and disk cache
-    pairs = [(_seconds(["-c", _OURS]), _seconds(["-c", _LEAST])) for _ in range(repeats)]
+    imports = import_seconds((_OURS, _LEAST, ""), repeats)
     yield Figure.of(
         "import / sklearn.base + numba",
         "",
-        [ours / least for ours, least in pairs],
+        [ours / least for ours, least in zip(imports[_OURS], imports[_LEAST], strict=True)],
         "times",
         at_most(1.2),
-        our_seconds=median(ours for ours, _ in pairs),
-        least_seconds=median(least for _, least in pairs),
-        bare_python_seconds=median(_seconds(["-c", ""]) for _ in range(repeats)),
+        our_processor_seconds=median(imports[_OURS]),
+        least_processor_seconds=median(imports[_LEAST]),
+        bare_python_processor_seconds=median(imports[""]),
     )
     script = Path(sys.executable).with_name("coalface")
     if importlib.util.find_spec("coalface.cli") is not None and script.exists():
@@ -49,6 +53,21 @@ def startup_figures(repeats: int, progress: Progress) -> Iterator[Figure]:
     yield Figure.of("first result, compiled before", "", warm, "seconds")
 
 
+def import_seconds(programs: tuple[str, ...], repeats: int) -> dict[str, list[float]]:
+    """Processor seconds of each program in a process of its own, in turns; the first turn does not count."""
+    for program in programs:
+        _processor_seconds(program)  # byte code and disk cache
+    turns = [[_processor_seconds(program) for program in programs] for _ in range(repeats)]
+    return {program: list(taken) for program, taken in zip(programs, zip(*turns, strict=True), strict=True)}
+
+
+def _processor_seconds(program: str) -> float:
+    before = os.times()
+    _seconds(["-c", program])
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
 def _seconds(args: list[str], **environment: str) -> float:
     began = time.perf_counter()
     subprocess.run(
@@ -59,3 +78,13 @@ def _seconds(args: list[str], **environment: str) -> float:
         stderr=subprocess.PIPE,
     )
     return time.perf_counter() - began
+
+
+def main() -> None:
+    """Print the median processor time of each import, alone in a process."""
+    for program, taken in import_seconds(_PARTS, repeats=10).items():
+        print(f"{median(taken):6.2f} s  {program or 'python alone'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """``coalface pool``: examples join and leave a project, and known costs are imported, with and without a service."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -40,6 +41,31 @@ def test_a_folder(project, capsys):
     assert fresh.name == "twin"
     out = run(capsys, "pool twin --costs all.csv")[1]  # what was exported is imported
     assert "Learned 2 examples" in out
+
+
+def test_the_same_gold_questions_again_change_nothing(project, capsys):
+    (project.folder.parent / "gold.csv").write_text("id,label\nm1,refund\nm2,other\n")
+
+    def mark():
+        out = run(capsys, "pool mail --gold gold.csv")[1].splitlines()
+        with closing(Desk(Project.open(project.folder))) as desk:
+            return out[0], [event.body for event in desk.state.log.read(kinds=["settled"])]
+
+    said, events = mark()
+    assert said == "Marked 2 examples as gold; 0 were gold already."
+    assert [body["gold"] for body in events] == [True, True]
+    assert mark() == ("Marked 0 examples as gold; 2 were gold already.", events)
+    (project.folder.parent / "gold.csv").write_text("id,label\nm1,other\nm2,other\n")
+    said, now = mark()
+    assert said == "Marked 1 example as gold; 1 was gold already."
+    assert [body["truth_given"] for body in now] == ["refund", "other", "other"]
+
+
+def test_known_costs_can_become_gold(project, capsys):
+    (project.folder.parent / "one.csv").write_text("id,label\nm1,refund\n")
+    run(capsys, "pool mail --costs one.csv")
+    assert "Marked 1 example as gold; 0 were" in run(capsys, "pool mail --gold one.csv")[1]
+    assert "Marked 0 examples as gold; 1 was" in run(capsys, "pool mail --gold one.csv")[1]
 
 
 def test_a_running_service(project, capsys, monkeypatch):

@@ -10,11 +10,9 @@ from coalface.kernels.rules import (
     audit_by_loss,
     audit_fully,
     audit_weight,
-    best_answer,
     decide,
     in_warm_up,
     is_new,
-    prefer_truth,
 )
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
@@ -23,6 +21,7 @@ from coalface.kernels.state import (
     AUTO_WARM_UP,
     CANNOT_BE_BEST,
     COAL,
+    COSTS_QUERIED,
     KNOWN_WELL,
     MEAN_PREDICTED,
     NEW_LABEL,
@@ -35,7 +34,6 @@ from coalface.kernels.state import (
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,
-    WITH_THE_TRUTH,
 )
 
 from .decisions import counts_of, scratch_of, settings_of
@@ -114,6 +112,8 @@ def test_each_rule_asks_for_what_its_definition_says(rule, ends, others, offset,
         (ALL_OR_NONE, ([0.0, 0.5, 0.0], [0.4, 0.9, 0.05]), np.inf, [UNCERTAIN, WITH_THE_REST, WITH_THE_REST]),
         (NO_DOMINATION, ([0.0, 0.5, 0.5], [0.4, 0.9, 0.55]), np.inf, [UNCERTAIN, UNCERTAIN, KNOWN_WELL]),
         (PASSIVE, ([0.0, 0.5, 0.5], [0.4, 0.9, 0.55]), np.inf, [WITH_THE_REST] * 3),
+        (ALL_OR_NONE, ([0.5, 0.5, 0.9], [0.625, 0.625, 1.0]), np.inf, [KNOWN_WELL, KNOWN_WELL, CANNOT_BE_BEST]),
+        (COAL, ([0.0, 0.5, 0.5], [0.25, 0.9, 0.9]), 0.25, [ONLY_CONTENDER, CANNOT_BE_BEST, CANNOT_BE_BEST]),
     ],
 )
 def test_reasons(rule, ranges, abstain_cost, expected):
@@ -121,7 +121,21 @@ def test_reasons(rule, ranges, abstain_cost, expected):
     assert reasons == expected
 
 
+def test_a_label_whose_known_part_makes_it_too_dear_is_not_asked_about():
+    scratch = scratch_of([0.0, 0.0, 0.0], [0.4, 0.4, 0.4], offset=[0.0, 0.0, 0.5])
+    assert decided(settings_of(3), scratch)[1:] == ([True, True, False], [UNCERTAIN, UNCERTAIN, CANNOT_BE_BEST])
+
+
 # -- warm-ups
+
+
+@pytest.mark.parametrize("settings", [{"rule": PASSIVE}, {"warm_up": 9}])
+def test_only_candidates_are_asked_about_where_all_labels_are(settings):
+    scratch = scratch_of(*NARROW, candidates=[True, False, True, False])
+    n_asked, mask, reasons = decided(settings_of(K, **settings), scratch)
+    assert (n_asked, mask) == (2, [True, False, True, False])
+    assert [reason == NOT_A_CANDIDATE for reason in reasons] == [False, True, False, True]
+    np.testing.assert_array_equal(scratch.propensity[:K], [1.0, 0.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize(("round_number", "asked"), [(1, True), (3, True), (4, False)])
@@ -176,6 +190,14 @@ def test_labels_added_later_are_asked_about_and_counted_once():
     assert reasons == [UNCERTAIN, NEW_LABEL, NEW_LABEL, NOT_A_CANDIDATE]
 
 
+def test_every_label_added_later_that_the_rule_leaves_out_counts():
+    counts = counts_of(K, since=[0, 1, 8, 8], answered=[9, 0, 1, 1])
+    scratch = scratch_of([0.0, 0.9, 0.9, 0.9], [0.8, 1.0, 1.0, 1.0])
+    n_asked, mask, reasons = decided(settings_of(K, warm_up=3), scratch, 9, counts)
+    assert (n_asked, mask) == (3, [False, True, True, True])
+    assert reasons == [ONLY_CONTENDER, NEW_LABEL, NEW_LABEL, NEW_LABEL]
+
+
 # -- audits
 
 ASKED = [0, 1, 4, 9]
@@ -210,7 +232,7 @@ def test_half_of_the_audits_are_of_the_predicted_label_and_the_others_favour_the
         assert n_asked == scratch.mask[:K].sum()
         assert audited.sum() <= 1
         left = np.array(candidates) & ~(scratch.mask[:K] & ~audited)
-        np.testing.assert_allclose(scratch.propensity[:K][left], rate * rest[left])
+        np.testing.assert_allclose(scratch.propensity[:K], np.where(left, rate * rest, candidates))
         return audited
 
     error = 4 * np.sqrt(0.25 / 1500)
@@ -272,6 +294,7 @@ def test_a_full_audit_leaves_what_the_rule_asks_for_as_it_is():
         ([0.9, 0.95, 0.95, 0.95], 0.0, 0.01, 20.0, [200, 200], 1.0),
         ([0.1, 0.9, 0.9, 0.9], 0.0, 0.0, 20.0, [200, 200], 0.01),
         ([0.1, 0.9, 0.9, 0.9], 0.0, 0.2, 0.0, [200, 200], 0.01),
+        ([0.1, 0.9, 0.9, 0.9], 0.0, 0.2, 1.0, [200, 200], 0.01 * 3.5),
         ([0.1, 0.9, 0.9, 0.9], 0.0, 0.2, 20.0, [400, 0], 0.01 * 3.5),  # no other label was ever best
         ([0.1, 0.9, 0.9, 0.9], 0.0, 0.2, 20.0, [400, 12], 0.01 * 3.5),  # 12 of 400: no fewer than 3 %
         ([0.1, 0.9, 0.9, 0.9], 0.0, 0.2, 20.0, [400, 2, 4], 0.01 * (3.5 + 2**3 - 1)),
@@ -289,6 +312,16 @@ def test_audits_by_loss_follow_the_predicted_cost(predicted, offset, mean, n_rou
     np.testing.assert_allclose(scratch.propensity[:K], expected, rtol=1e-6)
     assert n_asked == scratch.mask[:K].sum()
     assert expected < 1.0 or n_asked == K
+
+
+@pytest.mark.parametrize(("costs_queried", "times"), [(180, 2.5**3), (181, 1.0)])
+def test_rare_labels_are_audited_more_until_18_percent_of_all_costs_were_asked_for(costs_queried, times):
+    counts = counts_of(K, was_best=[250, 1, 2])
+    counts.counters[[ROUND, COSTS_QUERIED]] = 251, costs_queried
+    counts.saving[[ROUNDS, MEAN_PREDICTED]] = 20.0, 0.2
+    scratch = scratch_of(*NARROW, predicted=[0.0, 0.9, 0.9, 0.9])
+    decide(counts, settings_of(K, audit_rate=0.01, audits_by_loss=True), scratch, 9)
+    np.testing.assert_allclose(scratch.propensity[:K], 0.01 * (0.5 + times - 1.0), rtol=1e-6)
 
 
 def test_audits_by_loss_are_made_as_often_as_recorded_and_not_where_the_predicted_label_is_asked_for():
@@ -315,95 +348,3 @@ def test_audits_by_loss_are_even_where_the_answer_is_to_abstain():
 @pytest.mark.parametrize(("chance", "weight"), [(1.0, 1.0), (0.5, 2.0), (0.25, 3.0), (0.0, 1.0)])
 def test_an_audited_answer_stands_for_those_that_were_not_asked_for_up_to_three(chance, weight):
     assert audit_weight(chance) == weight
-
-
-# -- the answer
-
-
-@pytest.mark.parametrize(
-    ("predicted", "offset", "candidates", "abstain_cost", "expected"),
-    [
-        ([0.3, 0.2, 0.2], [0, 0, 0], [1, 1, 1], np.inf, 1),
-        ([0.3, 0.2, 0.2], [0, 0.2, 0.05], [1, 1, 1], np.inf, 2),
-        ([0.3, 0.2, 0.2], [0, 0, 0], [1, 0, 0], np.inf, 0),
-        ([0.3, 0.2, 0.2], [0, 0, 0], [0, 0, 0], np.inf, -1),
-        ([0.5, 0.25, 0.5], [0, 0, 0], [1, 1, 1], 0.25, 1),
-        ([0.5, 0.25, 0.5], [0, 0, 0], [1, 1, 1], 0.125, 3),
-        ([0.5, 0.25, 0.5], [0, 0.25, 0], [1, 1, 1], 0.375, 3),
-        ([0.5, 0.25, 0.5], [0, 0, 0], [0, 0, 0], 0.9, 3),
-    ],
-)
-def test_the_answer_is_the_least_total_cost_or_to_abstain(predicted, offset, candidates, abstain_cost, expected):
-    scratch = scratch_of(np.zeros(3), np.ones(3), candidates=candidates, predicted=predicted, offset=offset)
-    settings = settings_of(3, abstain_cost=abstain_cost)
-    assert best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset) == expected
-
-
-# -- true labels
-
-
-def with_questions(ruled, chances, audited=(), candidates=None):
-    """Scratch in which the rule asks for some labels and audits have chances of others."""
-    scratch = scratch_of(np.zeros(K), np.ones(K), candidates=candidates)
-    scratch.reasons[:K] = KNOWN_WELL
-    scratch.propensity[:K] = chances
-    scratch.truth[0] = True
-    for k in ruled:
-        scratch.mask[k], scratch.reasons[k], scratch.propensity[k] = True, UNCERTAIN, 1.0
-    for k in audited:
-        scratch.mask[k], scratch.reasons[k] = True, AUDIT
-    return scratch
-
-
-def test_costs_are_asked_for_one_by_one_without_a_price_of_true_labels_or_below_it():
-    for price, ruled in ((np.inf, [0, 1, 2]), (3.0, [0, 1]), (2.5, [0, 1])):
-        scratch = with_questions(ruled, np.zeros(K))
-        assert prefer_truth(settings_of(K, price_of_truth=price), scratch, len(ruled)) == len(ruled)
-        assert not scratch.truth[0]
-        assert scratch.mask[:K].sum() == len(ruled)
-
-
-def test_the_true_label_is_asked_for_where_as_many_costs_are_wanted_as_it_costs():
-    scratch = with_questions([0, 2], np.zeros(K), candidates=[True, True, True, False])
-    assert prefer_truth(settings_of(K, price_of_truth=2.0), scratch, 2) == 3
-    assert scratch.truth[0]
-    assert scratch.mask[:K].tolist() == [True, True, True, False]
-    assert scratch.reasons[:K].tolist() == [UNCERTAIN, WITH_THE_TRUTH, UNCERTAIN, KNOWN_WELL]
-    np.testing.assert_array_equal(scratch.propensity[:K], [1.0, 1.0, 1.0, 0.0])
-
-
-@pytest.mark.parametrize("audited", [(), (2,)])
-def test_an_audit_that_makes_them_enough_asks_for_the_true_label_with_the_chance_of_all_audits(audited):
-    scratch = with_questions([0], [0.0, 0.1, 0.2, 0.3], audited)
-    n_asked = prefer_truth(settings_of(K, price_of_truth=2.0), scratch, 1 + len(audited))
-    assert scratch.truth[0] == bool(audited)
-    assert n_asked == (K if audited else 1)
-    np.testing.assert_allclose(scratch.propensity[:K], [1.0, 0.6, 0.6, 0.6])
-    assert scratch.reasons[:K].tolist() == [UNCERTAIN, *([AUDIT] * 3 if audited else [KNOWN_WELL] * 3)]
-
-
-def test_one_audit_is_one_cost():
-    scratch = with_questions([0], [0.0, 0.1, 0.2, 0.3], [2])
-    assert prefer_truth(settings_of(K, price_of_truth=3.0), scratch, 2) == 2
-    assert not scratch.truth[0]
-    np.testing.assert_allclose(scratch.propensity[:K], [1.0, 0.1, 0.2, 0.3])
-
-
-def test_the_chance_of_many_audits_is_at_most_1():
-    scratch = with_questions([0], [0.0, 0.5, 0.5, 0.5], [2])
-    prefer_truth(settings_of(K, price_of_truth=2.0), scratch, 2)
-    np.testing.assert_allclose(scratch.propensity[:K], 1.0)
-
-
-@pytest.mark.parametrize("kind", [{"miss_rate": 1.0}, {"audits_by_loss": True}])
-def test_an_audit_of_all_costs_counts_them_all_and_has_one_chance(kind):
-    scratch = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1, 2, 3])
-    assert prefer_truth(settings_of(K, price_of_truth=4.0, **kind), scratch, 4) == 4
-    assert scratch.truth[0]
-    np.testing.assert_allclose(scratch.propensity[:K], [1.0, 0.2, 0.2, 0.2])
-    dear = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1, 2, 3])
-    assert prefer_truth(settings_of(K, price_of_truth=4.5, **kind), dear, 4) == 4
-    assert not dear.truth[0]
-    paced = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1])
-    prefer_truth(settings_of(K, price_of_truth=2.0, budget=50.0, over=9, **kind), paced, 2)
-    np.testing.assert_allclose(paced.propensity[:K], [1.0, 0.6, 0.6, 0.6])

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import coalface
+from coalface import data
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -53,6 +54,23 @@ def test_a_learner_that_only_learns_does_not_load_what_draws_serves_or_compares(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_learner_does_not_load_the_readers_of_files():
+    program = (
+        "import sys; from coalface import CoalClassifier; CoalClassifier(classes=['a', 'b']);"
+        "print([n for n in sys.modules if n.startswith(('coalface.data.formats', 'coalface.data.known'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_name_of_the_data_package_can_be_imported_and_others_are_refused():
+    for name in data.__all__:
+        assert getattr(data, name).__name__ == name
+    assert dir(data) == sorted(data.__all__)
+    with pytest.raises(AttributeError, match=r"'coalface.data' has no attribute 'read_everything'"):
+        data.read_everything  # noqa: B018
 
 
 @pytest.mark.slow

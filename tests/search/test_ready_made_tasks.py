@@ -4,6 +4,7 @@ import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from copy import deepcopy
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -294,6 +295,29 @@ def test_the_loss_is_the_error_and_the_price_of_all_calls():
     assert task.loss(task.step(state, "large")) == 2.0
     assert task.loss(task.step(state, "small")) == 3.0
     assert (task.calls, task.spent) == (3, 1.5)
+
+
+def test_a_copy_has_the_replies_bought_so_far_and_buys_on_its_own():
+    bought = []
+
+    def call(stage, option, text):
+        bought.append((stage, option, text))
+        return Reply(f"{stage} by {option}", 0.5)
+
+    task = pipeline(call)
+    task.step(task.start("some text"), "small")
+    twin = deepcopy(task)
+    assert (twin.calls, twin.spent, twin.stages) == (1, 0.5, task.stages)
+    twin.step(twin.step(twin.start("some text"), "small"), "large")
+    assert bought == [("rewrite", "small", "some text"), ("solve", "large", "rewrite by small")]
+    assert (task.calls, twin.calls) == (1, 2)
+
+
+def test_a_learner_of_a_pipeline_can_be_copied():
+    learner = SearchLearner(pipeline(lambda stage, *_: Reply(stage))).fit(list(sums(3)))
+    twin = deepcopy(learner)
+    assert twin.task is not learner.task
+    assert twin.predict(["please 1 plus 2"]) == learner.predict(["please 1 plus 2"])
 
 
 @pytest.mark.parametrize("stages", [{}, {"solve": []}])

@@ -184,6 +184,31 @@ def test_a_saved_dataset_with_class_labels_is_a_pool(tmp_path):
     assert np.isfinite(project.pool.rows(np.arange(3)).data).all()
 
 
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"data.arrow": ""}, "must hold dataset_info.json beside its .arrow files"),
+        ({"dataset_info.json": "{}"}, "must hold .arrow files beside dataset_info.json, got none"),
+        ({"dataset_info.json": "{", "data.arrow": ""}, "dataset_info.json must be JSON"),
+        ({"dataset_info.json": "[]", "data.arrow": ""}, "dataset_info.json must be a JSON object, got"),
+        (
+            {"dataset_info.json": "{}", "a.arrow": "", "state.json": '{"_data_files": [{"filename": "b.arrow"}]}'},
+            "must hold b.arrow, which its state.json lists",
+        ),
+        ({"dataset_dict.json": '{"splits": ["train", "test"]}'}, r"got all of them \(train, test\). Name a"),
+    ],
+)
+def test_a_saved_dataset_says_which_file_is_missing(tmp_path, files, why):
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    with pytest.raises(FileFormatError, match=why):
+        Project.create(tmp_path / "p", folder, LABELS)
+    with pytest.raises(FileFormatError, match=why):
+        read_costs(folder)
+
+
 @pytest.mark.parametrize("text", ["{", "{}", '[{"id": 1}]', "[1]"])
 def test_other_json_is_refused(tmp_path, text):
     (tmp_path / "tasks.json").write_text(text)

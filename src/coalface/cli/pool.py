@@ -140,7 +140,9 @@ def _print(done: dict[str, dict[str, Any]], *, as_json: bool) -> None:
         found = done["costs"]
         typer.echo(f"Learned {counted(found['settled'], 'example')}; {found['known']} had known costs already.")
     if "gold" in done:
-        typer.echo(f"Marked {counted(done['gold']['settled'], 'example')} as gold.")
+        found = done["gold"]
+        verb = "was" if found["known"] == 1 else "were"
+        typer.echo(f"Marked {counted(found['settled'], 'example')} as gold; {found['known']} {verb} gold already.")
     for name in ("retired", "restored"):
         if name in done:
             typer.echo(f"{name.capitalize()} {counted(done[name]['changed'], 'example')}.")

@@ -3,15 +3,38 @@
 ``read_dataset`` and ``write_dataset`` choose the format by the suffix, and ``read_blocks`` reads files that do not fit
 into memory. ``read_train_test`` reads a path that holds both training and test data, and ``load_known`` loads data by
 its name. ``tree_cost_matrix`` turns a hierarchy of labels into costs.
+
+Names are loaded when they are first used, so that a learner does not load the readers of all formats.
 """
 
-from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
-from coalface.data.formats.conll import Sentence, read_sentences
-from coalface.data.formats.readers import read_dataset, read_train_test, write_dataset
-from coalface.data.known.catalogue import KnownData, known_data, load_known
-from coalface.data.streams.blocks import read_blocks
-from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
+    from coalface.data.formats.conll import Sentence, read_sentences
+    from coalface.data.formats.readers import read_dataset, read_train_test, write_dataset
+    from coalface.data.known.catalogue import KnownData, known_data, load_known
+    from coalface.data.streams.blocks import read_blocks
+    from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
+
+_HOMES = {
+    "CostDataset": "dataset",
+    "DatasetStatistics": "dataset",
+    "KnownData": "known.catalogue",
+    "LabelTree": "trees",
+    "Sentence": "formats.conll",
+    "TrainTest": "dataset",
+    "known_data": "known.catalogue",
+    "load_known": "known.catalogue",
+    "read_blocks": "streams.blocks",
+    "read_dataset": "formats.readers",
+    "read_sentences": "formats.conll",
+    "read_train_test": "formats.readers",
+    "tree_cost_matrix": "trees",
+    "tree_costs": "trees",
+    "write_dataset": "formats.readers",
+}
 __all__ = [
     "CostDataset",
     "DatasetStatistics",
@@ -29,3 +52,13 @@ __all__ = [
     "tree_costs",
     "write_dataset",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'coalface.data' has no attribute {name!r}")
+    return getattr(import_module(f"coalface.data.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -35,9 +35,9 @@ class Tree:
 def read_trees(path: str | os.PathLike[str], *, subtypes: bool = False, heads: bool = True) -> list[Tree]:
     r"""The trees of a plain or ``.gz`` file, with universal tags, fine tags and morphology.
 
-    Multi-word tokens and empty nodes are skipped. Every word needs one of the two tags. Labels are cut at their colon,
-    as is usual for evaluation, unless ``subtypes`` is true. Without ``heads``, the columns HEAD and DEPREL are not
-    read, and may be ``_``.
+    Multi-word tokens and empty nodes are skipped; a token must lie within its sentence. Every word needs one of the two
+    tags. Labels are cut at their colon, as is usual for evaluation, unless ``subtypes`` is true. Without ``heads``, the
+    columns HEAD and DEPREL are not read, and may be ``_``.
 
     >>> from tempfile import TemporaryDirectory
     >>> rows = ["1 cats _ NOUN _ _ 2 nsubj:pass _ _", "2 sleep _ VERB _ _ 0 root _ _"]
@@ -59,14 +59,16 @@ _Row = tuple[int, list[str]]  # the number of a line and its columns
 
 def _sentences(source: Path) -> Iterator[list[_Row]]:
     rows: list[_Row] = []
+    tokens: list[_Row] = []  # multi-word tokens, such as 1-2
     for number, line in enumerate([*read_lines(source), ""], start=1):
         cells = line.split("\t")
         if not line.strip():
+            _check_tokens(source, tokens, len(rows))
             if rows:
                 yield rows
-            rows = []
+            rows, tokens = [], []
         elif line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
-            continue
+            tokens += [(number, cells)] if not line.startswith("#") and "-" in cells[_ID] else []
         elif len(cells) != _N_COLUMNS:
             raise bad_line(source, number, f"every word must have {_N_COLUMNS} columns", line, f"It has {len(cells)}")
         elif not (cells[_FORM] and cells[_TAG] and cells[_LABEL]):
@@ -78,6 +80,15 @@ def _sentences(source: Path) -> Iterator[list[_Row]]:
             raise bad_line(source, number, f"word {len(rows) + 1} must come next", cells[_ID], "Number the words again")
         else:
             rows.append((number, cells))
+
+
+def _check_tokens(source: Path, tokens: list[_Row], n_words: int) -> None:
+    """Raise an error for a multi-word token that does not lie within its sentence."""
+    for number, cells in tokens:
+        first, last = map(int, cells[_ID].split("-"))
+        if not 1 <= first <= last <= n_words:
+            rule = f"a multi-word token must lie within words 1 to {n_words} of its sentence"
+            raise bad_line(source, number, rule, cells[_ID], "Correct its numbers")
 
 
 def _tree(source: Path, rows: list[_Row], subtypes: bool, with_heads: bool) -> Tree:

@@ -6,9 +6,10 @@ teach the policy are bought, and the same call is never bought twice.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
+from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -74,6 +75,14 @@ class PipelineTask(SearchTask[Any, _Progress]):
         self.scale = finite_number("scale", scale, 0.0, above=True)
         self._bought: dict[tuple[str, str, str], Future[Reply]] = {}
         self._lock = Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A task that buys on its own and has all replies bought so far; the functions are the same ones."""
+        twin = memo[id(self)] = copy(self)
+        with self._lock:
+            twin._bought = {wanted: reply for wanted, reply in self._bought.items() if _has_reply(reply)}
+        twin._lock = Lock()
+        return twin
 
     @property
     def calls(self) -> int:
@@ -159,6 +168,10 @@ class PipelineTask(SearchTask[Any, _Progress]):
             raise
         mine.set_result(reply)
         return reply
+
+
+def _has_reply(bought: Future[Reply]) -> bool:
+    return bought.done() and bought.exception() is None
 
 
 def _checked(reply: Any) -> Reply:

@@ -66,7 +66,8 @@ class Curation:
         """Let the model learn true labels or costs that exist already; examples with known costs keep theirs.
 
         Each record is ``{"id", "label"}`` or ``{"id", "costs"}``. Nothing of it counts against the budget.
-        ``gold`` ones replace what is known, and annotators are asked about them to see how well they answer.
+        ``gold`` ones replace what is known, and annotators are asked about them to see how well they answer. The same
+        gold question again changes nothing.
         """
         wanted = [self._imported(name, label, costs, gold=gold) for name, label, costs in imported(records)]
         with self._state.lock:

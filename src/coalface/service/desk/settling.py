@@ -99,6 +99,8 @@ class Settling:
             return False
         before = None if earlier is None else _round_of(state, earlier)
         after = self._after(before, one, who)
+        if one.gold and before is not None and self._is_gold(one.example, before, after):
+            return False
         body = {**after.to_json(), **about, **one.more} | ({"truth_given": one.truth} if one.truth is not None else {})
         body |= {"gold": True} if one.gold else {}
         if before is not None and dict(before.costs) == dict(after.costs):
@@ -108,6 +110,11 @@ class Settling:
         record.settle(Event(SETTLED, record.now, who, example=one.example, ref=one.ref, body=body), after)
         withdraw_questions(record, one.example)
         return True
+
+    def _is_gold(self, example: int, before: Round, after: Round) -> bool:
+        """Whether an example is a gold question already, with these very costs."""
+        expected = {label: cost for label, cost in after.costs.items() if cost is not None}
+        return dict(before.costs) == dict(after.costs) and self._state.counters.review.gold.get(example) == expected
 
     def _after(self, before: Round | None, one: Settlement, who: str | None) -> Round:
         """The round with the new costs; labels that are not mentioned keep theirs, unless all are taken back."""

@@ -9,18 +9,20 @@ from coalface.data.formats.records import parquet_records
 from coalface.errors import FileFormatError, InputError
 
 _KEY = b"huggingface"  # of the features in the metadata of a file
+_INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"  # the files beside the rows
 _TEXT, _NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_type": "Value"}
 
 
 def is_saved_dataset(path: Path) -> bool:
-    """Whether a folder was written by ``save_to_disk``."""
-    return (path / "dataset_info.json").is_file() and any(path.glob("*.arrow"))
+    """Whether a folder was written by ``save_to_disk``, though files of it may be missing."""
+    return any((path / name).is_file() for name in (_INFO, _SPLITS)) or any(path.glob("*.arrow"))
 
 
 def dataset_records(path: Path) -> Iterator[Mapping[str, Any]]:
     """The rows of a Parquet file or a saved dataset; class labels have their names."""
     if path.is_dir():
-        yield from _named(_arrow_rows(path), _class_names(json.loads((path / "dataset_info.json").read_text("utf-8"))))
+        _check_complete(path)
+        yield from _named(_arrow_rows(path), _class_names(_json_in(path / _INFO)))
         return
     yield from _named(parquet_records(path), _class_names(_info_in(path)))
 
@@ -47,6 +49,37 @@ def write_dataset(path: Path, lines: Iterator[dict[str, Any]], labels: list[str]
             columns[name], features[name] = pa.array([None if c is None else str(c) for c in cells], pa.string()), _TEXT
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps({"info": {"features": features}})})
     parquet.write_table(table, path)
+
+
+def _check_complete(folder: Path) -> None:
+    """Raise an error that says which file of a saved dataset is missing."""
+    if (folder / _SPLITS).is_file() and not (folder / _INFO).is_file():
+        splits = _json_in(folder / _SPLITS).get("splits")
+        named = f" ({', '.join(map(str, splits))})" if isinstance(splits, list) and splits else ""
+        raise FileFormatError(f"{folder} must be one split of a dataset, got all of them{named}. Name a folder in it.")
+    if not (folder / _INFO).is_file():
+        raise FileFormatError(f"{folder} must hold {_INFO} beside its .arrow files. Save the dataset again.")
+    if not any(folder.glob("*.arrow")):
+        raise FileFormatError(f"{folder} must hold .arrow files beside {_INFO}, got none. Save the dataset again.")
+    for name in _row_files(folder / _STATE):
+        if not (folder / name).is_file():
+            raise FileFormatError(f"{folder} must hold {name}, which its {_STATE} lists. Save the dataset again.")
+
+
+def _row_files(state: Path) -> list[str]:
+    """The files of rows that a saved dataset lists; none if it has no list."""
+    listed = _json_in(state).get("_data_files") if state.is_file() else None
+    return [str(one["filename"]) for one in listed or () if isinstance(one, dict) and "filename" in one]
+
+
+def _json_in(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as problem:
+        raise FileFormatError(f"{path} must be JSON ({problem}). Save the dataset again.") from None
+    if not isinstance(found, dict):
+        raise FileFormatError(f"{path} must be a JSON object, got {found!r:.60}. Save the dataset again.")
+    return found
 
 
 def _info_in(path: Path) -> Mapping[str, Any]:
