@@ -7,7 +7,7 @@ however often it occurs. A kernel stops at the first bad line and writes ``probl
 
 import numpy as np
 
-from coalface.kernels.compile import allocating, inlined, kernel
+from coalface.kernels.compile import allocating, inlined
 from coalface.kernels.words import (
     BAR,
     COLON,
@@ -254,7 +254,7 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
     return indptr, columns[:count], values[:count], names[:n_names], spaces[:n_spaces]
 
 
-@kernel
+@allocating
 def fill_costs(indptr, columns, costs, cost, listed):  # type: ignore[no-untyped-def]
     """Write the listed costs into ``cost`` (n, K) and mark them in ``listed``, unless that has no rows.
 
