@@ -5,7 +5,7 @@ Columns are numbered by slot, and a row's centre is subtracted without making it
 
 import numpy as np
 
-from coalface.kernels.compile import kernel
+from coalface.kernels.compile import allocating, kernel
 from coalface.kernels.state import F32, F64, I64
 
 _LARGEST_EXPONENT = 40.0
@@ -37,7 +37,7 @@ def add_columns(indptr: I64, slots: I64, values: F64, table: F64, sums: F64) -> 
                 total[k] += value * line[k]
 
 
-@kernel
+@allocating
 def to_residuals(logits: F64, classes: I64, weights: F64) -> float:
     """Turn logits (n, K) into weighted residuals, probability minus truth; returns the weighted log loss."""
     loss = 0.0
@@ -53,7 +53,7 @@ def to_residuals(logits: F64, classes: I64, weights: F64) -> float:
     return loss
 
 
-@kernel
+@allocating
 def to_probabilities(logits: F64) -> None:
     """Turn logits (n, K) into probabilities; a row's do not depend on the rows beside it."""
     for row in range(logits.shape[0]):

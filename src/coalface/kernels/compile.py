@@ -107,8 +107,32 @@ class _FolderCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
-    """Compile a function on its first call; it releases the GIL, and its machine code is cached on disk."""
-    dispatcher = numba.njit(function, nogil=True, error_model="numpy", boundscheck=False)
+    """Compile a function on its first call; it releases the GIL, and its machine code is cached on disk.
+
+    The machine code does not count references: the caller owns all arrays. So a kernel can neither create nor return an
+    array; those that do are ``allocating``. A row passes about 50 arrays from function to function, and counting their
+    references took up to a third of the time.
+    """
+    return _compiled(function)
+
+
+def allocating(function: Callable[P, R]) -> Kernel[P, R]:
+    """As ``kernel``, for a function that creates arrays, or calls one of NumPy's that does, such as ``max``."""
+    return _compiled(function, _nrt=True)
+
+
+def called(function: Callable[P, R]) -> Kernel[P, R]:
+    """As ``kernel``, for a function that other kernels call about once a row.
+
+    Numba compiles it once; LLVM then copies its code into that of each caller. A call would copy all fields of about 50
+    arrays to the stack.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: Callable[P, R], **options: bool) -> Kernel[P, R]:
+    options = {"_nrt": False, "nogil": True, "boundscheck": False, **options}
+    dispatcher = numba.njit(function, error_model="numpy", **options)
     with suppress(RuntimeError, OSError, AttributeError):  # no writable folder: every process compiles
         dispatcher._cache = _FolderCache(function)
     return cast("Kernel[P, R]", dispatcher)
@@ -120,7 +144,3 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
         "Kernel[P, R]",
         numba.njit(function, nogil=True, error_model="numpy", boundscheck=False, inline="always"),
     )
-
-
-called = kernel
-"""Compile a function once, for all kernels that call it, now and later; for those called about once a row."""

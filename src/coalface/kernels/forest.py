@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels.compile import called, inlined, kernel
+from coalface.kernels.compile import allocating, called, inlined
 from coalface.kernels.draws import GOLDEN_64, fraction, mix
 from coalface.kernels.state import F32, F64, I32, I64, Bool
 
@@ -194,7 +194,7 @@ def _fit(scratch: Scratch, n_varying: int, last_bin: int, missing_left: bool) ->
     return fit
 
 
-@called
+@allocating
 def best_split(
     table: F32,
     answers: Answers,
@@ -262,7 +262,7 @@ def _partition(
     return middle, lowest_right
 
 
-@kernel
+@allocating
 def grow_tree(
     table: F32,
     answers: Answers,
@@ -312,7 +312,7 @@ def grow_tree(
     return n_nodes
 
 
-@kernel
+@allocating
 def draw_rows(n_rows: int, n_drawn: int, seed: int, tree: int, times: I64) -> U64:
     """Draw rows with replacement: how many ``times`` (n,) each was drawn; returns the state of the random numbers."""
     random = np.zeros(1, np.uint64)
@@ -323,7 +323,7 @@ def draw_rows(n_rows: int, n_drawn: int, seed: int, tree: int, times: I64) -> U6
     return random
 
 
-@kernel
+@allocating
 def varying_columns(table: F32, n_rows: int) -> I64:
     """The columns that have at least two different values in the first rows; missing is a value too."""
     found, columns = 0, np.empty(table.shape[0], np.int64)
@@ -352,7 +352,7 @@ def _leaf(columns: I32, numbers: F32, left: I32, root: int, row: F32) -> int:
     return int(left[node])
 
 
-@kernel
+@allocating
 def read(trees: Trees, rows: F32, mean: F32, variance: F32) -> None:
     """Write the mean (n, K) of the trees' estimates for each row of ``rows`` (n, columns), and their variance.
 
@@ -380,7 +380,7 @@ def read(trees: Trees, rows: F32, mean: F32, variance: F32) -> None:
             variance[r, k] = np.float32(max(squares[k] / n_trees - average * average, 0.0))
 
 
-@kernel
+@allocating
 def read_left_out(trees: Trees, table: F32, drawn: Bool, mean: F64, variance: F64) -> None:
     """Write the mean (n, K) of the trees that were grown without the row, and its variance; NaN without such trees."""
     roots, columns, numbers, left, values = trees

@@ -79,7 +79,10 @@ def learn_settled(model: Model, settings: Settings, scratch: Scratch, n: int) ->
         n_implied = _implied_steps(model, settings, scratch, n, n_answered, n_settled)
         if n_implied > 0:
             claim_slots(model, scratch, n)
-            _apply_steps(model, settings, scratch, n, n_implied)
+            if settings.only_ones:
+                _apply_steps_of_ones(model, scratch, n, n_implied)
+            else:
+                _apply_steps(model, scratch, n, n_implied)
     _update_averages(model, scratch, n_answered)
 
 
@@ -116,10 +119,10 @@ def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n
 
 
 @inlined
-def _apply_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n_implied: int) -> None:
+def _apply_steps(model: Model, scratch: Scratch, n: int, n_implied: int) -> None:
     """Move the weights as an answer would, but increase the confidence only by ``share``."""
     cells, slots, values = model.cells, scratch.slots, scratch.values
-    labels, step, share, only_ones = scratch.labels, scratch.step, scratch.share, settings.only_ones
+    labels, step, share = scratch.labels, scratch.step, scratch.share
     for j in range(n):
         value = values[j]
         square, inverse = value * value, _ONE / abs(value)
@@ -128,10 +131,25 @@ def _apply_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n_i
         for i in range(n_implied):
             k = labels[i]
             weight[k] += step[k] * (value / np.sqrt(squares[k] + square))
-            first = not only_ones or squares[k] == _ZERO  # else the scale is 1, and need not be read
             squares[k] += share[k] * square
-            if first and inverse < inverse_scale[k]:
+            if inverse < inverse_scale[k]:
                 inverse_scale[k] = inverse
+
+
+@inlined
+def _apply_steps_of_ones(model: Model, scratch: Scratch, n: int, n_implied: int) -> None:
+    """As ``_apply_steps`` after ``predict_and_measure_ones``: only a label's first update changes its scale."""
+    cells, slots, inverse_roots = model.cells, scratch.slots, scratch.inverse_roots
+    labels, step, share = scratch.labels, scratch.step, scratch.share
+    for j in range(n):
+        cell, inverse_root = cells[slots[j]], inverse_roots[j]
+        weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
+        for i in range(n_implied):
+            k = labels[i]
+            weight[k] += step[k] * inverse_root[k]
+            if squares[k] == _ZERO:
+                inverse_scale[k] = _ONE
+            squares[k] += share[k]
 
 
 @inlined

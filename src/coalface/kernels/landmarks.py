@@ -10,7 +10,7 @@ features of a row do not depend on the rows beside it.
 
 import numpy as np
 
-from coalface.kernels.compile import called, kernel
+from coalface.kernels.compile import allocating, called
 from coalface.kernels.state import F32, F64, I64
 
 LEAST_REST = 1e-6  # a row that landmarks explain up to this share does not become one
@@ -40,7 +40,7 @@ def _write_features(
     return max(rest, 0.0)
 
 
-@kernel
+@allocating
 def landmark_features(
     centres: F32, factor: F64, n_used: int, rate: float, rows: F32, beyond: F64, table: F32, rests: F64
 ) -> None:
@@ -56,7 +56,7 @@ def landmark_features(
             table[r, j] = np.float32(features[j])
 
 
-@kernel
+@allocating
 def add_landmarks(centres: F32, factor: F64, used: I64, rate: float, rows: F32, table: F32) -> None:
     """Write the features of rows to ``table``, one after the other; each becomes a landmark while there is room."""
     features = np.empty(factor.shape[0])

@@ -131,12 +131,12 @@ def predict_and_measure(model: Model, scratch: Scratch, n: int) -> None:
 
 @inlined
 def predict_and_measure_ones(model: Model, scratch: Scratch, n: int) -> None:
-    """As ``predict_and_measure``, to the bit, if 1 is the only value of all rows.
+    """As ``predict_and_measure``, to the bit, if 1 is the only value of all rows and no row has a feature twice.
 
     The scale of a learned feature is then 1. An unlearned one has weight 0 and counts as if its scale were 1. So scales
-    need not be read, which saves a third of the memory traffic.
+    need not be read, which saves a third of the memory traffic. The inverse roots are kept for the update.
     """
-    cells, slots = model.cells, scratch.slots
+    cells, slots, inverse_roots = model.cells, scratch.slots, scratch.inverse_roots
     predicted, norm, reach = scratch.predicted, scratch.norm, scratch.reach
     lanes = predicted.shape[0]
     for k in range(lanes):
@@ -150,10 +150,11 @@ def predict_and_measure_ones(model: Model, scratch: Scratch, n: int) -> None:
             for offset in range(0, cells_read, LINE):
                 prefetch(cells, first + offset)
         cell = cells[slots[j]]
-        weight, squares = cell[WEIGHT], cell[SQUARES]
+        weight, squares, inverse_root = cell[WEIGHT], cell[SQUARES], inverse_roots[j]
         for k in range(lanes):
+            inverse_root[k] = _ONE / np.sqrt(squares[k] + _ONE)
             predicted[k] += weight[k]
-            reach[k] += _ONE / np.sqrt(squares[k] + _ONE)
+            reach[k] += inverse_root[k]
 
 
 @inlined
@@ -249,12 +250,13 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         updates[label] += weight
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
         step[label] = step_for(difference, reach[label] * average_norm, rate * weight) * average_norm
+    with_roots = settings.only_ones and adax and not weighted  # the inverse roots are those of a gradient factor of 1
     if n_learned * 5 < gradient.shape[0]:  # measured: where updating single labels is as fast as updating all
-        if settings.only_ones:
+        if with_roots:
             _apply_ones_to_list(model, scratch, n, n_learned)
         else:
             _apply_to_list(model, scratch, n, n_learned)
-    elif settings.only_ones:
+    elif with_roots:
         _apply_ones_to_all(model, scratch, n)
     else:
         _apply_to_all(model, scratch, n)
@@ -307,38 +309,34 @@ def _apply_to_all(model: Model, scratch: Scratch, n: int) -> None:
 
 @inlined
 def _apply_ones_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) -> None:
-    """As ``_apply_to_list``, if 1 is the only value: only the first update of a label changes its scale."""
-    cells, slots = model.cells, scratch.slots
-    labels, gradient, step = scratch.labels, scratch.gradient, scratch.step
+    """As ``_apply_to_list`` after ``predict_and_measure_ones``: only a label's first update changes its scale."""
+    cells, slots, inverse_roots = model.cells, scratch.slots, scratch.inverse_roots
+    labels, step = scratch.labels, scratch.step
     for j in range(n):
-        cell = cells[slots[j]]
+        cell, inverse_root = cells[slots[j]], inverse_roots[j]
         weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
         for i in range(n_learned):
             k = labels[i]
-            before = squares[k]
-            total = before + gradient[k]
-            weight[k] += step[k] * (_ONE / np.sqrt(max(total, TINY)))
-            squares[k] = total
-            if before == _ZERO:
+            weight[k] += step[k] * inverse_root[k]
+            if squares[k] == _ZERO:
                 inverse_scale[k] = _ONE
+            squares[k] += _ONE
 
 
 @inlined
 def _apply_ones_to_all(model: Model, scratch: Scratch, n: int) -> None:
-    """As ``_apply_to_all``, if 1 is the only value."""
-    cells, slots = model.cells, scratch.slots
+    """As ``_apply_to_all`` after ``predict_and_measure_ones``."""
+    cells, slots, inverse_roots = model.cells, scratch.slots, scratch.inverse_roots
     gradient, step = scratch.gradient, scratch.step
     lanes = gradient.shape[0]
     for j in range(n):
-        cell = cells[slots[j]]
+        cell, inverse_root = cells[slots[j]], inverse_roots[j]
         weight, squares, inverse_scale = cell[WEIGHT], cell[SQUARES], cell[INVERSE_SCALE]
         n_first = np.int32(0)
         for k in range(lanes):
-            before = squares[k]
-            total = before + gradient[k]
-            n_first += np.int32(before == _ZERO and gradient[k] > _ZERO)
-            weight[k] += step[k] * (_ONE / np.sqrt(max(total, TINY)))
-            squares[k] = total
+            n_first += np.int32(squares[k] == _ZERO and gradient[k] > _ZERO)
+            weight[k] += step[k] * inverse_root[k]
+            squares[k] += gradient[k]
         if n_first > 0:
             for k in range(lanes):
                 inverse_scale[k] = _ONE if gradient[k] > _ZERO else inverse_scale[k]

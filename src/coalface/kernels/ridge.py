@@ -13,7 +13,7 @@ goes through the same operations in the same order as if the rows were processed
 
 import numpy as np
 
-from coalface.kernels.compile import called, inlined, kernel
+from coalface.kernels.compile import allocating, called, inlined, kernel
 from coalface.kernels.state import F32, F64, I64, Bool
 
 WIDE = 16  # 32-bit numbers in a cache line
@@ -110,7 +110,7 @@ def _learn_block(
     return squared_residuals
 
 
-@kernel
+@allocating
 def learn_costs(
     factors: F32,
     variances: F64,
@@ -154,7 +154,7 @@ def learn_costs(
                 n_taken = 0
 
 
-@kernel
+@allocating
 def spread_of(factors: F32, variances: F64, starts: I64, rows: F32, spread: F32) -> None:
     """Write the uncertainty of each prediction, x' times the inverse of A times x, to ``spread`` (n, K)."""
     terms = np.empty(rows.shape[1], np.float32)

@@ -230,7 +230,7 @@ class Settings(NamedTuple):
     price_of_truth: float = np.inf  # of one true label, in costs; infinite: true labels are never asked for
     audits_by_loss: bool = False  # whether audits look where the predicted label may be wrong
     round_step: int = 1  # rounds from one row of a batch to the next; 0: all rows are decided at the same round
-    only_ones: bool = False  # whether 1 is the only value of all rows ever: this saves work and changes no bit
+    only_ones: bool = False  # whether 1 is the only value, and no row has a feature twice: saves work, changes no bit
 
 
 class Scratch(NamedTuple):
@@ -264,6 +264,7 @@ class Scratch(NamedTuple):
     truth: Bool  # (1,) whether the true label is asked for
     offset: F32  # (lanes,) the known part of each total cost; 0 without one
     prices: F32  # (lanes,) the price of asking for each cost; 0 if all are the same
+    inverse_roots: F32  # (longest row + 1, lanes) 1 / sqrt(SQUARES + 1) before the update; empty unless ``only_ones``
 
 
 def lanes_for(n_labels: int) -> int:
@@ -271,7 +272,7 @@ def lanes_for(n_labels: int) -> int:
     return -(-n_labels // LANES) * LANES
 
 
-def new_scratch(n_labels: int, longest_row: int) -> Scratch:
+def new_scratch(n_labels: int, longest_row: int, *, only_ones: bool = False) -> Scratch:
     """Scratch memory for rows of up to ``longest_row`` non-zeros."""
     lanes, cells = lanes_for(n_labels), longest_row + 1
     row = [np.zeros(cells, dtype) for dtype in (np.int64, np.float32, np.int32, np.float32)]
@@ -282,7 +283,8 @@ def new_scratch(n_labels: int, longest_row: int) -> Scratch:
     share, weights = np.zeros(lanes, np.float32), np.ones(lanes, np.float32)
     rest = (reasons, propensity, labels, share, weights, order, unseen)
     offset, prices = (np.zeros(lanes, np.float32) for _ in range(2))
-    of_row = (np.zeros(N_OUTLOOK), np.ones(3), np.zeros(1, np.bool_), offset, prices)
+    inverse_roots = np.zeros((cells if only_ones else 0, lanes), np.float32)
+    of_row = (np.zeros(N_OUTLOOK), np.ones(3), np.zeros(1, np.bool_), offset, prices, inverse_roots)
     return Scratch._make([*row, *numbers, *flags, *rest, *of_row])
 
 

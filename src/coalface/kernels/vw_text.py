@@ -7,7 +7,7 @@ however often it occurs. A kernel stops at the first bad line and writes ``probl
 
 import numpy as np
 
-from coalface.kernels.compile import inlined, kernel
+from coalface.kernels.compile import allocating, inlined
 from coalface.kernels.words import (
     BAR,
     COLON,
@@ -59,7 +59,7 @@ def _name_end(buffer, start, end):  # type: ignore[no-untyped-def]
     return place
 
 
-@kernel
+@allocating
 def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-untyped-def]
     """The listed labels of each line: (bars, indptr, codes, costs, names).
 
@@ -139,7 +139,7 @@ def parse_labels(buffer, starts, ends, capacity, problem):  # type: ignore[no-un
     return bars, indptr, codes[:count], costs[:count], names[:n_names]
 
 
-@kernel
+@allocating
 def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: ignore[no-untyped-def]
     """The features of each line: (indptr, columns, values, names, spaces).
 
@@ -254,7 +254,7 @@ def parse_features(buffer, bars, ends, capacity, mode, mask, problem):  # type: 
     return indptr, columns[:count], values[:count], names[:n_names], spaces[:n_spaces]
 
 
-@kernel
+@allocating
 def fill_costs(indptr, columns, costs, cost, listed):  # type: ignore[no-untyped-def]
     """Write the listed costs into ``cost`` (n, K) and mark them in ``listed``, unless that has no rows.
 

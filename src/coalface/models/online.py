@@ -241,13 +241,13 @@ class OnlineModel(CostModel):
         """Whether a GPU predicts; a label that was added later has ranges that only the CPU knows."""
         return self.scorer is not None and not self.state.since.any()
 
-    def scratch_for(self, longest_row: int) -> Scratch:
-        """Scratch memory for rows of up to ``longest_row`` non-zeros."""
+    def scratch_for(self, longest_row: int, *, only_ones: bool = False) -> Scratch:
+        """Scratch memory for rows of up to ``longest_row`` non-zeros; ``only_ones`` as in ``Settings``."""
         longest = longest_row
         if self.interactions is not None:
             longest += most_products(self.state.interactions, longest_row)
-        if self.scratch.slots.shape[0] <= longest:
-            self.scratch = new_scratch(self.n_labels, longest + longest // 4)
+        if self.scratch.slots.shape[0] <= longest or (only_ones and len(self.scratch.inverse_roots) <= longest):
+            self.scratch = new_scratch(self.n_labels, longest + longest // 4, only_ones=only_ones)
         return self.scratch
 
     def _predict(

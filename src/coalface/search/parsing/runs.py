@@ -102,7 +102,7 @@ class ParsingRun:
         model, grammar = model_of(self.policy), self._grammar
         templates = templates_for(grammar.system, grammar.bits)
         with model.lock:
-            scratch = model.scratch_for(len(templates.atoms))
+            scratch = model.scratch_for(len(templates.atoms), only_ones=True)
             while True:
                 kernels.learn_sentences(
                     model.state,
