@@ -130,7 +130,7 @@ def _can_imply(model: Model) -> bool:
     """Whether bought costs have tested what an answer implies for other labels: see ``kernels.implied``."""
     if model.implied.shape[0] == 0:
         return False
-    for tests in model.trust.ravel():  # noqa: SIM110 (a generator would not compile)
+    for tests in model.trust.flat:  # noqa: SIM110 (a generator would not compile)
         if tests > 0.0:
             return True
     return False
