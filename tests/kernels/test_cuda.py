@@ -165,6 +165,14 @@ def test_threads_of_a_block_are_whole_warps_and_whole_groups(n_labels):
     assert shape.shared_bytes < 220 * 1024
 
 
+@pytest.mark.parametrize("n_blocks", [1, 2, 4, 8])
+@pytest.mark.parametrize(("n_labels", "longest_row"), [(2, 5), (40, 1100), (102, 500), (1000, 500)])
+def test_copies_of_cells_leave_room_for_the_other_blocks(n_labels, longest_row, n_blocks):
+    shape = BlockShape.of(n_labels, longest_row).with_room(n_blocks)
+    assert shape.n_kept <= max(shape.row_capacity, 1)
+    assert shape.n_kept == 0 or n_blocks * (shape.shared_bytes + 1024) <= 228 * 1024
+
+
 def test_memory_of_a_run_is_that_of_its_weights():
     weights = 3 * 4 * 104 * 47_238
     assert weights < bytes_per_run(102, 47_236, 100, implies=False) < 1.02 * weights
