@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from coalface.kernels.rules import decide
 from coalface.kernels.state import ADAX, COAL, PUBLISHED, SHADOW, Settings, new_counts, new_scratch
 
 _PLAIN = {
@@ -20,6 +21,8 @@ _PLAIN = {
     "abstain_cost": np.inf,
     "alike": np.inf,
 }
+NARROW = [0.0, 0.5, 0.5, 0.5], [0.01, 0.51, 0.51, 0.51]  # of four labels; the rule asks for nothing
+TWO_WIDE = [0.0, 0.0, 0.9, 0.9], [0.8, 0.8, 1.0, 1.0]  # the rule asks for the first two
 
 
 def settings_of(n_labels, **changed):
@@ -45,3 +48,11 @@ def counts_of(n_labels, **changed):
     for name, values in changed.items():
         getattr(counts, name)[: len(values)] = values
     return counts
+
+
+def decided(settings, scratch, round_number=9, counts=None):
+    """The number that ``decide`` returns, the mask and the reasons."""
+    n_asked = decide(counts_of(settings.n_labels) if counts is None else counts, settings, scratch, round_number)
+    n_labels = settings.n_labels
+    np.testing.assert_array_equal(scratch.propensity[:n_labels] == 1.0, scratch.mask[:n_labels])
+    return n_asked, scratch.mask[:n_labels].tolist(), scratch.reasons[:n_labels].tolist()

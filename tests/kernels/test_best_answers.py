@@ -105,3 +105,10 @@ def test_an_audit_of_all_costs_counts_them_all_and_has_one_chance(kind):
     paced = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1])
     prefer_truth(settings_of(K, price_of_truth=2.0, budget=50.0, over=9, **kind), paced, 2)
     np.testing.assert_allclose(paced.propensity[:K], [1.0, 0.6, 0.6, 0.6])
+
+
+@pytest.mark.parametrize(("price", "expected"), [(3.0, True), (3.5, False), (4.0, False)])
+def test_a_label_that_no_audit_asks_for_does_not_count_towards_the_price(price, expected):
+    scratch = with_questions([0], [0.0, 0.0, 0.2, 0.2], [2, 3])
+    prefer_truth(settings_of(K, price_of_truth=price, audits_by_loss=True), scratch, 3)
+    assert scratch.truth[0] == expected

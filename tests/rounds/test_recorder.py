@@ -8,7 +8,11 @@ import pandas as pd
 import pytest
 
 from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
+from coalface.data.encoding.encoder import Encoder
 from coalface.errors import InputError
+from coalface.rounds.label_change import LabelChange
+from coalface.rounds.ledger import Recorder
+from coalface.rounds.round import Round
 
 CLASSES = ["a", "b", "c"]
 
@@ -155,3 +159,39 @@ def test_an_audit_that_was_certain_is_still_an_audit(way):
             queries = learner.ask([x])
             learner.tell([x], np.where(queries.mask, c[:1], np.nan), asked=queries)
     assert [one.propensity for one in ledger] == [{"only": 1.0}] * 5
+
+
+def recorder_of(header):
+    """A recorder of a learner without parameters or budget, to a new ledger with this header."""
+    ledger = MemoryLedger()
+    ledger.begin(header)
+    return Recorder(ledger, CLASSES, (), {}, {})
+
+
+def test_the_first_round_under_a_new_budget_has_it():
+    recorder, small, large = recorder_of({}), {"amount": 5}, {"amount": 7}
+    recorder.write([Round(1, width=1), Round(2, width=1)], {}, {})
+    recorder.write([Round(3, width=1), Round(4, width=1)], {}, small)
+    recorder.write([Round(5, width=1)], {}, small)
+    recorder.write([], {}, large)
+    recorder.write([LabelChange("retire", "a", round=6), Round(6, width=1)], {}, large)
+    recorder.write([Round(7, width=1)], {}, {})
+    assert [one.budget for one in recorder.ledger] == [None, None, small, None, None, large, None, {}]
+
+
+def test_an_encoder_is_written_down_until_the_ledger_has_it():
+    encoder = Encoder(pairs=True)
+    recorder = recorder_of({})
+    assert recorder.encoder_of(None) is None
+    recorder.write([LabelChange("retire", "a", round=1), Round(1, width=1)], {}, {})
+    assert recorder.encoder_of(encoder) == encoder.plain()
+    recorder.write([Round(2, width=1), Round(3, width=1, encoder=encoder.plain())], {}, {})
+    assert recorder.encoder_of(encoder) is None
+    recorder.write([Round(4, width=1)], {}, {})
+    assert recorder.encoder_of(encoder) is None
+
+
+def test_an_encoder_in_the_header_is_not_written_again():
+    encoder = Encoder(pairs=True)
+    assert recorder_of({"encoder": encoder.plain()}).encoder_of(encoder) is None
+    assert recorder_of({"encoder": None}).encoder_of(encoder) == encoder.plain()
