@@ -6,9 +6,9 @@ from sklearn.datasets import load_digits
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.rows import check_rows
-from coalface.kernels.cuda.layout import BlockShape, bytes_per_run
+from coalface.kernels.cuda.layout import BlockShape, bytes_per_run, stride_for
 from coalface.kernels.cuda.source import source
-from coalface.kernels.state import NO_ROUNDS
+from coalface.kernels.state import NO_ROUNDS, lanes_for
 from coalface.studies import learners
 from coalface.studies.cells import Cell
 from coalface.studies.cuda.playing import DeviceProblem
@@ -157,12 +157,24 @@ def test_stored_zeros_are_dropped():
     assert rows.values.tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("longest_row", [1, 100, 1500, 100_000])
 @pytest.mark.parametrize("n_labels", [2, 8, 9, 40, 102, 129, 1000])
-def test_threads_of_a_block_are_whole_warps_and_whole_groups(n_labels):
-    shape = BlockShape.of(n_labels, longest_row=100)
+def test_threads_of_a_block_are_whole_warps_and_whole_groups(n_labels, longest_row):
+    shape = BlockShape.of(n_labels, longest_row)
     assert shape.n_threads % 32 == 0
     assert shape.n_threads % shape.group_size == 0
-    assert shape.shared_bytes < 220 * 1024
+    assert shape.shared_bytes <= 227 * 1024
+    assert shape.blocks_per_processor * (shape.shared_bytes + 1024) <= 228 * 1024
+
+
+def test_a_block_with_long_rows_has_more_threads():
+    assert BlockShape.of(40, longest_row=100).n_threads < BlockShape.of(40, longest_row=1500).n_threads
+
+
+@pytest.mark.parametrize("n_labels", [2, 8, 9, 40, 102, 129, 1000])
+def test_cells_of_a_feature_begin_at_a_line_of_the_cache(n_labels):
+    assert stride_for(n_labels) * 4 % 128 == 0
+    assert 0 <= stride_for(n_labels) - 3 * lanes_for(n_labels) < 32
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 4, 8])
@@ -174,7 +186,7 @@ def test_copies_of_cells_leave_room_for_the_other_blocks(n_labels, longest_row, 
 
 
 def test_memory_of_a_run_is_that_of_its_weights():
-    weights = 3 * 4 * 104 * 47_238
+    weights = 47_238 * 1280  # of a feature: 104 lanes x 3 numbers of 4 bytes, in whole lines of 128 bytes
     assert weights < bytes_per_run(102, 47_236, 100, implies=False) < 1.02 * weights
 
 

@@ -5,6 +5,7 @@
 #define TILE 64  // columns that multiply_rows reads at once
 #define LOST 3e-7  // of the length of a row, where its square is rounded: what is less on the diagonal of U is rounding
 #define PAIRS 9  // of rows per thread of multiply_rows: MOST^2 / 256
+#define TURNED 8  // rows that a thread of turn_rows adds up at once
 
 // The columns of a table: the intercept, the features, and zeros.
 extern "C" __global__ void fill_table(const float* features, long long n_rows, int n_features, int n_columns,
@@ -64,7 +65,7 @@ extern "C" __global__ void gather_rows(const float* table, const double* weights
 
 // One block per label: F F', in 64 bits, so that rows much longer than the penalty leave it positive definite.
 extern "C" __global__ void multiply_rows(const float* along, int n_told, int n_columns, double* squares) {
-    __shared__ float tile[MOST * (TILE + 1)];  // one number more per row, to spread columns over the banks
+    __shared__ double tile[MOST * (TILE + 1)];  // one number more per row, to spread columns over the banks
     int n = n_told, n_pairs = n * n;
     const float* rows = along + (long long)blockIdx.x * n * n_columns;
     double* target = squares + (long long)blockIdx.x * n_pairs;
@@ -73,15 +74,15 @@ extern "C" __global__ void multiply_rows(const float* along, int n_told, int n_c
     for (int first = 0; first < n_columns; first += TILE) {
         for (int i = threadIdx.x; i < n * TILE; i += blockDim.x) {
             int column = first + i % TILE;
-            tile[i / TILE * (TILE + 1) + i % TILE] = column < n_columns ? rows[i / TILE * n_columns + column] : 0.0f;
+            tile[i / TILE * (TILE + 1) + i % TILE] = column < n_columns ? rows[i / TILE * n_columns + column] : 0.0;
         }
         __syncthreads();
         for (int p = 0; p < PAIRS; p++) {
             int pair = threadIdx.x + p * blockDim.x;
             if (pair >= n_pairs || pair % n > pair / n) continue;
-            const float *one = tile + pair / n * (TILE + 1), *other = tile + pair % n * (TILE + 1);
+            const double *one = tile + pair / n * (TILE + 1), *other = tile + pair % n * (TILE + 1);
             double sum = 0.0;
-            for (int c = 0; c < TILE; c++) sum += (double)one[c] * (double)other[c];
+            for (int c = 0; c < TILE; c++) sum += one[c] * other[c];
             sums[p] += sum;
         }
         __syncthreads();
@@ -170,9 +171,14 @@ extern "C" __global__ void turn_rows(const double* turn, const float* along, int
     __syncthreads();
     int column = blockIdx.y * blockDim.x + threadIdx.x;
     if (column >= n_columns) return;
-    for (int i = 0; i <= n; i++) {
-        double sum = 0.0;
-        for (int k = 0; k < n; k++) sum += shared[i * n + k] * (double)along[(long long)k * n_columns + column];
-        turned[(long long)i * n_columns + column] = (float)sum;
+    for (int first = 0; first <= n; first += TURNED) {
+        double sums[TURNED];
+        for (int i = 0; i < TURNED; i++) sums[i] = 0.0;
+        for (int k = 0; k < n; k++) {
+            double value = along[(long long)k * n_columns + column];
+            for (int i = 0; i < TURNED; i++) sums[i] += shared[(first + i < n ? first + i : n) * n + k] * value;
+        }
+        for (int i = 0; i < TURNED; i++)
+            if (first + i <= n) turned[(long long)(first + i) * n_columns + column] = (float)sums[i];
     }
 }

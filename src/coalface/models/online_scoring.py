@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.kernels.cuda.device import CudaDevice, Device
-from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, TRAINED, TRAINED_ARRAYS
+from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, TRAINED, TRAINED_ARRAYS, stride_for
 from coalface.kernels.features import INTERCEPT
 from coalface.kernels.state import INVERSE_SCALE, ROUND, SLOTS_USED, UNSEEN_INVERSE_SCALE, Model, Settings
 from coalface.models.values import Ranged
@@ -88,16 +88,18 @@ class OnlineScorer:
         if key == self._key:
             return self._copied
         self._copied, slots = {}, n_features + 2
-        needed, free = 4 * slots * (model.cells[0].size + 1), self.device.memory
+        needed, free = 4 * slots * (stride_for(model.cells.shape[2]) + 1), self.device.memory
         if needed > free:
             raise InputError(
                 f"The model needs {needed / 1e9:.1f} GB for {n_features:,} features, and {self.device.name} has "
                 f"{free / 1e9:.1f} GB free. Pass device='cpu'."
             )
         places = np.where(features == INTERCEPT, n_features, features) + 1
-        cells, units = np.zeros((slots, *model.cells.shape[1:]), np.float32), np.zeros(slots, np.float32)
+        n_parts, lanes = model.cells.shape[1:]
+        padded, units = np.zeros((slots, stride_for(lanes)), np.float32), np.zeros(slots, np.float32)
+        cells = padded[:, : n_parts * lanes].reshape(slots, n_parts, lanes)  # a view
         cells[:, INVERSE_SCALE] = UNSEEN_INVERSE_SCALE
         cells[places], units[places] = model.cells[1:used], model.units[1:used]
-        arrays = {"cells": cells, "units": units, **{name: getattr(model, name) for name in TRAINED_ARRAYS}}
+        arrays = {"cells": padded, "units": units, **{name: getattr(model, name) for name in TRAINED_ARRAYS}}
         self._copied, self._key = {name: self.device.put(array) for name, array in arrays.items()}, key
         return self._copied

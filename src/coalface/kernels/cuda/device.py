@@ -152,8 +152,8 @@ class CudaDevice:
         """A compiled function for blocks of this shape."""
         if shape not in self._modules:
             constants = {**shape.constants, "BLOCKS_PER_PROCESSOR": shape.blocks_per_processor}
-            exact = ("-fmad=false", "-DCOALFACE_EXACT") if self._exact else ()
-            options = ("-std=c++17", *(f"-D{constant}={value}" for constant, value in constants.items()), *exact)
+            mode = ("-fmad=false", "-DCOALFACE_EXACT") if self._exact else ("-ftz=true",)
+            options = ("-std=c++17", *(f"-D{constant}={value}" for constant, value in constants.items()), *mode)
             self._modules[shape] = self._cupy.RawModule(code=source(), options=options)
         kernel = self._modules[shape].get_function(name)
         kernel.max_dynamic_shared_size_bytes = shape.shared_bytes

@@ -24,11 +24,13 @@ PROBLEM = np.dtype([(name, np.int64) for name in (*SIZES, *POINTERS)])  # a poin
 TRAINED_ARRAYS = ("norm_sum", "updates", "squared_residuals", "row_sizes", "answered", "was_best")
 TRAINED = np.dtype([(name, np.int64) for name in (*TRAINED_ARRAYS, "first_round", "round_step", "slots_used")])
 
-_WARP, _MOST_THREADS = 32, 128  # of a block
+_WARP = 32
+_FEW_THREADS, _MANY_THREADS, _LONG_ROW = 128, 512, 1000  # of a block; those with long rows have many
 _THREADS_PER_PROCESSOR = 512  # with 128 registers each; measured: more runs side by side are slower
 _SHARED_PER_PROCESSOR = 228 * 1024  # bytes that the blocks of one multiprocessor share
 _RESERVED_PER_BLOCK = 1024
-_MOST_GROUPS = 16  # that share the non-zeros of a row
+_MOST_GROUPS = 32  # that share the non-zeros of a row
+_LINE = 32  # float32 numbers in a line of the cache
 _ROW_BYTES = 20_000  # of slots and values in shared memory; those of a longer row are kept in global memory
 
 
@@ -49,10 +51,13 @@ class BlockShape(NamedTuple):
         BlockShape(n_labels=102, group_size=32, n_threads=128, row_capacity=512, n_kept=36)
         """
         group_size = min(1 << (lanes_for(n_labels) // 4 - 1).bit_length(), _WARP)
-        n_threads = max(min(_MOST_THREADS, _MOST_GROUPS * group_size), _WARP)
+        most_threads = _MANY_THREADS if longest_row > _LONG_ROW else _FEW_THREADS
+        n_threads = max(min(most_threads, _MOST_GROUPS * group_size), _WARP)
         capacity = -(-(longest_row + 1) // 64) * 64
         shape = cls(n_labels, group_size, n_threads, capacity if 8 * capacity <= _ROW_BYTES else 1, n_kept=0)
-        return shape.with_room(_THREADS_PER_PROCESSOR // n_threads)
+        while shape.n_threads > _FEW_THREADS and shape.shared_bytes > _SHARED_PER_PROCESSOR - _RESERVED_PER_BLOCK:
+            shape = shape._replace(n_threads=shape.n_threads // 2)
+        return shape.with_room(_THREADS_PER_PROCESSOR // shape.n_threads)
 
     def with_room(self, n_blocks: int) -> "BlockShape":
         """The same shape with as many copies as fit if ``n_blocks`` share a multiprocessor."""
@@ -69,7 +74,8 @@ class BlockShape(NamedTuple):
     @property
     def constants(self) -> dict[str, int]:
         """The constants of the source, by name."""
-        return {"LANES": lanes_for(self.n_labels), **{name.upper(): value for name, value in self._asdict().items()}}
+        numbers = {name.upper(): value for name, value in self._asdict().items()}
+        return {"LANES": lanes_for(self.n_labels), "STRIDE": stride_for(self.n_labels), **numbers}
 
     @property
     def shared_bytes(self) -> int:
@@ -83,12 +89,21 @@ class BlockShape(NamedTuple):
         return by_label + between + run + 2 * row + kept + 128  # the last for alignment
 
 
+def stride_for(n_labels: int) -> int:
+    """The float32 numbers between the cells of two features: three for each label, and a gap up to the next line.
+
+    >>> stride_for(102), stride_for(40)
+    (320, 128)
+    """
+    return -(-3 * lanes_for(n_labels) // _LINE) * _LINE
+
+
 def bytes_per_run(n_labels: int, n_features: int, longest_row: int, implies: bool) -> int:
     """The device memory of one run that is being played: its weights, and what answers imply.
 
     >>> bytes_per_run(n_labels=102, n_features=47_236, longest_row=500, implies=False) // 10**6
-    59
+    60
     """
     lanes, slots = lanes_for(n_labels), n_features + 2
     implied = 8 * lanes * LEVELS * lanes if implies else 0
-    return 4 * slots * (3 * lanes + 1) + implied + 16 * (longest_row + 1)
+    return 4 * slots * (stride_for(n_labels) + 1) + implied + 16 * (longest_row + 1)

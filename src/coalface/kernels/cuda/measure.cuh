@@ -37,7 +37,7 @@ DEVICE Four predict_test_row(i64 start, i64 stop, int longest, int chunk) {
     for (int first = 0; first < PIECE && base + first < longest; first += MEASURED_TOGETHER) {
       Four weight[MEASURED_TOGETHER], scale[MEASURED_TOGETHER];
       UNROLL for (int i = 0; i < MEASURED_TOGETHER; i++) {
-        const Four* cell = (const Four*)cells_at(from_lane_of_group(own.slot, first + i)) + chunk;
+        const Four* cell = cell_at(b.cells, from_lane_of_group(own.slot, first + i), chunk);
         weight[i] = cell[WEIGHT * N_CHUNKS];
         scale[i] = cell[INVERSE_SCALE * N_CHUNKS];
       }

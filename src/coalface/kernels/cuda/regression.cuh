@@ -1,6 +1,7 @@
 // Online linear regression: see kernels/regression.py for the update rule and its notation.
 //
-// A slot is a feature's column plus 1, and slot 0 that of every unseen feature. Labels are contiguous: a group of threads
+// A slot is a feature's column plus 1, and slot 0 that of every unseen feature. Its cells begin at a line of the cache, so
+// that no line is written in part. Labels are contiguous: a group of threads
 // reads the cells of one feature, four labels a thread, and the groups of a block share the non-zeros of a row.
 
 #ifdef COALFACE_EXACT
@@ -23,7 +24,12 @@ DEVICE double rate_for(const Row& row) {
 
 DEVICE float in_unit(float size, float unit) { return fminf(fmaxf(size / unit, SMALLEST_VALUE), LARGEST_VALUE); }
 
-DEVICE float* cells_at(int slot) { return b.cells + (size_t)slot * 3 * LANES; }
+// The place of four labels' weights in the cells of a feature.
+DEVICE Four* cell_at(float* cells, int slot, int chunk) {
+  float* cell = cells + (size_t)slot * STRIDE;
+  ASSUME_GLOBAL(cell);
+  return (Four*)cell + chunk;
+}
 
 // Set the slot and the value of the j-th non-zero of a row; returns whether its feature is seen.
 DEVICE bool set_nonzero(Row& row, int j, int slot, float value) {
@@ -68,11 +74,10 @@ STAGE void claim_slots() {
   int* slots = slots_of(row);
   for (int j = group_index(); j < row.n; j += N_GROUPS) {
     if (slots[j] > 0) continue;
-    Four* cell = (Four*)cells_at(-slots[j]);
     for (int chunk = group_lane(); chunk < N_CHUNKS; chunk += GROUP_SIZE) {
-      cell[WEIGHT * N_CHUNKS + chunk] = none;
-      cell[SQUARES * N_CHUNKS + chunk] = none;
-      cell[INVERSE_SCALE * N_CHUNKS + chunk] = unseen;
+      Four* cell = cell_at(b.cells, -slots[j], chunk);
+      cell[WEIGHT * N_CHUNKS] = cell[SQUARES * N_CHUNKS] = none;
+      cell[INVERSE_SCALE * N_CHUNKS] = unseen;
     }
   }
   block_sync();
@@ -120,20 +125,37 @@ struct Cells {
 };
 
 // The cells of a feature; minus a slot stands for an unseen one.
-DEVICE Cells cells_of(const float* cells, int slot, int chunk) {
-  const Four* cell = (const Four*)(cells + (size_t)max(slot, UNSEEN) * 3 * LANES) + chunk;
+DEVICE Cells cells_of(float* cells, int slot, int chunk) {
+  const Four* cell = cell_at(cells, max(slot, UNSEEN), chunk);
   return {cell[WEIGHT * N_CHUNKS], cell[SQUARES * N_CHUNKS], cell[INVERSE_SCALE * N_CHUNKS]};
+}
+
+// Whether the scale of one of four labels may grow.
+DEVICE bool may_grow(float value, const Four& scale) {
+  return fabsf(value) * fmaxf(fmaxf(scale.x, scale.y), fmaxf(scale.z, scale.w)) > MAY_GROW;
 }
 
 // Keep copies of what learning needs of a non-zero, if there is room. A minus before the first sum of squares says that
 // a scale may grow.
 DEVICE void keep_cells(int j, int chunk, float value, const Cells& cell) {
   if (j >= N_KEPT) return;
-  const float size = fabsf(value), scale = fmaxf(fmaxf(cell.scale.x, cell.scale.y), fmaxf(cell.scale.z, cell.scale.w));
   Four squares = cell.squares;
-  if (size * scale > MAY_GROW) squares.x = -squares.x;
+  if (may_grow(value, cell.scale)) squares.x = -squares.x;
   b.kept_weight[j * N_CHUNKS + chunk] = cell.weight;
   b.kept_squares[j * N_CHUNKS + chunk] = squares;
+}
+
+struct Kept {
+  Four weight, squares;
+  bool may_grow;
+};
+
+DEVICE Kept kept_cells(int j, int chunk) {
+  const int place = j * N_CHUNKS + chunk;
+  Kept kept = {b.kept_weight[place], b.kept_squares[place], false};
+  kept.may_grow = bits_of(kept.squares.x) >> 31;
+  kept.squares.x = fabsf(kept.squares.x);
+  return kept;
 }
 
 template <int SUMS, bool KEEPS>
@@ -145,34 +167,26 @@ DEVICE void add_cells(Summed* sums, int j, float value, const Cells& cell, const
   if (KEEPS) keep_cells(j, chunk, value, cell);
 }
 
-DEVICE Cells kept_cells(int j, int slot, int chunk) {
-  const int place = j * N_CHUNKS + chunk;
-  Cells cell = {b.kept_weight[place], b.kept_squares[place], {0.0f, 0.0f, 0.0f, 0.0f}};  // a scale of 0 does not grow
-  if (bits_of(cell.squares.x) >> 31) cell.scale = ((const Four*)cells_at(slot))[INVERSE_SCALE * N_CHUNKS + chunk];
-  cell.squares.x = fabsf(cell.squares.x);
-  return cell;
-}
-
 // Sum over the non-zeros of the row, for all labels: predictions, norms and reaches, into the arrays of the block.
 // MEASURES uses the gradient factors in the block; otherwise the factor is 1. Every thread may go on with its labels.
 template <int SUMS, bool KEEPS = false> STAGE void sum_over_row() {
   Row& row = current_row();
   const int n = row.n, *slots = slots_of(row);
-  const float *values = values_of(row), *cells = b.cells;
-  float* partial = b.partial + group_index() * 3 * LANES;
+  const float* values = values_of(row);
+  float *cells = b.cells, *partial = b.partial + group_index() * 3 * LANES;
   for (int chunk = group_lane(); chunk < N_CHUNKS; chunk += GROUP_SIZE) {
     Four gradient = {1.0f, 1.0f, 1.0f, 1.0f};
     if (SUMS == MEASURES) gradient = ((const Four*)b.gradient)[chunk];
     Summed sums[4];
-    int j = group_index();
-    for (; j + (AHEAD - 1) * N_GROUPS < n; j += AHEAD * N_GROUPS) {  // several loads under way at once
+    for (int j = group_index(); j < n; j += AHEAD * N_GROUPS) {
       Cells cell[AHEAD];
-      UNROLL for (int i = 0; i < AHEAD; i++) cell[i] = cells_of(cells, slots[j + i * N_GROUPS], chunk);
-      UNROLL for (int i = 0; i < AHEAD; i++)
-        add_cells<SUMS, KEEPS>(sums, j + i * N_GROUPS, values[j + i * N_GROUPS], cell[i], gradient, chunk);
+      UNROLL for (int i = 0; i < AHEAD; i++)  // several loads under way at once
+        cell[i] = cells_of(cells, slots[min(j + i * N_GROUPS, n - 1)], chunk);
+      UNROLL for (int i = 0; i < AHEAD; i++) {
+        const int own = j + i * N_GROUPS;
+        if (own < n) add_cells<SUMS, KEEPS>(sums, own, values[own], cell[i], gradient, chunk);
+      }
     }
-    for (; j < n; j += N_GROUPS)
-      add_cells<SUMS, KEEPS>(sums, j, values[j], cells_of(cells, slots[j], chunk), gradient, chunk);
     for (int i = 0; i < 4; i++) keep_sums<SUMS>(partial, 4 * chunk + i, sums[i]);
   }
   block_sync();
@@ -223,29 +237,41 @@ DEVICE float step_for(float difference, float reach, double rate) {
   return (float)(share * (double)difference);
 }
 
-// Update one label's cell; returns whether its scale has grown.
-DEVICE bool update(float value, float step, float gradient, float keep, float& weight, float& squares, float& scale) {
-  if (gradient <= 0.0f) return false;
-  const float square = value * value, inverse = 1.0f / fabsf(value);
-  weight += step * over_root(value, fmaxf(squares + gradient * square, TINY));
-  squares += keep * square;
-  if (inverse >= scale) return false;
-  scale = inverse;
-  return true;
+// What is learned of four labels; all numbers of a label that is not learned are 0.
+struct Lesson {
+  Four step, gradient, keep;
+};
+
+DEVICE Lesson lesson_of(int chunk) {
+  return {((const Four*)b.step)[chunk], ((const Four*)b.gradient)[chunk], ((const Four*)b.keep)[chunk]};
 }
 
-// Update the cells of four labels and write those that change.
-DEVICE void update_cells(Cells cell, float value, const Four& step, const Four& gradient, const Four& keep, float* cells,
-                         int chunk) {
-  Four &weight = cell.weight, &squares = cell.squares, &scale = cell.scale;
-  bool grown = update(value, step.x, gradient.x, keep.x, weight.x, squares.x, scale.x);
-  grown |= update(value, step.y, gradient.y, keep.y, weight.y, squares.y, scale.y);
-  grown |= update(value, step.z, gradient.z, keep.z, weight.z, squares.z, scale.z);
-  grown |= update(value, step.w, gradient.w, keep.w, weight.w, squares.w, scale.w);
-  Four* place = (Four*)cells + chunk;
-  place[WEIGHT * N_CHUNKS] = weight;
-  place[SQUARES * N_CHUNKS] = squares;
-  if (grown) place[INVERSE_SCALE * N_CHUNKS] = scale;  // rarely, so most of the scales are not written
+DEVICE void update(float value, float square, float step, float gradient, float keep, float& weight, float& squares) {
+  weight += step * over_root(value, fmaxf(squares + gradient * square, TINY));
+  squares += keep * square;
+}
+
+DEVICE float grown(float scale, float gradient, float inverse) { return gradient > 0.0f ? fminf(scale, inverse) : scale; }
+
+// Update the weights and squares of four labels.
+DEVICE void update_cells(Four weight, Four squares, float value, const Lesson& lesson, Four* cell) {
+  const Four &step = lesson.step, &gradient = lesson.gradient, &keep = lesson.keep;
+  const float square = value * value;
+  update(value, square, step.x, gradient.x, keep.x, weight.x, squares.x);
+  update(value, square, step.y, gradient.y, keep.y, weight.y, squares.y);
+  update(value, square, step.z, gradient.z, keep.z, weight.z, squares.z);
+  update(value, square, step.w, gradient.w, keep.w, weight.w, squares.w);
+  cell[WEIGHT * N_CHUNKS] = weight;
+  cell[SQUARES * N_CHUNKS] = squares;
+}
+
+// Update the scales of four labels. Few values are larger than those before, so most scales are neither read nor written.
+DEVICE void update_scales(float value, const Four& gradient, Four* cell) {
+  const float inverse = 1.0f / fabsf(value);
+  Four scale = cell[INVERSE_SCALE * N_CHUNKS];
+  scale = {grown(scale.x, gradient.x, inverse), grown(scale.y, gradient.y, inverse), grown(scale.z, gradient.z, inverse),
+           grown(scale.w, gradient.w, inverse)};
+  cell[INVERSE_SCALE * N_CHUNKS] = scale;
 }
 
 // Update the labels with a gradient factor; `gradient` is the factor of the step, `keep` the one that is kept. Up to a warp
@@ -254,22 +280,29 @@ STAGE void apply_steps(int n_chunks) {
   Row& row = current_row();
   const int n = row.n, *slots = slots_of(row), n_kept = b.settings.accumulator == ADAX ? min(N_KEPT, n) : 0;
   const float* values = values_of(row);
+  float* const cells = b.cells;
   for (int base = 0; base < n_chunks; base += WARP) {
     const int n_here = min(n_chunks - base, WARP), n_together = N_THREADS / n_here;
     if (thread_index() >= n_together * n_here) continue;
     const int chunk = b.chunks[base + thread_index() % n_here];
-    const Four step = ((const Four*)b.step)[chunk], gradient = ((const Four*)b.gradient)[chunk];
-    const Four keep = ((const Four*)b.keep)[chunk];
+    const Lesson lesson = lesson_of(chunk);
     int j = thread_index() / n_here;
-    for (; j < n_kept; j += n_together)
-      update_cells(kept_cells(j, slots[j], chunk), values[j], step, gradient, keep, cells_at(slots[j]), chunk);
+    for (; j < n_kept; j += n_together) {
+      const Kept kept = kept_cells(j, chunk);
+      Four* cell = cell_at(cells, slots[j], chunk);
+      update_cells(kept.weight, kept.squares, values[j], lesson, cell);
+      if (kept.may_grow) update_scales(values[j], lesson.gradient, cell);
+    }
     for (; j < n; j += LEARN_AHEAD * n_together) {
-      Cells cell[LEARN_AHEAD];
+      Cells read[LEARN_AHEAD];
       UNROLL for (int i = 0; i < LEARN_AHEAD; i++)
-        cell[i] = cells_of(b.cells, slots[min(j + i * n_together, n - 1)], chunk);
+        read[i] = cells_of(cells, slots[min(j + i * n_together, n - 1)], chunk);
       UNROLL for (int i = 0; i < LEARN_AHEAD; i++) {
         const int own = j + i * n_together;
-        if (own < n) update_cells(cell[i], values[own], step, gradient, keep, cells_at(slots[own]), chunk);
+        if (own >= n) continue;
+        Four* cell = cell_at(cells, slots[own], chunk);
+        update_cells(read[i].weight, read[i].squares, values[own], lesson, cell);
+        if (may_grow(values[own], read[i].scale)) update_scales(values[own], lesson.gradient, cell);
       }
     }
   }

@@ -119,7 +119,8 @@ STAGE void take_answers(i64 position) {
   }
 }
 
-// List the groups of four labels with something to learn; every warp writes the same list. Returns their number.
+// List the groups of four labels with something to learn, and their neighbours: the memory writes eight labels as fast as
+// four. Every warp writes the same list. Returns its length.
 DEVICE int list_chunks() {
   int n = 0;
   for (int base = 0; base < N_CHUNKS; base += WARP) {
@@ -129,6 +130,7 @@ DEVICE int list_chunks() {
       const Four gradient = ((const Four*)b.gradient)[chunk];
       active = gradient.x > 0.0f || gradient.y > 0.0f || gradient.z > 0.0f || gradient.w > 0.0f;
     }
+    active |= from_lane_xor((int)active, 1) != 0;
     const unsigned bits = lanes_with(active);
     if (active) b.chunks[n + count_bits(bits & ((1u << lane_index()) - 1u))] = chunk;
     n += count_bits(bits);

@@ -1,6 +1,6 @@
 // What a run reads, keeps and works with. The names are those of kernels/state.py, which the constants come from.
 //
-// The code is compiled for one number of labels and one shape of blocks: N_LABELS, LANES, N_THREADS, GROUP_SIZE,
+// The code is compiled for one number of labels and one shape of blocks: N_LABELS, LANES, STRIDE, N_THREADS, GROUP_SIZE,
 // ROW_CAPACITY and N_KEPT are constants. So the arrays of a block are where the compiler knows, and its loops have known
 // lengths.
 
@@ -95,7 +95,7 @@ DEVICE void begin_block(const Problem* problem, size_t own) {
   if (thread_index() == 0) {
     b.problem = *problem;
     const size_t slots = problem->n_features + 2;
-    b.cells = problem->cells + own * slots * 3 * LANES;
+    b.cells = problem->cells + own * slots * STRIDE;
     b.units = problem->units + own * slots;
     b.implied = problem->implies ? problem->implied + own * LANES * LEVELS * LANES * 2 : nullptr;
   }

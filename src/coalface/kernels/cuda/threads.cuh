@@ -9,6 +9,7 @@
 #define DEVICE static inline
 #define STAGE static
 #define UNROLL
+#define ASSUME_GLOBAL(pointer)
 #define COALFACE_EXACT
 #define KERNEL extern "C" void
 #define BOUNDS
@@ -43,6 +44,7 @@ using std::min;
 #else
 #define DEVICE static __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
+#define ASSUME_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))  // faster loads and stores
 #define STAGE static __device__ __noinline__  // with registers of its own
 #define KERNEL extern "C" __global__ void
 #define BOUNDS __launch_bounds__(N_THREADS, BLOCKS_PER_PROCESSOR)

@@ -13,7 +13,7 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.kernels.cuda.device import Device
-from coalface.kernels.cuda.layout import POINTERS, PROBLEM, bytes_per_run
+from coalface.kernels.cuda.layout import POINTERS, PROBLEM, bytes_per_run, stride_for
 from coalface.kernels.state import LEVELS, MOST_IMPLIED, lanes_for
 from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder, checkpoint_costs, doubling_costs
 from coalface.studies.cuda.tasks import Task, packed
@@ -98,7 +98,7 @@ class DeviceProblem:
         lanes, slots, longest = lanes_for(self.n_labels), self.n_features + 2, self.longest + 1
         in_shared = self.shape.row_capacity > 1
         return {
-            "cells": self.device.empty(n_blocks * slots * 3 * lanes),
+            "cells": self.device.empty(n_blocks * slots * stride_for(self.n_labels)),
             "units": self.device.empty(n_blocks * slots),
             "implied": self.device.empty(n_blocks * lanes * LEVELS * lanes * 2) if implies else None,
             "row_slots": None if in_shared else self.device.empty(2 * n_blocks * longest),
