@@ -29,7 +29,7 @@ _FEW_THREADS, _MANY_THREADS, _LONG_ROW = 128, 512, 1000  # of a block; those wit
 _THREADS_PER_PROCESSOR = 512  # with 128 registers each; measured: more runs side by side are slower
 _SHARED_PER_PROCESSOR = 228 * 1024  # bytes that the blocks of one multiprocessor share
 _RESERVED_PER_BLOCK = 1024
-_MOST_GROUPS = 32  # that share the non-zeros of a row
+_MOST_GROUPS = 64  # that share the non-zeros of a row
 _LINE = 32  # float32 numbers in a line of the cache
 _ROW_BYTES = 20_000  # of slots and values in shared memory; those of a longer row are kept in global memory
 
