@@ -28,7 +28,15 @@ _TASKS_PER_WORKER = 3  # waiting or running
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended: the number of cells that were finished before, that finished now, and that failed."""
+    r"""How a sweep ended: the number of cells that were finished before, that finished now, and that failed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> study = Study.from_toml('data = ["iris"]\npermutations = 2\n[lines.coal]')
+    >>> with TemporaryDirectory() as folder:
+    ...     outcome = run_sweep(study, folder)
+    >>> outcome.cells, outcome.finished_before, outcome.finished, outcome.failed, outcome.interrupted
+    (2, 0, 2, 0, False)
+    """
 
     cells: int
     finished_before: int
