@@ -127,11 +127,12 @@ class _Sweep:
             for records in self._records():
                 with interrupts_put_off():  # a half-written record would be lost
                     self.results.add(records)
-                    for record in records:
-                        done += 1
-                        failed += "error" in record
-                        if progress is not None:
-                            progress(before + done, len(self.cells), failed)
+                    told = []
+                    for record in records:  # count all before ``progress``, which may interrupt
+                        done, failed = done + 1, failed + ("error" in record)
+                        told.append((before + done, len(self.cells), failed))
+                    for numbers in told if progress is not None else ():
+                        progress(*numbers)
         except KeyboardInterrupt:
             interrupted = True
             self.executor.stop()
