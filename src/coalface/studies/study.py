@@ -67,7 +67,8 @@ class Line:
 class Study:
     r"""A checked study; ``sources`` are its datasets.
 
-    >>> study = Study.from_toml('data = ["iris", "wine"]\npermutations = 3\n[lines.coal]\n[lines.passive]\nrule = "passive"')
+    >>> lines = '[lines.coal]\n[lines.passive]\nrule = "passive"'
+    >>> study = Study.from_toml('data = ["iris", "wine"]\npermutations = 3\n' + lines)
     >>> [line.name for line in study.lines], study.permutations, study.n_cells
     (['coal', 'passive'], range(0, 3), 12)
     """
