@@ -129,6 +129,7 @@ def main() -> None:
     parser.add_argument("module")
     parser.add_argument("tests", nargs="+")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--start", type=int, default=0, help="leave out so many mutants, which an earlier call has run")
     given = parser.parse_args()
     if ".kernels." in given.module:
         numba.njit, numba.config.DISABLE_JIT = _not_compiled, True
@@ -139,7 +140,7 @@ def main() -> None:
     tests, usual = passing(given.module, given.tests)
     print(f"{given.module}: {len(found)} mutants, {len(tests)} tests in {usual:.1f} s", flush=True)
     begin, killed, outside, survived = time.monotonic(), 0, 0, []
-    for number, part in found:
+    for number, part in found[given.start :]:
         if time.monotonic() - begin > given.seconds:
             break
         code, change = mutant(tree, number, part)
@@ -149,8 +150,10 @@ def main() -> None:
             print(f"  survived, {change}", flush=True)
         outside += result == OUTSIDE
         killed += result not in (SURVIVED, OUTSIDE)
-    run = f"{killed} killed, {len(survived)} survived of {killed + len(survived)} run"
-    print(f"{given.module}: {run}, {outside} outside functions")
+    run = killed + len(survived)
+    end = given.start + run + outside
+    print(f"{given.module}: {killed} killed, {len(survived)} survived of {run} run, {outside} outside functions")
+    print("all were run" if end >= len(found) else f"continue with --start {end}")
 
 
 if __name__ == "__main__":

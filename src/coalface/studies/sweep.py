@@ -131,8 +131,9 @@ class _Sweep:
                     for record in records:  # count all before ``progress``, which may interrupt
                         done, failed = done + 1, failed + ("error" in record)
                         told.append((before + done, len(self.cells), failed))
-                    for numbers in told if progress is not None else ():
-                        progress(*numbers)
+                    if progress is not None:
+                        for numbers in told:
+                            progress(*numbers)
         except KeyboardInterrupt:
             interrupted = True
             self.executor.stop()
