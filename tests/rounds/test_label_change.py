@@ -80,7 +80,7 @@ def test_an_impossible_change_is_refused(change, said):
 
 
 def test_a_label_of_another_kind_is_refused():
-    with pytest.raises(InputError, match="must be like the others, such as 1, got 2.5"):
+    with pytest.raises(InputError, match=r"must be like the others, such as 1, got 2\.5"):
         changed(LabelSet.of([1, 2]), ("add", 2.5))
 
 
