@@ -108,19 +108,23 @@ def _silence() -> None:
     os.dup2(null, 1), os.dup2(null, 2)
 
 
-def passing(module: str, tests: list[str]) -> tuple[list[str], float]:
-    """The given tests that pass without a mutation, and how long they take together."""
-    found: list[str] = []
+def passing(module: str, tests: list[str]) -> tuple[list[str], int, float]:
+    """What selects the given tests that pass without a mutation, their number, and how long they take together."""
+    passed: list[str] = []
+    failed: list[str] = []
 
     class Recorder:
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             if report.when == "call" and report.passed:
-                found.append(report.nodeid)
+                passed.append(report.nodeid)
+            elif report.failed:
+                failed.append(report.nodeid)
 
     pytest.main([*PYTEST, *tests], [Recorder()])
+    selected = [*tests, *(f"--deselect={name}" for name in failed)]
     begin = time.monotonic()
-    assert run_tests(module, None, found, 600) == SURVIVED, "the tests that passed must pass again"
-    return found, time.monotonic() - begin
+    assert run_tests(module, None, selected, 600) == SURVIVED, "the tests that passed must pass again"
+    return selected, len(passed), time.monotonic() - begin
 
 
 def main() -> None:
@@ -137,8 +141,8 @@ def main() -> None:
     tree = ast.parse((source / f"{given.module.replace('.', '/')}.py").read_text(encoding="utf-8"))
     found = list(places(tree))
     random.Random(0).shuffle(found)
-    tests, usual = passing(given.module, given.tests)
-    print(f"{given.module}: {len(found)} mutants, {len(tests)} tests in {usual:.1f} s", flush=True)
+    tests, n_tests, usual = passing(given.module, given.tests)
+    print(f"{given.module}: {len(found)} mutants, {n_tests} tests in {usual:.1f} s", flush=True)
     begin, killed, outside, survived = time.monotonic(), 0, 0, []
     for number, part in found[given.start :]:
         if time.monotonic() - begin > given.seconds:
