@@ -108,19 +108,23 @@ def _silence() -> None:
     os.dup2(null, 1), os.dup2(null, 2)
 
 
-def passing(module: str, tests: list[str]) -> tuple[list[str], float]:
-    """The given tests that pass without a mutation, and how long they take together."""
-    found: list[str] = []
+def passing(module: str, tests: list[str]) -> tuple[list[str], int, float]:
+    """What selects the given tests that pass without a mutation, their number, and how long they take together."""
+    passed: list[str] = []
+    failed: list[str] = []
 
     class Recorder:
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             if report.when == "call" and report.passed:
-                found.append(report.nodeid)
+                passed.append(report.nodeid)
+            elif report.failed:
+                failed.append(report.nodeid)
 
     pytest.main([*PYTEST, *tests], [Recorder()])
+    selected = [*tests, *(f"--deselect={name}" for name in failed)]
     begin = time.monotonic()
-    assert run_tests(module, None, found, 600) == SURVIVED, "the tests that passed must pass again"
-    return found, time.monotonic() - begin
+    assert run_tests(module, None, selected, 600) == SURVIVED, "the tests that passed must pass again"
+    return selected, len(passed), time.monotonic() - begin
 
 
 def main() -> None:
@@ -129,6 +133,7 @@ def main() -> None:
     parser.add_argument("module")
     parser.add_argument("tests", nargs="+")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--start", type=int, default=0, help="leave out so many mutants, which an earlier call has run")
     given = parser.parse_args()
     if ".kernels." in given.module:
         numba.njit, numba.config.DISABLE_JIT = _not_compiled, True
@@ -136,10 +141,10 @@ def main() -> None:
     tree = ast.parse((source / f"{given.module.replace('.', '/')}.py").read_text(encoding="utf-8"))
     found = list(places(tree))
     random.Random(0).shuffle(found)
-    tests, usual = passing(given.module, given.tests)
-    print(f"{given.module}: {len(found)} mutants, {len(tests)} tests in {usual:.1f} s", flush=True)
+    tests, n_tests, usual = passing(given.module, given.tests)
+    print(f"{given.module}: {len(found)} mutants, {n_tests} tests in {usual:.1f} s", flush=True)
     begin, killed, outside, survived = time.monotonic(), 0, 0, []
-    for number, part in found:
+    for number, part in found[given.start :]:
         if time.monotonic() - begin > given.seconds:
             break
         code, change = mutant(tree, number, part)
@@ -149,8 +154,10 @@ def main() -> None:
             print(f"  survived, {change}", flush=True)
         outside += result == OUTSIDE
         killed += result not in (SURVIVED, OUTSIDE)
-    run = f"{killed} killed, {len(survived)} survived of {killed + len(survived)} run"
-    print(f"{given.module}: {run}, {outside} outside functions")
+    run = killed + len(survived)
+    end = given.start + run + outside
+    print(f"{given.module}: {killed} killed, {len(survived)} survived of {run} run, {outside} outside functions")
+    print("all were run" if end >= len(found) else f"continue with --start {end}")
 
 
 if __name__ == "__main__":

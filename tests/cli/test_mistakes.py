@@ -1,6 +1,7 @@
 """Help, version, and that a mistake is one clear line and changes nothing."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import coalface
 from coalface.cli import main
 from coalface.cli.app import app
 from tests.cli.commands import refused, run, verbs
+from tests.documentation.roles import verb_of
 
 
 @pytest.mark.parametrize("verb", [(), *verbs(typer.main.get_command(app))], ids=" ".join)
@@ -20,6 +22,11 @@ def test_every_help_has_an_example_of_that_very_verb(verb, capsys):
     examples = [line for line in out.splitlines() if line.strip().startswith("Example: coalface")]
     assert examples
     assert all(" ".join(("coalface", *verb)) in line for line in examples)
+    for line in examples:
+        named, rest = verb_of(shlex.split(line.split("coalface ", 1)[1]))
+        known = {name for option in named.params for name in (*option.opts, *option.secondary_opts)}
+        given = rest[: [*rest, "--"].index("--")]  # what follows are options of VW
+        assert {word.split("=")[0] for word in given if word.startswith("--")} <= known, line
 
 
 def test_the_version_is_that_of_the_package(capsys):

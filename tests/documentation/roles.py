@@ -83,7 +83,7 @@ NOT_RUN = {
     "operations.md": {
         'python -c "import secrets; print(secrets.token_urlsafe(24))" > database_password.txt': "makes a password",
         "docker compose up -d database": "needs a container engine",
-        'docker compose run --rm -v "$PWD/examples:/in:ro" coalface init /data/project --examples /in/tickets.jsonl '
+        'docker compose run --rm -v "$PWD/pool:/in:ro" coalface init /data/project --examples /in/tickets.jsonl '
         "--labels /in/labels.txt --database "
         '"postgresql://coalface:$(cat database_password.txt)@database/coalface"': "needs a container engine",
         "docker compose run --rm coalface serve /data/project --new-token ada --role engineer": "needs a container "

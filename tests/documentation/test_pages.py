@@ -24,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COALFACE_DATA", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr("coalface.cli.screen.QUIET_SECONDS", float("inf"))  # a slow machine would show its progress
     with sklearn.config_context():
         yield tmp_path
     sys.modules.pop("judges", None)  # of labelling.md

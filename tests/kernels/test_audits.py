@@ -169,3 +169,12 @@ def test_an_audit_is_made_if_the_first_number_drawn_in_the_round_is_below_its_ch
             settings = settings_of(1, audit_rate=rate, seed=seed, **kind)
             scratch = scratch_of([0.0], [0.01], predicted=[0.0])
             assert decide(counts_of(1), settings, scratch, 9) == (expected and (drawn < 0.5 or "miss_rate" not in kind))
+
+
+def test_the_predicted_label_is_audited_if_the_second_number_drawn_in_the_round_is_below_one_half():
+    settings = settings_of(K, audit_rate=1.0)
+    for seed in range(30):
+        scratch = scratch_of(*NARROW, predicted=[0.3, 0.1, 0.2, 0.4])
+        audit(counts_of(K), settings._replace(seed=seed), scratch, 9, 1.0)
+        others = 4 * (uniform(seed, 9, 1) - 0.5) / 0.5  # each was asked about as often, so each has a quarter
+        assert scratch.mask[:K].tolist().index(True) == (1 if others < 0 else int(others))

@@ -222,6 +222,14 @@ def test_an_example_that_the_rule_would_not_ask_about_is_not_paid_for():
     np.testing.assert_allclose(scratch.highest[:K], [0.1, 1.0, 1.0, 1.0], atol=1e-6)
 
 
+@pytest.mark.parametrize(("costs", "most"), [(17, 4), (18, 0)])  # an example and a cost have a price of 1
+@pytest.mark.parametrize("unit", [1.0, 1 / 64])
+def test_an_example_with_a_price_is_asked_about_up_to_where_spending_leads_its_plan_by_a_twentieth(costs, most, unit):
+    scratch = after(scratch_of(*wide), 1, costs)  # after 20 of 80 rounds: 40 (0.2 + 0.8 / 4 + 0.05) = 18
+    settings = limited(40.0 * unit, 80, unit, unit, rule=PASSIVE)
+    assert decide_within_budget(counts_of(K), settings, scratch, 20) == most
+
+
 # -- new labels and audits
 
 

@@ -11,7 +11,8 @@ from sklearn.datasets import load_digits, make_friedman1
 from sklearn.ensemble import RandomForestRegressor
 
 from coalface.kernels import draws, forest
-from coalface.kernels.forest import LEAF, Answers, Tree, new_scratch, read, varying_columns
+from coalface.kernels.forest import LEAF, Answers, Tree, new_scratch, varying_columns
+from coalface.kernels.tree_reading import read
 from coalface.models.forest import _joined, _only_leaves
 
 from ..reference import forest as reference

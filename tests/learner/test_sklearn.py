@@ -160,3 +160,15 @@ def test_without_labels_there_is_nothing_to_predict_and_with_classes_there_is():
             getattr(CoalClassifier(), call)([[1.0]])
         getattr(CoalClassifier(classes=["a"]), call)([[1.0]])
     assert issubclass(NotFittedError, sklearn.exceptions.NotFittedError)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_notebook_shows_the_parameters_and_whether_it_has_learned_and_labels_cannot_add_tags(told):
+    learner = CoalClassifier(["<b>bold</b>", "b"], mellowness=0.125)
+    if told:
+        learner.tell([[1.0]], [[0.0, 1.0]])
+    shown = learner._repr_html_()
+    assert "CoalClassifier" in shown
+    assert "0.125" in shown
+    assert "<b>bold" not in shown
+    assert ("<span>Fitted</span>" in shown) == told

@@ -1,8 +1,10 @@
 """What belongs to a release agrees with the code."""
 
+import re
 import runpy
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -17,8 +19,12 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_the_citation_has_the_version():
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == coalface.__version__
+def test_the_citation_has_the_version_and_the_date_of_the_newest_entry_of_the_changelog():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.search(r"^## \[([^]]+)\] - (\S+)$", changelog, re.MULTILINE).groups()
+    assert (citation["version"], str(citation["date-released"])) == (version, date)
+    assert version == coalface.__version__
 
 
 def test_every_dependency_of_users_has_an_oldest_version():
@@ -87,3 +93,9 @@ def test_the_wheel_and_the_source_distribution_pass_the_checkers(tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     assert all(name.startswith(("coalface/", f"coalface-{coalface.__version__}.dist-info/")) for name in names)
     assert "coalface/py.typed" in names
+    with tarfile.open(next(name for name in files if name.endswith(".tar.gz"))) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+        left_out = {name for name in listed.stdout.splitlines() if name not in inside}
+        assert all(name.startswith(("studies/", ".ci/")) for name in left_out), left_out  # results of studies: 23 MB

@@ -1,5 +1,7 @@
 """Databases grow by steps that never change, show one moment, and keep passwords to themselves."""
 
+import gc
+
 import pytest
 import sqlalchemy as sa
 
@@ -130,3 +132,13 @@ def test_two_learners_do_not_write_one_ledger(new):
     finally:
         first.close()
         second.close()
+
+
+def test_a_ledger_that_is_dropped_closes_its_connections(tmp_path):
+    ledger, closed = SqlLedger(f"sqlite:///{tmp_path}/answers.db"), []
+    ledger.begin({"classes": ["a"]})
+    sa.event.listen(ledger._log.database.engine, "close", lambda *_: closed.append(True))
+    assert not closed
+    del ledger
+    gc.collect()
+    assert closed

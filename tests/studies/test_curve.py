@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from coalface import CoalClassifier, Curve, simulate
 from coalface.errors import FileFormatError, InputError
+from coalface.studies.serving import ServedCurve
 
 from ..problems import dense_problem
 
@@ -150,3 +151,20 @@ def test_a_notebook_shows_the_sentence_alone_without_test_data():
     counts, costs = np.array([10, 20]), np.full(2, np.nan)
     curve = Curve(counts, counts, counts, counts, costs, costs, seconds=0.1)
     assert curve._repr_html_() == str(curve)
+
+
+def test_a_notebook_shows_the_mean_cost_of_what_was_served():
+    cost = np.r_[np.ones(50), np.zeros(950)]
+    served = ServedCurve(np.full(1000, "a"), np.ones(1000), cost, costs_bought=3)
+    shown = ElementTree.fromstring(served._repr_html_())
+    dots = [(float(dot.get("cx")), float(dot.get("cy"))) for dot in shown.iter("circle")]
+    assert 10 < len(dots) < 40
+    assert dots == sorted(dots)  # later is to the right, and cheaper is lower
+    texts = [text.text for text in shown.iter("text")]
+    assert {"1", "1,000", "0.05", "examples served"} <= set(texts)
+    assert shown.find("figcaption").text == "1,000 labels served at a mean cost of 0.05, 3 costs bought"
+
+
+def test_a_notebook_shows_the_sentence_alone_where_costs_are_unknown():
+    served = ServedCurve(np.array(["a"]), np.ones(1), np.array([np.nan]), costs_bought=0)
+    assert served._repr_html_() == str(served) == "1 label served at a mean cost of nan"

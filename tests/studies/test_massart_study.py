@@ -65,11 +65,24 @@ def test_the_growth_of_a_logarithm_and_of_a_line_differ():
     assert rows["finite"]["by_log"] > 0.999 > rows["finite"]["by_line"]
 
 
+def _cells(path):
+    """The cells of a table; numbers may differ in their last digits, as those of SciPy 1.17 and 1.18 do."""
+
+    def value(cell):
+        try:
+            return pytest.approx(float(cell), rel=1e-9, abs=1e-12)
+        except ValueError:
+            return cell
+
+    return [[value(cell) for cell in line.split(",")] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def test_the_tables_and_the_figure_come_from_the_runs_alone(tmp_path):
     (tmp_path / "runs.csv").write_bytes((SCRIPT.with_suffix("") / "runs.csv").read_bytes())
     STUDY["main"](["--draw", "--out", str(tmp_path)])
     for name in ("runs.csv", "growth.csv", "beginnings.csv"):
-        assert (tmp_path / name).read_bytes() == (SCRIPT.with_suffix("") / name).read_bytes(), name
+        made, kept = (_cells(folder / name) for folder in (tmp_path, SCRIPT.with_suffix("")))
+        assert made == kept, name
     assert "<svg" in (tmp_path / "massart.svg").read_text()
 
 

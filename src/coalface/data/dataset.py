@@ -33,7 +33,12 @@ _FIELDS = (*_BY_EXAMPLE, "classes", "cost_matrix", "feature_names", "encoder", "
 
 @dataclass(frozen=True)
 class DatasetStatistics:
-    """The size of a dataset; ``known_costs`` is the share of costs that are not NaN."""
+    """The size of a dataset; ``known_costs`` is the share of costs that are not NaN.
+
+    >>> found = CostDataset([[1.0, 0.0], [0.0, 2.0]], [[0.0, np.nan], [1.0, 0.0]]).statistics()
+    >>> found.n_examples, found.nonzeros_per_row, found.density, found.known_costs
+    (2, 1.0, 0.5, 0.75)
+    """
 
     n_examples: int
     n_labels: int
@@ -289,7 +294,13 @@ class CostDataset:
 
 
 class TrainTest(NamedTuple):
-    """Training data and test data."""
+    """Training data and test data.
+
+    >>> from coalface.data import load_known
+    >>> train, test = load_known("iris")
+    >>> train.classes.tolist() == test.classes.tolist(), train.X.shape[0] + test.X.shape[0]
+    (True, 150)
+    """
 
     train: CostDataset
     test: CostDataset

@@ -7,22 +7,16 @@ the same bits as a row-by-row one.
 
 import numpy as np
 
-from coalface.kernels.budgets import count_asked_row, count_spending, decide_within_budget, set_pace
-from coalface.kernels.calibration import set_audited, slack_factor, update_calibration
+from coalface.kernels.budgets import count_asked_row, count_spending
+from coalface.kernels.calibration import set_audited, update_calibration
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
-from coalface.kernels.ranges import bound_costs
 from coalface.kernels.regression import (
     clipped,
     gather,
     learn,
-    measure,
     predict,
-    predict_and_measure,
-    predict_and_measure_ones,
-    seen_only_sensitivity,
-    shadow_sensitivity,
 )
 from coalface.kernels.rounds import (
     close_round,
@@ -34,17 +28,14 @@ from coalface.kernels.rounds import (
     set_prices,
     update_regret,
 )
-from coalface.kernels.rules import audit_weight, best_answer, decide, in_warm_up, prefer_truth
+from coalface.kernels.row_decisions import decide_row, predict_row
+from coalface.kernels.rules import audit_weight, best_answer, prefer_truth
 from coalface.kernels.state import (
-    ADAX,
     F32,
     F64,
     I64,
     NOT_A_CANDIDATE,
-    PASSIVE,
     ROUND,
-    SHADOW,
-    SLACK_FACTOR,
     SLOTS_USED,
     UNSEEN,
     Bool,
@@ -58,49 +49,6 @@ from coalface.kernels.state import (
 )
 from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, finish_decision, mark_next
-
-
-@inlined
-def predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> None:
-    """Predict the costs of the gathered row and, for adax, the norm and reach that learning needs."""
-    if settings.accumulator != ADAX:
-        predict(model, scratch, n)
-    elif settings.only_ones:
-        predict_and_measure_ones(model, scratch, n)
-    else:
-        predict_and_measure(model, scratch, n)
-
-
-@called
-def compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
-    """Compute the range of every cost; call ``predict_row`` first."""
-    predicted, gradient = scratch.predicted, scratch.gradient
-    if settings.sensitivity != SHADOW:
-        seen_only_sensitivity(model, settings, scratch, n)
-    else:
-        if settings.accumulator != ADAX:
-            for k in range(gradient.shape[0]):
-                p = clipped(predicted[k])
-                gradient[k] = np.float32(4.0) * p * p
-            measure(model, scratch, n)
-        shadow_sensitivity(model, settings, scratch, n)
-    bound_costs(model, settings, scratch, round_number)
-
-
-@called
-def _decide(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int, with_ranges: bool) -> int:
-    """Mark the costs to ask for and return their number; call ``predict_row`` first.
-
-    If the decision does not need the ranges, they are computed only ``with_ranges``.
-    """
-    paced = settings.budget < np.inf
-    set_pace(settings, scratch, round_number)
-    scratch.pacing[SLACK_FACTOR] *= slack_factor(settings, model.calibration)
-    if with_ranges or paced or (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)):
-        compute_ranges(model, settings, scratch, n, round_number)
-    if paced:
-        return decide_within_budget(model, settings, scratch, round_number)
-    return decide(model, settings, scratch, round_number)
 
 
 @called
@@ -190,7 +138,7 @@ def _recompute_settled(model: Model, settings: Settings, scratch: Scratch, n: in
     round_number = model.counters[ROUND]
     if n_unknown > 0 and asks_in_turn(model, settings, round_number):
         count_spending(model, settings, scratch)
-        _decide(model, settings, scratch, n, round_number, True)
+        decide_row(model, settings, scratch, n, round_number, True)
         scratch.truth[0] = False
         drop_answered(settings, scratch, known, asked, True)
 
@@ -223,7 +171,7 @@ def ask_rows(
         set_candidates(settings, scratch, candidates, row)
         set_offsets(settings, scratch, rounds.offsets, row)
         set_prices(settings, scratch, rounds.prices, row)
-        n_asked = _decide(model, settings, scratch, n, round_number, True)
+        n_asked = decide_row(model, settings, scratch, n, round_number, True)
         n_asked = finish_decision(settings, scratch, groups, already_asked, row, n_asked)
         count_asked_row(settings, scratch, n_asked)
         in_turn = asks_in_turn(model, settings, round_number)
@@ -303,7 +251,7 @@ def decide_and_answer(model: Model, settings: Settings, scratch: Scratch, n: int
     round_number, audited = model.counters[ROUND], settings.audit_rate > 0.0
     predict_row(model, settings, scratch, n)
     count_spending(model, settings, scratch)
-    n_asked = prefer_truth(settings, scratch, _decide(model, settings, scratch, n, round_number, audited))
+    n_asked = prefer_truth(settings, scratch, decide_row(model, settings, scratch, n, round_number, audited))
     if audited:
         candidates, predicted, lowest = scratch.candidates, scratch.predicted, scratch.lowest
         fill_outlook(settings, candidates, predicted, lowest, scratch.offset, scratch.propensity, scratch.outlook)

@@ -18,9 +18,10 @@ from coalface.kernels.calibration import slack_factor
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
 from coalface.kernels.implied import learn_settled
-from coalface.kernels.online import compute_ranges, has_room, learn_known, predict_row
+from coalface.kernels.online import has_room, learn_known
 from coalface.kernels.regression import clipped, gather
 from coalface.kernels.rounds import close_served, forget_known_parts, set_candidates
+from coalface.kernels.row_decisions import compute_ranges, predict_row
 from coalface.kernels.state import (
     F32,
     F64,

@@ -66,6 +66,22 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
 
     The constructor only stores parameters; ``begin`` returns a model that can learn. The result of learning must not
     depend on how rows are split over calls, because a replay may split them differently.
+
+    >>> class AlwaysHalf(CostModel):
+    ...     def predict(self, rows):
+    ...         return np.full((len(rows), self.n_labels), 0.5, np.float32)
+    ...     def ranges(self, rows, settings, first_round):
+    ...         predicted = self.predict(rows)
+    ...         return Ranged(predicted, np.zeros_like(predicted), np.ones_like(predicted))
+    ...     def learn(self, rows, costs, settings, first_round, weights=NO_WEIGHTS):
+    ...         self.count_answers(self.predict(rows), costs, weights)
+    ...     def arrays(self):
+    ...         return {}
+    ...     def restore(self, arrays):
+    ...         pass
+    >>> from coalface import CoalClassifier
+    >>> CoalClassifier(["walk", "fly"], model=AlwaysHalf()).tell([[1.0]], [[0.0, 1.0]]).predict_cost([[1.0]]).tolist()
+    [[0.5, 0.5]]
     """
 
     learned_with: ClassVar[tuple[str, ...]] = ("fit_intercept",)  # the learner's parameters that affect replay

@@ -3,8 +3,9 @@
 import numpy as np
 
 from coalface.kernels.features import INTERCEPT
-from coalface.kernels.forest import LEAF, Trees
+from coalface.kernels.forest import LEAF
 from coalface.kernels.state import ADAX, INVERSE_SCALE, SLOTS_USED, SQUARES, WEIGHT, Model, Settings
+from coalface.kernels.tree_reading import Trees
 from coalface.models.values import FeatureEffects
 
 _NO_EFFECTS = FeatureEffects(np.zeros(0, np.int64), np.zeros(0))

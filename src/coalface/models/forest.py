@@ -25,15 +25,13 @@ from coalface.kernels.forest import (
     UNKNOWN_COST,
     Answers,
     Tree,
-    Trees,
     draw_rows,
     grow_tree,
     new_scratch,
-    read,
-    read_left_out,
     varying_columns,
 )
 from coalface.kernels.state import F64, Settings
+from coalface.kernels.tree_reading import Trees, read, read_left_out
 from coalface.models.answer_store import AnswerStore, dense
 from coalface.models.contract import CostModel
 from coalface.models.effects import split_shares

@@ -6,6 +6,7 @@ database records how many steps each part has taken.
 """
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock
@@ -59,6 +60,7 @@ class Database:
         self.file = DatabaseFile.of(self.engine.url)
         self._lock = RLock()  # threads of one process take turns here, not at the file
         self._thread = threading.local()
+        weakref.finalize(self, _close, self._writer, self.engine).atexit = False  # where a caller forgets to close
 
     def reading(self) -> AbstractContextManager[sa.Connection]:
         """A connection to read with; it never waits for a writer."""
@@ -123,5 +125,9 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
-        self._writer.dispose()
-        self.engine.dispose()
+        _close(self._writer, self.engine)
+
+
+def _close(*engines: sa.Engine) -> None:
+    for engine in engines:
+        engine.dispose()

@@ -27,7 +27,15 @@ __all__ = ["Outcome", "Study", "run_sweep", "write_report_of"]
 
 
 def write_report_of(folder: str | os.PathLike[str]) -> Path:
-    """Write the tables, figures and page of a sweep folder or a folder of tables; return the path of the page."""
+    r"""Write the tables, figures and page of a sweep folder or a folder of tables; return the path of the page.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = run_sweep(Study.from_toml('data = ["iris"]\npermutations = 2\n[lines.coal]'), folder)
+    ...     page = write_report_of(folder)
+    ...     page.name, "<svg" in page.read_text(encoding="utf-8")
+    ('report.html', True)
+    """
     place = Path(folder)
     if (place / FILE).is_file():
         write_tables(collect_results(Results(place)), place)

@@ -42,8 +42,8 @@ def _stretched(values: NDArray[np.float64], low: float, high: float) -> NDArray[
     return np.asarray(low + share * (high - low))
 
 
-def picture_of(points: Points, caption: str) -> str:
-    """The points as SVG in the text's own colour, with the caption below.
+def picture_of(points: Points, caption: str, across: str = "costs asked for", up: str = "test cost") -> str:
+    """The points as SVG in the text's own colour, with the names of both axes and the caption below.
 
     >>> print(picture_of(points_of(np.array([10, 20]), np.array([0.5, 0.25])), "20 costs")[:31])
     <figure style="margin:0"><svg w
@@ -54,13 +54,13 @@ def picture_of(points: Points, caption: str) -> str:
     labels = (
         _text(points.x.min(), bottom, f"{points.costs[0]:,}")
         + _text(points.x.max(), bottom, f"{points.costs[1]:,}")
-        + _text(WIDTH / 2, HEIGHT - 2, "costs asked for")
+        + _text(WIDTH / 2, HEIGHT - 2, across)
         + _text(MARGIN / 2, points.y.min() + 4, f"{points.test_costs[1]:.3g}")
         + _text(MARGIN / 2, points.y.max() + 4, f"{points.test_costs[0]:.3g}")
     )
     return (
         f'<figure style="margin:0"><svg width="{WIDTH}" height="{HEIGHT}" role="img" fill="currentColor" '
-        f'font-size="11"><title>test cost against costs asked for</title><polyline points="{path}" fill="none" '
+        f'font-size="11"><title>{up} against {across}</title><polyline points="{path}" fill="none" '
         f'stroke="currentColor"/>{dots}{labels}</svg><figcaption>{html.escape(caption)}</figcaption></figure>'
     )
 

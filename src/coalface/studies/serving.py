@@ -1,5 +1,6 @@
 """Simulated serving: all costs are known, but the learner sees only that of the label it serves."""
 
+import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +10,15 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.numbers import flag, number
-from coalface.errors import InputError
+from coalface.errors import InputError, counted
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CostClassifier
 from coalface.models.serving import ServedRun
+from coalface.studies.curve_picture import picture_of, points_of
 from coalface.studies.simulation import checked_order
 
 _PIECE = 1024  # rows between two checks for Ctrl-C
+_SHOWN = 24  # points of the picture for notebooks
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,18 @@ class ServedCurve:
     def progressive_costs(self) -> NDArray[np.float64]:
         """The mean cost of the labels served so far, after each example."""
         return np.asarray(np.cumsum(self.cost) / np.arange(1, len(self.cost) + 1))
+
+    def __str__(self) -> str:
+        bought = f", {counted(self.costs_bought, 'cost')} bought" if self.costs_bought else ""
+        return f"{counted(len(self.cost), 'label')} served at a mean cost of {self.progressive_cost:.3g}{bought}"
+
+    def _repr_html_(self) -> str:
+        """The mean cost so far as a small picture, for notebooks."""
+        shown = np.unique(np.geomspace(1, len(self.cost), _SHOWN).round().astype(np.int64))
+        points = points_of(shown, self.progressive_costs[shown - 1])
+        if points is None:  # costs that are not finite
+            return html.escape(str(self))
+        return picture_of(points, str(self), "examples served", "mean cost so far")
 
 
 def simulate_serving(

@@ -65,7 +65,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Study:
-    """A checked study; ``sources`` are its datasets."""
+    r"""A checked study; ``sources`` are its datasets.
+
+    >>> lines = '[lines.coal]\n[lines.passive]\nrule = "passive"'
+    >>> study = Study.from_toml('data = ["iris", "wine"]\npermutations = 3\n' + lines)
+    >>> [line.name for line in study.lines], study.permutations, study.n_cells
+    (['coal', 'passive'], range(0, 3), 12)
+    """
 
     name: str
     title: str

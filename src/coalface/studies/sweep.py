@@ -28,7 +28,15 @@ _TASKS_PER_WORKER = 3  # waiting or running
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended: the number of cells that were finished before, that finished now, and that failed."""
+    r"""How a sweep ended: the number of cells that were finished before, that finished now, and that failed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> study = Study.from_toml('data = ["iris"]\npermutations = 2\n[lines.coal]')
+    >>> with TemporaryDirectory() as folder:
+    ...     outcome = run_sweep(study, folder)
+    >>> outcome.cells, outcome.finished_before, outcome.finished, outcome.failed, outcome.interrupted
+    (2, 0, 2, 0, False)
+    """
 
     cells: int
     finished_before: int
@@ -119,11 +127,13 @@ class _Sweep:
             for records in self._records():
                 with interrupts_put_off():  # a half-written record would be lost
                     self.results.add(records)
-                    for record in records:
-                        done += 1
-                        failed += "error" in record
-                        if progress is not None:
-                            progress(before + done, len(self.cells), failed)
+                    told = []
+                    for record in records:  # count all before ``progress``, which may interrupt
+                        done, failed = done + 1, failed + ("error" in record)
+                        told.append((before + done, len(self.cells), failed))
+                    if progress is not None:
+                        for numbers in told:
+                            progress(*numbers)
         except KeyboardInterrupt:
             interrupted = True
             self.executor.stop()

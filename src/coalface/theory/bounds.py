@@ -128,7 +128,12 @@ def massart_width(margin: float) -> float:
 
 
 class Deviation(NamedTuple):
-    """Bounds on a sum that hold with high probability."""
+    """Bounds on a sum that hold with high probability.
+
+    >>> bounds = excess_loss(Schedule(n_labels=2, class_size=10, constant=1), 100.0, horizon=1000)
+    >>> float(bounds.low.round()), float(bounds.high.round())
+    (27.0, 173.0)
+    """
 
     low: Numbers
     high: Numbers

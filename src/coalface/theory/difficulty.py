@@ -25,7 +25,13 @@ _MOST_NUMBERS = 50_000_000  # in a class of all combinations: 400 MB
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The three disagreement coefficients; ``by_costs`` is at most ``by_examples`` times the number of labels."""
+    """The three disagreement coefficients; ``by_costs`` is at most ``by_examples`` times the number of labels.
+
+    >>> truth, other = [[0.2, 0.6]] * 4, [[0.2, 0.0]] * 2 + [[0.2, 0.6]] * 2  # wrong on two examples of four
+    >>> found = difficulty([truth, other])
+    >>> found.by_costs <= 2 * found.by_examples
+    True
+    """
 
     by_labels: float
     by_examples: float

@@ -17,7 +17,12 @@ from coalface.theory.noise import Tsybakov, checked_tsybakov
 
 
 class Effort(NamedTuple):
-    """Upper bounds on the examples with a question and on the costs asked for."""
+    """Upper bounds on the examples with a question and on the costs asked for.
+
+    >>> examples, costs = effort_massart(Schedule(n_labels=3, dimension=5), 1e9, 0.2, by_examples=2.0)
+    >>> round(float(costs / examples))  # no more than every label of these examples
+    3
+    """
 
     examples: Numbers
     costs: Numbers

@@ -15,6 +15,10 @@ class Growth(NamedTuple):
     ``by_log`` and ``by_line`` are the shares of the variance that a straight line against ln(rounds) and against the
     rounds explains. Passive learning has power 1. The power of a logarithm falls towards 0 only slowly, so compare
     ``by_log`` with ``by_line``.
+
+    >>> passive = growth([100, 1_000, 10_000], [300, 3_000, 30_000])
+    >>> round(passive.power, 6), passive.by_line > passive.by_log
+    (1.0, True)
     """
 
     slope: float

@@ -20,7 +20,12 @@ _STEEPEST = 100.0  # a larger exponent means a margin, not a power law
 
 
 class Measured(NamedTuple):
-    """An estimate from a sample, with a confidence interval."""
+    """An estimate from a sample, with a confidence interval.
+
+    >>> share = noise_level([[0.2, 0.9]] * 30 + [[0.5, 0.6]] * 10, zeta=0.2)
+    >>> share.low < share.value == 0.25 < share.high
+    True
+    """
 
     value: float
     low: float
@@ -28,7 +33,12 @@ class Measured(NamedTuple):
 
 
 class Tsybakov(NamedTuple):
-    """Small margins are rare: P(margin <= t) <= constant * t**exponent for every t <= ``up_to``."""
+    """Small margins are rare: P(margin <= t) <= constant * t**exponent for every t <= ``up_to``.
+
+    >>> noise = Tsybakov(exponent=2.0, constant=1.0, up_to=0.5)
+    >>> round(noise.constant * 0.1**noise.exponent, 6)  # the largest share of examples with a margin up to 0.1
+    0.01
+    """
 
     exponent: float
     constant: float
@@ -49,6 +59,11 @@ class TsybakovFit(NamedTuple):
 
     ``covering_constant`` is the least constant with which the condition holds at every margin of the sample. It often
     depends on the smallest margin alone, so it is larger than necessary, but safe to use in bounds.
+
+    >>> gaps = np.linspace(0.001, 1.0, 1000)  # P(margin <= t) = t
+    >>> fit = tsybakov(np.c_[np.zeros(1000), gaps], up_to=0.5)
+    >>> round(fit.condition.exponent, 1), fit.n_margins, fit.covering_constant >= fit.condition.constant
+    (1.0, 500, True)
     """
 
     condition: Tsybakov

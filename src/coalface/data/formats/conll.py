@@ -26,7 +26,12 @@ _DOCUMENT = "-DOCSTART-"
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words and their tags, one tag per word; no tags if the file was read with ``tagged=False``."""
+    """Words and their tags, one tag per word; no tags if the file was read with ``tagged=False``.
+
+    >>> sentence = Sentence(("The", "cat"), ("DT", "NN"))
+    >>> len(sentence), dict(zip(sentence.words, sentence.tags))
+    (2, {'The': 'DT', 'cat': 'NN'})
+    """
 
     words: tuple[str, ...]
     tags: tuple[str, ...]

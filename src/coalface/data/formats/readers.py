@@ -159,6 +159,15 @@ def read_train_test(path: str | os.PathLike[str]) -> TrainTest:
 
     The path is an ASlib scenario (a published folder or an archive), a folder with a label tree and matrices, or a
     folder with the dataset folders ``train`` and ``test``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from coalface.data import CostDataset, write_dataset
+    >>> with TemporaryDirectory() as folder:
+    ...     for part, rows in (("train", [[1.0], [2.0]]), ("test", [[3.0]])):
+    ...         write_dataset(CostDataset(rows, [[0.0, 1.0]] * len(rows)), Path(folder, part))
+    ...     train, test = read_train_test(folder)
+    >>> train.X.shape, test.X.shape
+    ((2, 1), (1, 1))
     """
     source = Path(path)
     if is_fetched(source):

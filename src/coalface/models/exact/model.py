@@ -42,6 +42,11 @@ class ExactModel(CostModel):
     whenever functions outside the ball fit clearly better. None is ``BallOracle(1.0)``, the default of earlier
     versions. ``range_engine`` computes the ends of the ranges. The "theory" schedule is computed from ``dimension``,
     ``horizon``, ``failure_probability`` and ``constant``.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(["walk", "fly"], model=ExactModel(range_engine="dual"))
+    >>> learner.tell([[1.0, 0.0], [0.0, 1.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20).predict([[1.0, 0.0]]).tolist()
+    ['walk']
     """
 
     default_miss_rate = FIXED_SLACK  # Algorithm 1 has its own slack

@@ -47,6 +47,11 @@ class LoggedReport:
 
     ``matched`` counts the rows whose served label the policy may serve. ``effective_rows`` is the number of rows with
     equal weights that would be as precise: the squared sum of the weights over the sum of their squares.
+
+    >>> policy, served = np.array([[1.0, 0.0]] * 40), np.array([0, 1] * 20)  # half of the log is what it would serve
+    >>> report = policy_estimates(served, np.array([0.2, 0.9] * 20), np.full(40, 0.5), policy, np.full((40, 2), 0.5))
+    >>> report.matched, report.effective_rows, round(report.logged_cost, 3), round(report["self-normalised"].mean, 3)
+    (20, 20.0, 0.55, 0.2)
     """
 
     rows: int

@@ -106,11 +106,22 @@ def rank_pool(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[PoolOutcome, int]:
-    """Write the ``top`` examples where questions could still save most, and return how many there are.
+    r"""Write the ``top`` examples where questions could still save most, and return how many there are.
 
     See ``possible_savings`` of the learner. Examples about which the rule asks nothing are left out. Near-duplicates
     count once: see ``alike`` of the learner, whose value is the default. ``out`` is a .parquet or .jsonl file; results
     of single files lie in a folder beside it until the ranking is complete.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(["walk", "fly"], model="online")
+    >>> texts, costs = ["short trip", "long trip"], [[0.0, 1.0], [1.0, 0.0]]
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = learner.tell([{"text": text} for text in texts * 10], costs * 10).save(Path(folder, "trips.coal"))
+    ...     _ = Path(folder, "pool.jsonl").write_text('{"text": "trip to Rome"}\n{"text": "trip to Rome"}\n')
+    ...     outcome, n = rank_pool(Path(folder, "trips.coal"), [Path(folder, "pool.jsonl")], Path(folder, "best.jsonl"))
+    >>> outcome.rows, n  # equal examples count once
+    (2, 1)
     """
     target, limit = Path(out).absolute(), whole_number("top", top, least=1)
     check_suffix(target)
