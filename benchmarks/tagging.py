@@ -75,7 +75,7 @@ def against_vw(
         name,
         f"VW search, {passes} passes",
         "accuracy",
-        _passive(passes, classes=classes).fit(*_split(train)).score(*_split(test)),
+        _passive(passes, classes=classes, conjunctions=False).fit(*_split(train)).score(*_split(test)),
         float((chosen == tag_codes([sentence.tags for sentence in test], classes)).mean()),
         n_rollouts / median(seconds.cpu for seconds in pairs.ours),
         n_rollouts / median(seconds.cpu for seconds in pairs.theirs),

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks import embeddings, rare_tags, streaming, tagging
+from benchmarks import embeddings, generic_search, rare_tags, streaming, tagging
 from benchmarks.__main__ import PARTS, measure
 from benchmarks.problems import dense_images, sparse_text
 from benchmarks.report import save, show
@@ -95,6 +95,25 @@ def test_the_tagger_is_compared_with_a_crf():
     for spans in (True, False):
         found = tagging.against_crf("made", sentences, sentences, spans=spans, iterations=20)
         assert min(found.ours, found.theirs) > 0.9
+
+
+def test_the_time_of_a_search_learner_is_split_between_task_kernels_and_itself():
+    task = generic_search.Spelling()
+    cost = generic_search.measure("spelling", task, generic_search.words(30), repeats=1)
+    assert cost.states == 30 * 8
+    assert cost.rollouts > 0
+    assert 0 < cost.in_task < cost.seconds
+    assert 0 < cost.in_kernels < cost.seconds
+    assert 0 <= cost.between < 1
+    assert not vars(task)  # nothing is timed any more
+
+
+def test_a_stopwatch_leaves_out_what_another_one_measures():
+    outer, inner = generic_search.Stopwatch(), generic_search.Stopwatch()
+    work = inner.watched(lambda: sum(range(200_000)))
+    outer.watched(lambda: [work() for _ in range(5)])()
+    assert (outer.calls, inner.calls) == (1, 5)
+    assert inner.seconds > 5 * outer.seconds
 
 
 def test_thinned_sentences_have_names_on_at_most_the_given_share_of_their_words():

@@ -86,7 +86,10 @@ def test_a_saved_tagger_predicts_and_goes_on_as_before(copy_of):
 
 
 def test_a_saved_search_learner_predicts_and_goes_on_as_before(copy_of):
-    learner = SearchLearner.load(copy_of("models", "search.coalface"), SequenceTask(["D", "N", "V"]))
+    path = copy_of("models", "search.coalface")
+    with_more_features = SearchLearner.load(path, SequenceTask(["D", "N", "V"]))
+    assert facts.of_search(with_more_features) == EXPECTED["search"]["now"]
+    learner = SearchLearner.load(path, SequenceTask(["D", "N", "V"], conjunctions=False))
     assert facts.of_search(learner) == EXPECTED["search"]["now"]
     learner.partial_fit(list(zip(facts.SENTENCES[:3], facts.TAGS[:3], strict=True)))
     assert facts.of_search(learner) == EXPECTED["search"]["later"]

@@ -32,13 +32,14 @@ def sentences(n, seed=0):
 BILOU = ["U-LOC", "L-PER", "O", "I-PER", "B-PER", "U-PER"]  # in no particular order
 
 
-def same_model(examples, tags, policy, matrix, constraints, history=2, **others):
+def same_model(examples, tags, policy, matrix, constraints, history=2, conjunctions=True, **others):
     """Fit both, check that they agree bit for bit, and return the tagger."""
     shared = {name: value for name, value in policy.get_params().items() if name in SequenceTagger().get_params()}
     own = {"classes": tags, "cost_matrix": matrix, "constraints": constraints, "history": history}
+    own["conjunctions"] = conjunctions
     tagger = SequenceTagger(**{**shared, **own, "warm_up": 3, **others})
     tagger.fit([words for words, _ in examples], [marks for _, marks in examples])
-    task = SequenceTask(tags, matrix, constraints, history=history)
+    task = SequenceTask(tags, matrix, constraints, history=history, conjunctions=conjunctions)
     learner = SearchLearner(task, policy, warm_up=3, **others).fit(examples)
     assert learner.rollouts_ == tagger.rollouts_
     assert learner.costs_queried_ == tagger.costs_queried_
@@ -62,6 +63,10 @@ def same_model(examples, tags, policy, matrix, constraints, history=2, **others)
 )
 def test_two_passes_give_the_same_roll_outs_and_the_same_model(policy, matrix, constraints, history):
     assert same_model(list(sentences(40)), TAGS, policy, matrix, constraints, history, passes=2).rollouts_ > 0
+
+
+def test_without_conjunctions_too():
+    assert same_model(list(sentences(40)), TAGS, CoalClassifier(), None, "bio", conjunctions=False).rollouts_ > 0
 
 
 @pytest.mark.parametrize("policy", [CoalClassifier(), CoalClassifier(rule="passive", learning_rate=0.5)], ids=str)

@@ -78,6 +78,7 @@ def test_sentences_without_tags_are_predicted():
         ({"cost_matrix": [["x", 1.0], [1.0, 0.0]]}, "cost_matrix must be 2 x 2 numbers"),
         ({"cost_matrix": [[0.0, math.nan], [1.0, 0.0]]}, "cost_matrix must lie in"),
         ({"constraints": "iob"}, "constraints must be None, 'bio' or 'bilou', got 'iob'"),
+        ({"conjunctions": "no"}, "conjunctions must be True or False, got 'no'"),
         ({"history": "2"}, "history must be a.*, got '2'"),
         ({"history": -1}, "history must be a.*, got -1"),
         ({"history": 10**9}, "history must be at most 18 with 2 tags"),

@@ -1,7 +1,7 @@
 """The sequence tagger's loops: tag the words of sentences in order, or learn from roll-outs at each word.
 
-A row is a word, and the rows of a sentence are adjacent. The last ``history`` entries of every row are reserved: the
-kernels write the columns of the history features there before they use the row. Asking and learning are those of
+A row is a word, and the rows of a sentence are adjacent. The last entries of every row are reserved: the kernels write
+the columns of the features of earlier tags there before they use the row. Asking and learning are those of
 ``kernels.online``.
 
 All tags are allowed while it learns: a tag that no true sentence has here has its true cost too, and learning it keeps
@@ -11,21 +11,31 @@ back to the true tags at the next word, the cost of a tag is what this one tag l
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coalface.kernels.compile import inlined, kernel
+from coalface.kernels.draws import GOLDEN_64, mix
 from coalface.kernels.online import decide_and_answer, has_room, learn_row
 from coalface.kernels.regression import gather, predict
 from coalface.kernels.rounds import forget_known_parts
 from coalface.kernels.rules import best_answer
 from coalface.kernels.state import COSTS_QUERIED, F32, I32, I64, Bool, Csr, Model, Scratch, Settings
 
+U64 = NDArray[np.uint64]
+
+CONJUNCTION_BITS = 26  # of the columns of each kind of conjunction
+
 
 class Sentences(NamedTuple):
-    """The first row of each word's sentence and the row after it, and the columns of the history features."""
+    """The first row of each word's sentence and the row after it, and the columns of the features of earlier tags."""
 
     begins: I64  # (n,)
     ends: I64  # (n,)
     history: int  # features per word
     first_column: int
+    keys: U64  # (n, kinds) what each word brings to its conjunctions with the last tag
+    first_conjunction: int  # column
 
 
 class TagRules(NamedTuple):
@@ -46,9 +56,9 @@ def _previous_tag(n_tags: int, sentences: Sentences, tags: I32, row: int) -> int
 
 @inlined
 def _write_history(n_tags: int, sentences: Sentences, rows: Csr, tags: I32, row: int) -> None:
-    """Write one feature for the last tag, one for the last two tags, and so on."""
-    columns, begin, length = rows.columns, sentences.begins[row], sentences.history
-    place = rows.indptr[row + 1] - length
+    """Write one feature for the last tag, one for the last two tags, and so on, and the conjunctions after them."""
+    columns, begin, length, keys = rows.columns, sentences.begins[row], sentences.history, sentences.keys
+    place = rows.indptr[row + 1] - length - keys.shape[1]
     code, combinations, column = 0, 1, sentences.first_column
     for back in range(1, length + 1):
         tag = tags[row - back] if row - back >= begin else n_tags
@@ -56,6 +66,16 @@ def _write_history(n_tags: int, sentences: Sentences, rows: Csr, tags: I32, row:
         combinations *= n_tags + 1
         columns[place + back - 1] = column + code
         column += combinations
+    place, last = place + length, _previous_tag(n_tags, sentences, tags, row)
+    for kind in range(keys.shape[1]):
+        column = conjunction(keys[row, kind], last)
+        columns[place + kind] = sentences.first_conjunction + (kind << CONJUNCTION_BITS) + column
+
+
+@inlined
+def conjunction(key: np.uint64, tag: int) -> int:
+    """The column of a key of a word together with a tag, counted from the first column of its kind."""
+    return np.int64(mix(key + np.uint64(tag + 1) * GOLDEN_64) >> np.uint64(64 - CONJUNCTION_BITS))  # type: ignore[return-value]
 
 
 @inlined

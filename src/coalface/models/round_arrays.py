@@ -58,7 +58,8 @@ def told_of(rounds: RoundArrays) -> Told:
 
 def nothing_asked(groups: Groups, n_labels: int) -> Mask:
     """A mask that says, for each group of near-duplicates, that no label was asked about yet."""
-    return np.zeros((int(groups.max(initial=ALONE)) + 1, n_labels), np.bool_)
+    n_groups = int(groups.max()) + 1 if len(groups) else ALONE + 1
+    return np.zeros((n_groups, n_labels), np.bool_)
 
 
 def answered_rows(known: Costs) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from coalface.data.rows import Rows
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import SLOTS_USED, Settings
-from coalface.kernels.undo import known_slots
+from coalface.kernels.undo import SavedCells, restore_cells, save_cells
 from coalface.models.online import OnlineModel
 
 _OF_FEATURES = ("cells", "units", "features", "table", "interactions")
@@ -32,28 +32,44 @@ class UndoLog:
 
     def __init__(self, model: OnlineModel) -> None:
         self._model = model
-        self._small = {name: array.copy() for name, array in model.state._asdict().items() if name not in _OF_FEATURES}
-        self._cells: list[tuple[np.ndarray, np.ndarray]] = []
+        shape = model.state.cells.shape[1:]
+        self._saved = SavedCells(np.empty(0, np.int64), np.empty((0, *shape), np.float32))
+        self.restart()
+
+    def restart(self) -> None:
+        """Move to the present state of the model; the memory for cells is used again."""
+        named = self._model.state._asdict().items()
+        self._small = {name: array.copy() for name, array in named if name not in _OF_FEATURES}
+        self._used = 0
 
     def before(self, rows: Rows, settings: Settings) -> None:
         """Copy the cells that learning these rows will change."""
         model = self._model
         with model.lock:
-            scratch = model.scratch_for(rows.longest)
+            scratch, csr = model.scratch_for(rows.longest), rows.csr
             for row in range(len(rows)):
-                n_known = known_slots(model.state, settings, scratch, rows.csr, row)
-                slots = scratch.slots[:n_known].copy()
-                self._cells.append((slots, model.state.cells[slots]))
+                self._make_room(len(scratch.slots))
+                self._used = save_cells(model.state, settings, scratch, csr, row, self._saved, self._used)
 
     def undo(self) -> None:
         """Restore the state; the log can be used again."""
         model = self._model
         with model.lock:
             state = model.state
-            for slots, cells in reversed(self._cells):
-                state.cells[slots] = cells
-            self._cells.clear()
+            restore_cells(state.cells, self._saved, self._used)
+            self._used = 0
             for name, array in self._small.items():
                 getattr(state, name)[...] = array
             state.table[:] = 0
             fill_table(state.table, state.features, int(state.counters[SLOTS_USED]))
+
+    def _make_room(self, n_cells: int) -> None:
+        """Make room for this many more cells, and as many spare ones as are used."""
+        needed = self._used + n_cells
+        if needed > len(self._saved.slots):
+            slots, cells = self._saved
+            more = needed + self._used - len(slots)
+            self._saved = SavedCells(
+                np.concatenate([slots, np.empty(more, np.int64)]),
+                np.concatenate([cells, np.empty((more, *cells.shape[1:]), np.float32)]),
+            )

@@ -61,12 +61,13 @@ class _Undoable:
     """For the online model: it takes back single rows, so that nothing large is copied."""
 
     def __init__(self, policy: RowPolicy) -> None:
-        self.advance(policy)
-
-    def advance(self, policy: RowPolicy) -> None:
         model = policy.learner.model_
         assert isinstance(model, OnlineModel)
         self._log, self._width = UndoLog(model), getattr(policy.learner, "n_features_in_", None)
+
+    def advance(self, policy: RowPolicy) -> None:
+        self._log.restart()
+        self._width = getattr(policy.learner, "n_features_in_", None)
 
     def tell(self, policy: RowPolicy, update: PolicyUpdate) -> None:
         self._log.before(update.rows, policy.settings)

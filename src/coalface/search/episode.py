@@ -4,7 +4,7 @@ All episodes of a group take their next decision at the same time: their states 
 roll-outs that it asks for can run at the same time. A group of one learns state by state.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,8 +22,9 @@ from coalface.search.policy_choice import PolicyChoice
 from coalface.search.rollouts import Policy, RolloutError, Rollouts
 from coalface.search.row_policy import Mask, RowPolicy, stacked
 from coalface.search.state_costs import Disagreement, StateCosts
-from coalface.search.task import Action, SearchTask, allowed_actions, reference_action, too_long
+from coalface.search.task import Action, SearchTask, allowed_actions, in_order, reference_action, too_long
 
+_MOST_CHOICES = 1_000  # sets of allowed actions that are remembered
 _EPISODES_CHECKED = 3  # in these, an extra step per state shows whether ``task.step`` changes its argument
 
 
@@ -118,6 +119,7 @@ class EpisodeGroup:
     def __post_init__(self) -> None:
         self.task = self.rollouts.task
         self._column = {action: k for k, action in enumerate(self.task.actions)}
+        self._known_choices: dict[tuple[Action, ...], tuple[Sequence[Action], Mask]] = {}
 
     def learn(self, episodes: Sequence[Episode]) -> None:
         """Learn from every state on the way to complete outputs."""
@@ -139,18 +141,29 @@ class EpisodeGroup:
         while not task.finished(episode.state):
             if episode.step == task.longest:
                 raise too_long(task)
-            allowed = allowed_actions(task, episode.state)
+            allowed, candidates = self._choices(task.allowed(episode.state))
             if len(allowed) > 1:
-                return self._decision(episode, allowed)
+                return self._decision(episode, allowed, candidates)
             self._take(episode, allowed[0])
         return None
 
-    def _decision(self, episode: Episode, allowed: Sequence[Action]) -> _Decision:
+    def _choices(self, given: Collection[Action]) -> tuple[Sequence[Action], Mask]:
+        """The allowed actions in order, and as a mask; states mostly allow what some other state has allowed."""
+        key = tuple(given)
+        found = self._known_choices.get(key)
+        if found is None:
+            allowed = in_order(self.task, given, "allowed")
+            found = (allowed, action_mask(self.task, allowed))
+            if len(self._known_choices) < _MOST_CHOICES:
+                self._known_choices[key] = found
+        return found
+
+    def _decision(self, episode: Episode, allowed: Sequence[Action], candidates: Mask) -> _Decision:
         task = self.task
         row = decision_row(task, self.columns, episode.state, allowed, learn=True)
         if episode.number < _EPISODES_CHECKED:
             _check_step_keeps_state(task, self.columns, episode.state, allowed[0])
-        return _Decision(episode, allowed, row, action_mask(task, allowed), self._costs_in(episode))
+        return _Decision(episode, allowed, row, candidates, self._costs_in(episode))
 
     def _take(self, episode: Episode, action: Action) -> None:
         self.at = episode
@@ -160,14 +173,14 @@ class EpisodeGroup:
 
     def _learn_states(self, decisions: list[_Decision]) -> list[Action]:
         """Learn the costs that the policy asks for; returns the actions it preferred before learning them."""
-        rows, candidates = stacked([one.row for one in decisions]), np.vstack([one.candidates for one in decisions])
+        rows, candidates = stacked([one.row for one in decisions]), _joined([one.candidates for one in decisions])
         costs, asked = np.full(candidates.shape, np.nan), np.zeros_like(candidates)
         self.at = decisions[0].episode
         questions = first = self.policy.ask(rows, candidates)
-        while (now := questions.next).any():
+        while n_now := np.count_nonzero(now := questions.next):  # on small arrays, counting is faster than any()
             self._answer(decisions, now, costs)
             asked |= now
-            if not (questions.mask & ~now).any():  # answers only settle questions, so nothing is left to ask
+            if n_now == np.count_nonzero(questions.mask):  # answers only settle questions, so nothing is left to ask
                 break
             self.at = decisions[0].episode
             questions = self.policy.ask(rows, candidates, costs, asked)
@@ -211,6 +224,10 @@ class EpisodeGroup:
             return choice.roll_out_policy(*key, learned, reference, episode.pass_number)
 
         return StateCosts(task, state, policy_after, after_mistake, episode.path)
+
+
+def _joined(masks: list[Mask]) -> Mask:
+    return masks[0] if len(masks) == 1 else np.vstack(masks)
 
 
 def action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> Mask:

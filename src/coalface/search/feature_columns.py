@@ -1,6 +1,6 @@
 """Turns a state's features into one sparse row; each new feature name gets the next free column."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows, check_row
 from coalface.errors import InputError
 from coalface.search.task import Features
+
+_LAST_COLUMN = np.iinfo(np.int32).max
 
 
 class FeatureColumns:
@@ -40,10 +42,10 @@ class FeatureColumns:
             shown = list(features)[:5]
             raise InputError(f"features must be all names (str) or all column numbers (int), got {shown}.")
         self._check_kind(named=False, learn=learn)
-        columns = np.array(list(features), np.int64)
+        columns = np.fromiter(features, np.int64, len(features))
         if len(columns) and columns.min() < 0:
             raise InputError(f"column numbers of features must not be negative, got {columns.min()}.")
-        return self._sparse(columns, _numbers(list(features.values())), learn)
+        return self._sparse(columns, _numbers(features.values()), learn)
 
     def _check_kind(self, *, named: bool, learn: bool) -> None:
         """Raise an InputError if names and numbers mix: a name and a number could mean the same column."""
@@ -56,7 +58,7 @@ class FeatureColumns:
         by_name = self.by_name
         if learn:
             columns = [by_name.setdefault(name, len(by_name)) for name in features]
-            return self._sparse(np.array(columns, np.int64), _numbers(list(features.values())), learn)
+            return self._sparse(np.array(columns, np.int64), _numbers(features.values()), learn)
         known = [(by_name[name], value) for name, value in features.items() if name in by_name]
         return self._sparse(
             np.array([column for column, _ in known], np.int64), _numbers([value for _, value in known]), learn
@@ -76,12 +78,13 @@ class FeatureColumns:
     def _sparse(
         self, columns: NDArray[np.int64], values: NDArray[np.float32], learn: bool, least_width: int = 1
     ) -> Rows:
-        order = columns.argsort()
-        columns, values = columns[order], values[order]
+        if np.count_nonzero(columns[1:] <= columns[:-1]):  # counting is faster than any()
+            order = columns.argsort()
+            columns, values = columns[order], values[order]
         last = int(columns[-1]) if len(columns) else 0
         width = max(self.width, least_width, len(self.by_name), last + 1)
         self.width = width if learn else self.width
-        if last < np.iinfo(np.int32).max:
+        if last < _LAST_COLUMN:
             columns = columns.astype(np.int32)
         return check_row(columns, values, width)
 
@@ -97,9 +100,9 @@ class FeatureColumns:
             self.by_name.popitem()
 
 
-def _numbers(values: list[Any]) -> NDArray[np.float32]:
+def _numbers(values: Collection[Any]) -> NDArray[np.float32]:
     try:
         with np.errstate(over="ignore"):
-            return np.array(values, np.float32)
+            return np.fromiter(values, np.float32, len(values))
     except (TypeError, ValueError):
-        raise InputError(f"values of features must be numbers, got {values[:5]}.") from None
+        raise InputError(f"values of features must be numbers, got {list(values)[:5]}.") from None

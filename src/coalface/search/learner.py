@@ -207,10 +207,10 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
     def _learn_group(self, group: EpisodeGroup, numbered: list[tuple[int, Any, int]]) -> None:
         """Learn some examples side by side; if that fails, restore the state before them."""
-        settings = self._rows.settings
+        before = self.policy_.warm_up
         set_warm_up(self.policy_, self.warm_up, self.episodes_)
-        self._rows.refresh()
-        if self._rows.settings != settings:
+        if self.policy_.warm_up != before:
+            self._rows.refresh()
             self._checkpoint.advance(self._rows)
         mark, keeps = self._columns.mark, group.choice.roll_out not in ("none", "learned")
         episodes = [

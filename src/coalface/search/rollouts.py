@@ -3,9 +3,8 @@
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from coalface.errors import InputError, in_one_line
 from coalface.search.known_losses import KnownLosses
@@ -198,7 +197,7 @@ def finite_loss(loss: Any, which: str) -> float:
     try:
         number = float(loss)
     except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
+        number = nan
+    if not isfinite(number):
         raise InputError(f"the loss {which} must be a finite number, got {loss!r}.")
     return number

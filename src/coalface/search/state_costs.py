@@ -112,7 +112,8 @@ class Disagreement:
 
     def of(self, actions: Sequence[Action]) -> list[float]:
         """The cost of each action."""
-        return [float(action != self.reference) for action in actions]
+        reference = self.reference
+        return [float(action != reference) for action in actions]
 
     @cached_property
     def reference(self) -> Action:

@@ -142,15 +142,16 @@ def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
 
     The fixed order keeps results from depending on the order of a set.
     """
-    return _in_order(task, task.allowed(state), "allowed")
+    return in_order(task, task.allowed(state), "allowed")
 
 
 def valid_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
     """The actions that ``predict`` may take, in the order of ``task.actions``; checked as ``allowed_actions`` does."""
-    return _in_order(task, task.valid(state), "valid")
+    return in_order(task, task.valid(state), "valid")
 
 
-def _in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str) -> Sequence[Action]:
+def in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str) -> Sequence[Action]:
+    """Actions in the order of ``task.actions``; an InputError if there is none or one is unknown."""
     if actions is task.actions and len(actions):
         return task.actions
     given = set(actions)
@@ -166,6 +167,8 @@ def _in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str
 def reference_action(task: SearchTask[Any, Any], state: Any) -> Action:
     """The reference's action; an InputError if it is not allowed."""
     action = task.reference(state)
+    if action in task.allowed(state) and action in task.actions:  # faster than to bring them into order
+        return action
     allowed = allowed_actions(task, state)
     if action not in allowed:
         shown = ", ".join(map(repr, allowed[:20])) + (", ..." if len(allowed) > 20 else "")

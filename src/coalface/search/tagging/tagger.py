@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.labels import label_array
-from coalface.data.numbers import whole_number
+from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.tagging import TagRules
@@ -20,7 +20,7 @@ from coalface.search.sentence_learner import POLICY_PARAMS, SentenceLearner
 from coalface.search.tagging.runs import TaggingRun, predict_tags
 from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, split_like, tag_codes, tag_names
 from coalface.search.tagging.spans import OUTSIDE, marks_spans, span_f1
-from coalface.search.tagging.tag_features import TokenRows, check_history, word_rows
+from coalface.search.tagging.tag_features import TokenRows, check_history, conjunction_keys, word_rows
 from coalface.search.tagging.tag_rules import check_scheme, tag_rules
 from coalface.search.tagging.unlearned_tags import warn_of_unlearned
 
@@ -32,7 +32,8 @@ class SequenceTagger(SentenceLearner):
     """Tags the words of sentences, and learns to from as few roll-outs as possible.
 
     A word's tag is predicted from its features, those of ``window`` neighbours on each side and the last ``history``
-    predicted tags. The policy is a ``CoalClassifier`` and takes its parameters, but ``warm_up`` counts sentences.
+    predicted tags. With ``conjunctions``, the last tag also counts together with the word, and with the shapes of this
+    word and the next. The policy is a ``CoalClassifier`` and takes its parameters, but ``warm_up`` counts sentences.
     ``cost_matrix`` (row = truth, column = prediction, in [0, 1]) gives the cost of each mistake. ``constraints``
     "bio" or "bilou" allows only tags that form valid spans. ``budget`` limits the roll-outs: a number of them, spread
     over the words of one call of ``fit``, or a ``Budget``. With ``abstain_cost``, a word gets ``abstain_label`` if
@@ -57,6 +58,7 @@ class SequenceTagger(SentenceLearner):
     history: int
     constraints: str | None
     roll_out: str
+    conjunctions: bool
     classes_: NDArray[np.str_]
 
     def __init__(
@@ -85,6 +87,7 @@ class SequenceTagger(SentenceLearner):
         history: int = 2,
         constraints: str | None = None,
         roll_out: str = "reference",
+        conjunctions: bool = True,
     ) -> None:
         self._store(locals())
 
@@ -235,7 +238,8 @@ class SequenceTagger(SentenceLearner):
         """The tagger that ``save`` wrote."""
         meta, arrays = read_bundle(path, "tagger")
         try:
-            tagger, policy = cls(**meta["params"]), CoalClassifier(**{"model": "online", **meta["policy"]})
+            params = {"conjunctions": False, **meta["params"]}  # files of older versions do not have it
+            tagger, policy = cls(**params), CoalClassifier(**{"model": "online", **meta["policy"]})
             tagger.sentences_ = int(meta["sentences"])
             tagger.classes_ = label_array(arrays.pop("classes_"))
             policy.begin(tagger.classes_).model_.restore(arrays)
@@ -273,7 +277,9 @@ class SequenceTagger(SentenceLearner):
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]
-        return TokenRows.of(word_rows(words, self._window), lengths, self._history(n_tags), n_tags)
+        history = self._history(n_tags)
+        keys = conjunction_keys(words) if self.conjunctions and history else None  # no history: no tags are seen
+        return TokenRows.of(word_rows(words, self._window), lengths, history, n_tags, keys)
 
     def _rules(self, classes: NDArray[np.str_]) -> TagRules:
         self._check_choices()
@@ -286,6 +292,7 @@ class SequenceTagger(SentenceLearner):
                 "coalface.search.SearchLearner for other roll-outs."
             )
         check_scheme(self.constraints)
+        flag(vars(self), "conjunctions")
         whole_number("warm_up", self.warm_up)
         if self.budget is not None:
             self._checked_budget()

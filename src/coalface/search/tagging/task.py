@@ -6,10 +6,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from coalface.data.numbers import whole_number
+from coalface.data.numbers import flag, whole_number
 from coalface.errors import InputError
 from coalface.search.tagging.sentences import check_legal, check_tagged, check_words, tag_codes, tag_names
-from coalface.search.tagging.tag_features import check_history, history_columns, word_rows
+from coalface.search.tagging.tag_features import (
+    check_history,
+    conjunction_columns,
+    conjunction_keys,
+    history_columns,
+    no_keys,
+    word_rows,
+)
 from coalface.search.tagging.tag_rules import tag_rules
 from coalface.search.task import Action, SearchTask
 
@@ -20,6 +27,7 @@ class _SentenceFeatures:
 
     columns: tuple[list[int], ...]
     values: tuple[list[float], ...]
+    keys: list[list[int]]  # of the conjunctions
     truth: tuple[int, ...] | None
 
     def __len__(self) -> int:
@@ -40,7 +48,8 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
 
     The loss is the number of wrong tags, or the sum of ``cost_matrix`` (row = truth, column = prediction, in [0, 1]).
     With ``constraints`` "bio" or "bilou", ``predict`` gives only tags that may follow the last one; the policy learns
-    about all tags. It sees a word and ``window`` neighbours on each side, and the last ``history`` tags.
+    about all tags. It sees a word and ``window`` neighbours on each side, and the last ``history`` tags; with
+    ``conjunctions`` also the last tag together with the word, and with the shapes of the word and the next one.
 
     >>> task = SequenceTask(["O", "B-PER", "I-PER"], constraints="bio")
     >>> state = task.start((["Ada", "Lovelace", "wrote"], ["B-PER", "I-PER", "O"]))
@@ -57,12 +66,14 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         constraints: str | None = None,
         window: int = 2,
         history: int = 2,
+        conjunctions: bool = True,
     ) -> None:
         self._names = tag_names(tags, "tags")
         names: list[str] = self._names.tolist()
         self.actions = names
         self.constraints = constraints
         self.window, self.history = whole_number("window", window), check_history(history, len(names))
+        self.conjunctions = flag({"conjunctions": conjunctions}, "conjunctions")
         self._column: dict[Action, int] = {tag: column for column, tag in enumerate(names)}
         rules = tag_rules(self._names, cost_matrix, constraints)
         self._may_follow = rules.allowed
@@ -82,7 +93,8 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         spans = list(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
         columns, values = rows.indices.tolist(), rows.data.tolist()
         features = tuple(columns[a:b] for a, b in spans), tuple(values[a:b] for a, b in spans)
-        return _TaggedPrefix(_SentenceFeatures(*features, truth))
+        keys = conjunction_keys([checked]) if self.conjunctions and self.history else no_keys(len(checked))
+        return _TaggedPrefix(_SentenceFeatures(*features, keys.tolist(), truth))
 
     def finished(self, state: _TaggedPrefix) -> bool:
         """Whether every word has a tag."""
@@ -112,6 +124,8 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         previous = state.tags[max(place - self.history, 0) :]
         seen = dict(zip(state.words.columns[place], state.words.values[place], strict=True))
         seen.update(dict.fromkeys(history_columns(previous, len(self.actions), self.history), 1.0))
+        last = previous[-1] if previous else len(self.actions)
+        seen.update(dict.fromkeys(conjunction_columns(state.words.keys[place], last), 1.0))
         return seen
 
     def reference(self, state: _TaggedPrefix) -> Action:
