@@ -21,6 +21,7 @@ from coalface.learner.deciding import Mask
 from coalface.learner.possible_savings import unit_savings
 from coalface.learner.simulating import SimulatingLearner
 from coalface.learner.top_features import TopFeature, top_features
+from coalface.learner.unlearned import warn_of_unlearned
 from coalface.rounds.queries import CostRanges
 
 _PIECE = 4096  # rows that fit plays before it checks for Ctrl-C
@@ -108,6 +109,14 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             self.play(run, _PIECE)
         self._of_costs = cost is not None
         self.warn_if_collapsed()
+        if cost is None and self.cost_matrix is None:  # otherwise a label may be right and yet not worth its risk
+            truth, allowed = given.costs.argmin(axis=1), given.candidates
+
+            def predicted(some: NDArray[np.int64]) -> NDArray[np.int64]:
+                mine = allowed[some] if len(allowed) else allowed
+                return self.model_.answer(rows.take(some), self.settings_for(), mine)
+
+            warn_of_unlearned(self.classes_, truth, predicted, self.budget is not None)
 
     # -- predicting --------------------------------------------------------------------------------
 

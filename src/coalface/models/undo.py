@@ -12,6 +12,7 @@ from coalface.kernels.state import SLOTS_USED, Settings
 from coalface.kernels.undo import SavedCells, restore_cells, save_cells
 from coalface.models.online import OnlineModel
 
+_CELLS_PER_BLOCK = 1_000
 _OF_FEATURES = ("cells", "units", "features", "table", "interactions")
 
 
@@ -32,15 +33,14 @@ class UndoLog:
 
     def __init__(self, model: OnlineModel) -> None:
         self._model = model
-        shape = model.state.cells.shape[1:]
-        self._saved = SavedCells(np.empty(0, np.int64), np.empty((0, *shape), np.float32))
+        self._blocks: list[SavedCells] = []  # the memory for cells, which is never copied
         self.restart()
 
     def restart(self) -> None:
         """Move to the present state of the model; the memory for cells is used again."""
         named = self._model.state._asdict().items()
         self._small = {name: array.copy() for name, array in named if name not in _OF_FEATURES}
-        self._used = 0
+        self._used = [0]  # cells in each block that is in use
 
     def before(self, rows: Rows, settings: Settings) -> None:
         """Copy the cells that learning these rows will change."""
@@ -48,28 +48,29 @@ class UndoLog:
         with model.lock:
             scratch, csr = model.scratch_for(rows.longest), rows.csr
             for row in range(len(rows)):
-                self._make_room(len(scratch.slots))
-                self._used = save_cells(model.state, settings, scratch, csr, row, self._saved, self._used)
+                block = self._block_for(len(scratch.slots))
+                self._used[-1] = save_cells(model.state, settings, scratch, csr, row, block, self._used[-1])
 
     def undo(self) -> None:
         """Restore the state; the log can be used again."""
         model = self._model
         with model.lock:
             state = model.state
-            restore_cells(state.cells, self._saved, self._used)
-            self._used = 0
+            for block, used in reversed(list(zip(self._blocks, self._used, strict=False))):
+                restore_cells(state.cells, block, used)
+            self._used = [0]
             for name, array in self._small.items():
                 getattr(state, name)[...] = array
             state.table[:] = 0
             fill_table(state.table, state.features, int(state.counters[SLOTS_USED]))
 
-    def _make_room(self, n_cells: int) -> None:
-        """Make room for this many more cells, and as many spare ones as are used."""
-        needed = self._used + n_cells
-        if needed > len(self._saved.slots):
-            slots, cells = self._saved
-            more = needed + self._used - len(slots)
-            self._saved = SavedCells(
-                np.concatenate([slots, np.empty(more, np.int64)]),
-                np.concatenate([cells, np.empty((more, *cells.shape[1:]), np.float32)]),
-            )
+    def _block_for(self, n_cells: int) -> SavedCells:
+        """The block in use, or the next one if it has no room for this many more cells."""
+        while True:
+            number = len(self._used) - 1
+            if number == len(self._blocks):
+                size, shape = max(n_cells, _CELLS_PER_BLOCK), self._model.state.cells.shape[1:]
+                self._blocks.append(SavedCells(np.empty(size, np.int64), np.empty((size, *shape), np.float32)))
+            if self._used[-1] + n_cells <= len(self._blocks[number].slots):
+                return self._blocks[number]
+            self._used.append(0)

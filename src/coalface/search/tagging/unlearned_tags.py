@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.frames import listed
 from coalface.errors import UnlearnedWarning
-
-_OFTEN = 20  # words with a tag, in the later half of what was learned
-_RARE = 0.1  # of these words: a more frequent tag that is never predicted may just never be the likeliest one
+from coalface.learner.unlearned import rare_labels
 
 
 def unlearned_tags(classes: NDArray[np.str_], truth: NDArray[np.int32], tags: NDArray[np.int32]) -> dict[str, int]:
@@ -21,11 +19,9 @@ def unlearned_tags(classes: NDArray[np.str_], truth: NDArray[np.int32], tags: ND
     """
     later = slice(len(truth) // 2, None)
     wanted, got = truth[later], tags[later]
-    n_tags = len(classes)
-    often = np.bincount(wanted, minlength=n_tags)
-    right = np.bincount(wanted[wanted == got], minlength=n_tags)
-    unlearned = (often >= _OFTEN) & (often < _RARE * len(wanted)) & (right == 0)
-    return {classes[k].item(): int(often[k]) for k in np.flatnonzero(unlearned)}
+    right = set(wanted[wanted == got].tolist())
+    rare = [k for k in rare_labels(truth, len(classes)).tolist() if k not in right]
+    return {classes[k].item(): int((wanted == k).sum()) for k in rare}
 
 
 def warn_of_unlearned(

@@ -1,0 +1,35 @@
+"""A learner that never learned a rare label says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier
+from coalface.errors import UnlearnedWarning
+
+
+def imbalanced(n, share, seed=0):
+    """Two noisy columns; the second is high where the rare label is right."""
+    rng = np.random.default_rng(seed)
+    rare = rng.random(n) < share
+    return np.column_stack([np.ones(n), rng.normal(size=n) + 6.0 * rare]), np.where(rare, "fraud", "fine")
+
+
+def test_a_rare_label_that_is_never_predicted_is_named():
+    X, y = imbalanced(2_000, 0.05)
+    with pytest.warns(
+        UnlearnedWarning, match=r"'fraud' is not predicted .* 'fraud' \(\d+ examples\). Pass audits='loss'"
+    ):
+        learner = CoalClassifier(model="online", warm_up=50, mellowness=1e-9, audit_rate=0.0).fit(
+            X[:, :1], y, active=True
+        )
+    assert set(learner.predict(X[:, :1])) == {"fine"}
+
+
+def test_there_is_no_warning_where_it_is_learned():
+    X, y = imbalanced(2_000, 0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner = CoalClassifier(model="online", audits="loss").fit(X, y, active=True)
+    assert "fraud" in learner.predict(X)
