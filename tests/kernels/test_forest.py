@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, make_friedman1
 from sklearn.ensemble import RandomForestRegressor
 
-from coalface.kernels import draws, forest
+from coalface.kernels import draws, forest, tree_reading
 from coalface.kernels.forest import LEAF, Answers, Tree, new_scratch, varying_columns
 from coalface.kernels.tree_reading import read
 from coalface.models.forest import _joined, _only_leaves
@@ -115,17 +115,17 @@ def test_machine_code_does_what_the_python_text_says(seed, missing):
     compiled = grown(X, answers, **settings)
     means, drawn = predicted(compiled, X), np.random.default_rng(seed).random((3, 15)) < 0.6
     left_out, plain = np.empty((2, 15, 6)), np.empty((2, 15, 6))
-    forest.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, *left_out)
+    tree_reading.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, *left_out)
     varying = varying_columns(np.ascontiguousarray(X.T), 15)
     with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):  # integers wrap around, as they should
-        for module in (draws, forest):
+        for module in (draws, forest, tree_reading):
             for name, function in vars(module).copy().items():
                 if hasattr(function, "py_func"):
                     patch.setattr(module, name, function.py_func)
         assert same(grown(X, answers, **settings), compiled)
-        assert same(predicted(compiled, X, forest.read), means)
+        assert same(predicted(compiled, X, tree_reading.read), means)
         with np.errstate(invalid="ignore"):
-            forest.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, *plain)
+            tree_reading.read_left_out(compiled, np.ascontiguousarray(X.T), drawn, *plain)
         np.testing.assert_array_equal(plain, left_out)
         np.testing.assert_array_equal(forest.varying_columns(np.ascontiguousarray(X.T), 15), varying)
 
@@ -137,7 +137,7 @@ def test_only_trees_grown_without_a_row_are_read_for_it():
     drawn[:, 0] = True
     left_out, doubt, each = np.empty((12, 3)), np.empty((12, 3)), np.array([alone(tree, X) for tree in trees])
     table = np.ascontiguousarray(X.T, np.float32)
-    forest.read_left_out(_joined([leaves_of(tree) for tree in trees]), table, drawn, left_out, doubt)
+    tree_reading.read_left_out(_joined([leaves_of(tree) for tree in trees]), table, drawn, left_out, doubt)
     assert np.isnan(left_out[0]).all()
     for row in range(1, 12):
         those = each[~drawn[:, row], row]

@@ -9,6 +9,8 @@ from coalface.errors import FileFormatError, InputError
 from coalface.rounds import event_log as events
 from coalface.rounds.database import Database
 from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.label_change import LabelChange
+from coalface.rounds.round import Round
 from coalface.rounds.sql import SqlLedger
 from coalface.rounds.sql_engines import without_password
 from coalface.service.desk import access, store
@@ -142,3 +144,13 @@ def test_a_ledger_that_is_dropped_closes_its_connections(tmp_path):
     del ledger
     gc.collect()
     assert closed
+
+
+def test_the_length_of_a_ledger_counts_rounds_and_changes_of_labels(new):
+    ledger = SqlLedger(new("long").engine.url.render_as_string(hide_password=False))
+    try:
+        ledger.begin({"classes": ["a"]})
+        ledger.append([Round(1, width=3), LabelChange("add", "b", 2), Round(2, width=3)])
+        assert len(ledger) == 3
+    finally:
+        ledger.close()

@@ -55,3 +55,21 @@ def test_what_json_cannot_hold_is_refused_and_nothing_is_written(log):
     with pytest.raises(ValueError, match="not JSON compliant"):
         written(log, Event("told", 1.0), Event("told", 2.0, body={"cost": float("nan")}))
     assert log.last() == 0
+
+
+def test_an_answer_is_found_with_its_lease_and_all_events_about_the_example(log):
+    written(
+        log,
+        Event("leased", 1.0, example=7, ref="lease-1"),
+        Event("leased", 2.0, example=8, ref="lease-2"),
+        Event("answered", 3.0, example=7, ref="answer-1"),
+    )
+    assert [one.at for one in log.about(7)] == [1.0, 3.0]
+    with log.database.reading() as connection:
+        answer, lease, past = log.of_answer(connection, "answer-1", "lease-1")
+        assert (answer.at, lease.at, [one.at for one in past]) == (3.0, 1.0, [1.0, 3.0])
+        assert log.of_answer(connection, "answer-1", "lease-3")[1:] == (None, [])
+
+
+def test_an_event_in_json_leaves_out_what_it_does_not_have():
+    assert Event("told", 1.0, who="ada").to_json() == {"kind": "told", "at": 1.0, "who": "ada", "body": {}, "id": 0}

@@ -99,3 +99,18 @@ def test_rounds_come_in_their_order_and_each_once():
     assert [one.number for one in read(*lines)] == [1, 2, 3]
     with pytest.raises(FileFormatError, match="line 4: round 1 must appear once, line 2 has it too"):
         read(*lines, lines[1])
+
+
+def test_a_line_has_the_candidates_of_its_example():
+    dataset = CostDataset([[1.0], [2.0]], np.zeros((2, 2)), LABELS, candidates=[[True, True], [False, True]])
+    queries = CoalClassifier(LABELS).ask(dataset.X, candidates=dataset.candidates)
+    lines = [json.loads(question_line(queries, i, dataset)) for i in range(2)]
+    assert [one["candidates"] for one in lines] == [LABELS, ["fly"]]
+
+
+def test_a_question_for_the_true_label_needs_it_unless_answers_may_be_partial():
+    line = f'{{"round": 1, "ask": ["walk"], "ask_truth": true, {ROW}}}'
+    with pytest.raises(FileFormatError, match='line 1: "truth" must give the true label'):
+        read(line)
+    assert read(line, partial=True)[0].truth is None
+    assert read(line.replace("}}", '}, "truth": "walk"}'))[0].truth == "walk"

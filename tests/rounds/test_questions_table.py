@@ -44,3 +44,13 @@ def test_labels_cannot_add_tags_and_other_labels_than_candidates_are_not_predict
 def test_no_questions_make_an_empty_table():
     queries = CoalClassifier(["a", "b"]).ask(np.zeros((0, 2)))
     assert ET.fromstring(queries._repr_html_()).findall("tbody/tr") == []
+
+
+def test_what_fits_is_shown_as_it_is_and_the_rest_is_counted():
+    def cells(n_labels, n_rows):
+        return ET.fromstring(CoalClassifier(range(n_labels)).ask(np.eye(n_rows))._repr_html_())
+
+    assert "are shown" not in cells(2, 10).find("caption").text
+    assert "10 of 11 examples are shown" in cells(2, 11).find("caption").text
+    assert cells(8, 1).find("tbody/tr")[1].text == "0, 1, 2, 3, 4, 5, 6, 7"
+    assert cells(10, 1).find("tbody/tr")[1].text == "0, 1, 2, 3, 4, 5, 6, 7, 2 more"

@@ -193,3 +193,24 @@ def test_what_was_asked_and_the_width_survive_the_json_form(one):
 
 def test_version_0_1_cannot_read_on_in_a_ledger_that_was_continued():
     assert "width" not in Round(1, width=3).to_json()  # 0.1 demands it, and would take the rest for unanswered
+
+
+@pytest.mark.parametrize(("known_part", "asked"), [(0.0, ("b",)), (1.0, ("b",)), (1.5, ()), (2.0, ())])
+def test_the_known_part_of_a_cost_counts_when_the_next_question_is_chosen(known_part, asked):
+    ranges = {"a": (1.0, 5.0), "b": (1.5, 5.0)}
+    one = Round(1, ask=("a", "b"), first=1, ranges=ranges, costs={"a": 3.0}, offset={"b": known_part})
+    assert one.next_labels((1.0, 5.0)) == asked  # b is worth a question if 1.5 + its known part is below 3
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"indices": (1,), "values": (2.0,)}, [1]),
+        ({"costs": {"a": 1.0}, "width": 3}, []),  # a row of zeros, from which something was learned
+        ({"costs": {"a": 1.0}}, None),
+        ({"width": 3}, None),
+        ({"indices": (1,), "values": (2.0,), "features": {"length": 2.0}}, None),
+    ],
+)
+def test_a_row_is_written_if_it_has_values_or_was_learned(given, written):
+    assert Round(1, ask=("a",), **given).to_json().get("indices") == written
