@@ -20,7 +20,11 @@ from coalface.search.task import Action, Features, SearchTask
 
 
 class Reply(NamedTuple):
-    """What a call returned, and its price."""
+    """What a call returned, and its price.
+
+    >>> Reply("PARIS", price=0.002).price, Reply("a free one").price
+    (0.002, 0.0)
+    """
 
     text: str
     price: float = 0.0
@@ -48,6 +52,14 @@ class PipelineTask(SearchTask[Any, _Progress]):
 
     Costs are relative to a right answer for free, not to the reference's loss: so an option that is cheaper than the
     reference, and as good, is learned to be better.
+
+    >>> from coalface.search import SearchLearner
+    >>> def call(stage, model, text):  # the small model cannot shout
+    ...     return Reply(text.upper() if model == "large" else text, price=0.1 if model == "large" else 0.01)
+    >>> task = PipelineTask({"shout": ["small", "large"]}, call, error=lambda text, truth: float(text != truth))
+    >>> learner = SearchLearner(task).fit([("whisper 1", "whisper 1"), ("shout hey", "SHOUT HEY")] * 10)
+    >>> learner.predict(["whisper 1", "shout hey"])
+    [('whisper 1', ('small',)), ('SHOUT HEY', ('large',))]
     """
 
     def __init__(

@@ -21,6 +21,11 @@ class MentionSentence:
 
     ``relations`` has the related pairs only: the numbers of two mentions, and the relation from the first to the
     second.
+
+    >>> words = ["Ada", "Lovelace", "wrote", "to", "Babbage"]
+    >>> sentence = MentionSentence(words, [(0, 2), (4, 5)], ["person", "person"], {(0, 1): "writes to"})
+    >>> [" ".join(sentence.words[start:end]) for start, end in sentence.mentions]
+    ['Ada Lovelace', 'Babbage']
     """
 
     words: Sequence[str]
