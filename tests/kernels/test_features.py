@@ -87,6 +87,24 @@ def test_asking_about_new_features_takes_no_memory():
     assert learner.model_.nbytes <= before + 50 * 200
 
 
+def test_reserved_memory_changes_no_bit_and_is_not_reserved_twice():
+    random = np.random.default_rng(2)
+    X = rows_with(600, 30, random)
+    cost = random.random((X.shape[0], 5)).astype(np.float32)
+    plain, roomy = online(classes=range(5)), online(classes=range(5))
+    roomy.ask(X[:1])
+    roomy.model_.reserve(500)  # it has more features than that, and grows
+    for learner in (plain, roomy):
+        learner.tell(X[:9], cost[:9])
+    n_slots = len(roomy.model_.state.features)
+    roomy.model_.reserve(10_000)
+    assert len(roomy.model_.state.features) == n_slots >= 501
+    for learner in (plain, roomy):
+        learner.tell(X, cost)
+    for name, array in plain.model_.arrays().items():
+        np.testing.assert_array_equal(array, roomy.model_.arrays()[name], name)
+
+
 def test_a_model_survives_growing_while_it_is_in_use():
     random = np.random.default_rng(2)
     X = rows_with(6_000, 30, random)

@@ -81,6 +81,19 @@ def test_a_saved_parser_continues_exactly(tmp_path, averaged):
     assert loaded.predict(test) == parser.predict(test)
 
 
+def test_a_parser_saved_with_other_templates_parses_and_learns_as_before():
+    """File and numbers are of the version with 125 templates, after ``fit(sentences(6))`` with ``hash_bits=1``."""
+    parser = DependencyParser.load(Path(__file__).parent / "files" / "parser-125-templates.coal")
+    found = parser.predict(sentences(2, seed=1))
+    assert [tree.heads for tree in found] == [(2, 0, 4, 5, 7, 7, 2), (0, 3, 1, 5, 3)]
+    assert found[1].labels == ("root", "nsubj", "obj", "case", "obj")
+    assert parser.costs_paid_ == 154
+    parser.partial_fit(sentences(2))
+    assert (parser.costs_paid_, parser.costs_queried_) == (168, 174)
+    assert parser.policy_.model_.arrays()["cells"][:, 0].sum(dtype=float) == 16.763536604237743
+    assert len(parser.fit(sentences(6)).policy_.model_.arrays()["features"]) < 125
+
+
 def test_other_files_are_not_loaded(tmp_path):
     (tmp_path / "a.coal").write_bytes(b"no parser")
     with pytest.raises(FileFormatError):

@@ -38,8 +38,13 @@ def first_place(feature: int, size: int) -> int:
 @inlined
 def find_slot(table: I32, features: I32, feature: int) -> int:
     """The slot of ``feature``, or ``UNSEEN``."""
+    return find_slot_from(table, features, feature, first_place(feature, table.shape[0]))
+
+
+@inlined
+def find_slot_from(table: I32, features: I32, feature: int, place: int) -> int:
+    """The slot of ``feature``, or ``UNSEEN``, for a search that starts at ``place``, its ``first_place``."""
     size = table.shape[0]
-    place = first_place(feature, size)
     slot = table[place]
     while slot != UNSEEN and features[slot] != feature:
         place = place + 1 if place + 1 < size else 0
@@ -84,20 +89,26 @@ def fill_table(table: I32, features: I32, used: int) -> None:
 
 
 @inlined
+def _fill(numbers: F32, value: np.float32) -> None:
+    """Write the same value everywhere; one array per loop, so that vector instructions do it."""
+    for k in range(numbers.shape[0]):
+        numbers[k] = value
+
+
+@inlined
 def claim_slots(model: Model, scratch: Scratch, n: int) -> None:
     """Give every feature of the current row a slot; the caller has made sure that there are enough."""
     cells, units, features, table = model.cells, model.units, model.features, model.table
     slots, columns, sizes = scratch.slots, scratch.columns, scratch.sizes
-    lanes = cells.shape[2]
     used = model.counters[SLOTS_USED]
     for j in range(n):
         if slots[j] == UNSEEN:
             slots[j] = find_slot(table, features, columns[j])  # the row may contain a column twice
         if slots[j] == UNSEEN:
-            for k in range(lanes):
-                cells[used, WEIGHT, k] = np.float32(0.0)
-                cells[used, SQUARES, k] = np.float32(0.0)
-                cells[used, INVERSE_SCALE, k] = UNSEEN_INVERSE_SCALE
+            cell = cells[used]
+            _fill(cell[WEIGHT], np.float32(0.0))
+            _fill(cell[SQUARES], np.float32(0.0))
+            _fill(cell[INVERSE_SCALE], UNSEEN_INVERSE_SCALE)
             features[used] = columns[j]
             units[used] = sizes[j]
             add_feature(table, columns[j], used)

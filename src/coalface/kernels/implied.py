@@ -15,11 +15,12 @@ import numpy as np
 
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.features import claim_slots
-from coalface.kernels.regression import clipped, rate_for, step_for
+from coalface.kernels.regression import FASTER_ONE_BY_ONE, apply_ones_to_all, clipped, rate_for, step_for
 from coalface.kernels.state import (
     ADAX,
     AVERAGE,
     COUNT,
+    COUNT_CLASSES,
     INVERSE_SCALE,
     LEVELS,
     SETTLED,
@@ -54,10 +55,14 @@ def count_class(count: np.float32) -> int:
 
 
 @inlined
-def trust_in(model: Model, level: int, count: np.float32) -> float:
-    """The share of the regressors' squared error that averages of this level and count have removed so far."""
-    tests = model.trust[level, count_class(count)]
-    return 1.0 - (tests[0] + PRIOR_ERROR) / (tests[1] + PRIOR_ERROR)  # type: ignore[no-any-return]
+def _find_trust(model: Model, scratch: Scratch, n_answered: int) -> None:
+    """Write the share of the regressors' squared error that averages at the levels of the answers removed so far."""
+    tests, trusted, costs, order = model.trust, scratch.trusted, scratch.costs, scratch.order
+    for j in range(n_answered):
+        level = level_of(costs[order[j]])
+        for counts in range(COUNT_CLASSES):
+            test = tests[level, counts]
+            trusted[level, counts] = 1.0 - (test[0] + PRIOR_ERROR) / (test[1] + PRIOR_ERROR)
 
 
 @called
@@ -79,7 +84,10 @@ def learn_settled(model: Model, settings: Settings, scratch: Scratch, n: int) ->
         n_implied = _implied_steps(model, settings, scratch, n, n_answered, n_settled)
         if n_implied > 0:
             claim_slots(model, scratch, n)
-            if settings.only_ones:
+            if settings.only_ones and n_implied * FASTER_ONE_BY_ONE >= scratch.step.shape[0]:
+                _set_steps_of_all(scratch, n_implied)
+                apply_ones_to_all(model, scratch, n)
+            elif settings.only_ones:
                 _apply_steps_of_ones(model, scratch, n, n_implied)
             else:
                 _apply_steps(model, scratch, n, n_implied)
@@ -92,7 +100,9 @@ def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n
     implied, norm_sum, updates = model.implied, model.norm_sum, model.updates
     costs, predicted, norm, reach = scratch.costs, scratch.predicted, scratch.norm, scratch.reach
     labels, order, step, share = scratch.labels, scratch.order, scratch.step, scratch.share
+    trusted = scratch.trusted
     rate = rate_for(model, settings, n)
+    _find_trust(model, scratch, n_answered)
     n_implied = 0
     for i in range(n_settled):
         label = labels[i]
@@ -101,7 +111,7 @@ def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n
             level = level_of(costs[order[j]])
             pair = implied[order[j], level, label]
             if pair[COUNT] > _ZERO:
-                found = trust_in(model, level, pair[COUNT])
+                found = trusted[level, count_class(pair[COUNT])]
                 if found > trust or (found == trust and pair[COUNT] > count):
                     trust, count, average = found, pair[COUNT], pair[AVERAGE]
         difference = np.float32(trust) * (average - clipped(predicted[label]))
@@ -134,6 +144,18 @@ def _apply_steps(model: Model, scratch: Scratch, n: int, n_implied: int) -> None
             squares[k] += share[k] * square
             if inverse < inverse_scale[k]:
                 inverse_scale[k] = inverse
+
+
+@inlined
+def _set_steps_of_all(scratch: Scratch, n_implied: int) -> None:
+    """Make the steps of labels that are not listed 0, and the shares of the listed ones their gradients."""
+    labels, step, share, gradient = scratch.labels, scratch.step, scratch.share, scratch.gradient
+    for k in range(gradient.shape[0]):
+        gradient[k] = _ZERO
+    for i in range(n_implied):
+        gradient[labels[i]] = share[labels[i]]
+    for k in range(gradient.shape[0]):
+        step[k] = step[k] if gradient[k] > _ZERO else _ZERO
 
 
 @inlined

@@ -44,6 +44,8 @@ class Actions(NamedTuple):
     moves: I64  # (K,)
     labels: I64  # (K,) NO_WORD if the move adds no arc
     of_move: Bool  # (N_MOVES, K) which actions are possible if a move is
+    first: I64  # (N_MOVES,) the first of these actions, NO_WORD if there is none
+    with_label: I64  # (N_MOVES, labels) the one with each label, NO_WORD if there is none
 
 
 def new_partial(longest: int) -> I64:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coalface.kernels.compile import called, kernel
-from coalface.kernels.features import INTERCEPT, find_slot
+from coalface.kernels.features import INTERCEPT, find_slot_from, first_place
 from coalface.kernels.online import decide_and_answer, learn_row
 from coalface.kernels.paid_costs import PaidCosts, can_store, pay, state_key
 from coalface.kernels.parse_columns import StateRow, Templates, write_columns
@@ -32,10 +32,9 @@ from coalface.kernels.parse_state import (
     take,
 )
 from coalface.kernels.prefetch import AHEAD, LINE, prefetch
-from coalface.kernels.regression import gather
 from coalface.kernels.rounds import forget_known_parts
 from coalface.kernels.rules import best_answer
-from coalface.kernels.state import F32, F64, I32, I64, SLOTS_USED, Csr, Model, Scratch, Settings
+from coalface.kernels.state import F32, I32, I64, SLOTS_USED, Bool, Model, Scratch, Settings
 
 
 class Treebank(NamedTuple):
@@ -64,20 +63,28 @@ class ParsingMemory(NamedTuple):
 
     partial: I64
     row: StateRow
-    values: F32  # (templates,) ones
-    added: F64  # (K,) the loss that each action adds
+    arcs: I64  # (N_MOVES,) the true arcs that each move loses
     costs: F32  # (K,)
 
 
 @called
-def _find_candidates(system: int, partial: I64, actions: Actions, scratch: Scratch, n_actions: int) -> int:
-    """Make the possible actions the candidates; returns the only one, or -1 if there are several."""
-    candidates, of_move = scratch.candidates, actions.of_move
+def _possible_kinds(system: int, partial: I64) -> int:
+    """The set of possible moves, one bit each."""
+    kinds = 0
+    for move in range(N_MOVES):
+        kinds |= int(is_possible(system, partial, move)) << move
+    return kinds
+
+
+@called
+def _find_candidates(kinds: int, actions: Actions, candidates: Bool, n_actions: int) -> int:
+    """Make the actions of some moves the candidates; returns the only one, or -1 if there are several."""
+    of_move = actions.of_move
     for k in range(n_actions):
         candidates[k] = False
     n_found, last = 0, NO_WORD
     for move in range(N_MOVES):
-        if is_possible(system, partial, move):
+        if kinds >> move & 1:
             possible = of_move[move]
             for k in range(n_actions):
                 if possible[k]:
@@ -88,56 +95,99 @@ def _find_candidates(system: int, partial: I64, actions: Actions, scratch: Scrat
 
 
 @called
-def _find_losses(
-    system: int, partial: I64, actions: Actions, treebank: Treebank, first: int, wrong_label: float, added: F64
-) -> None:
-    """Write the loss that each action adds; those of impossible actions are not used."""
-    moves, labels, of_move = actions.moves, actions.labels, actions.of_move
+def _kind_of(move: int, kinds: int) -> int:
+    """The kind of a move, which decides what labels its arc may have; NO_WORD if the move is not possible."""
+    kind = ROOT if move == RIGHT and kinds >> ROOT & 1 else move
+    return kind if kinds >> kind & 1 else NO_WORD
+
+
+@called
+def _find_arcs_lost(system: int, partial: I64, kinds: int, treebank: Treebank, first: int, arcs: I64) -> None:
+    """Write how many true arcs each possible move loses."""
     for move in range(ROOT):
-        kind = ROOT if move == RIGHT and is_possible(system, partial, ROOT) else move
-        if not is_possible(system, partial, kind):
+        if _kind_of(move, kinds) != NO_WORD:
+            arcs[move] = arcs_lost(system, partial, move, treebank.heads, first)
+
+
+@called
+def _charge(
+    system: int, partial: I64, actions: Actions, treebank: Treebank, first: int, move: int, kind: int, charge: float
+) -> float:
+    """What a wrong label of a move's arc loses; nothing if the arc is wrong and no label of it would be right."""
+    word = first + arc_word(system, partial, move)
+    truth = treebank.labels[word]
+    can_be_right = truth != NO_WORD and actions.with_label[kind, truth] != NO_WORD
+    return charge if can_be_right or treebank.heads[word] == arc_head(system, partial, move) else 0.0
+
+
+@called
+def _loss_of(
+    system: int,
+    partial: I64,
+    kinds: int,
+    actions: Actions,
+    treebank: Treebank,
+    first: int,
+    wrong_label: float,
+    arcs: I64,
+    action: int,
+) -> float:
+    """The loss that an action adds."""
+    move = actions.moves[action]
+    lost = np.float64(arcs[move])
+    if move in (LEFT, RIGHT):
+        truth = treebank.labels[first + arc_word(system, partial, move)]
+        if actions.labels[action] != truth:
+            kind = _kind_of(move, kinds)
+            lost += _charge(system, partial, actions, treebank, first, move, kind, wrong_label)
+    return lost
+
+
+@called
+def _find_costs(
+    system: int,
+    partial: I64,
+    kinds: int,
+    actions: Actions,
+    treebank: Treebank,
+    first: int,
+    losses: Losses,
+    arcs: I64,
+    before: float,
+    costs: F32,
+) -> None:
+    """Write the costs of all possible actions by what they lose; rounded as in ``coalface.search.rollouts``."""
+    moves, labels = actions.moves, actions.labels
+    for move in range(ROOT):
+        kind = _kind_of(move, kinds)
+        if kind == NO_WORD:
             continue
-        lost = np.float64(arcs_lost(system, partial, move, treebank.heads, first))
-        charge, truth = 0.0, NO_WORD
+        lost, charge, truth = np.float64(arcs[move]), 0.0, NO_WORD
         if move in (LEFT, RIGHT):
-            word = first + arc_word(system, partial, move)
-            truth = treebank.labels[word]
-            # where the true label cannot be given, all labels are equally wrong
-            chargeable = treebank.heads[word] == arc_head(system, partial, move)
-            for k in range(moves.shape[0]):
-                chargeable |= of_move[kind, k] and labels[k] == truth
-            charge = wrong_label if chargeable else 0.0
+            truth = treebank.labels[first + arc_word(system, partial, move)]
+            charge = _charge(system, partial, actions, treebank, first, move, kind, losses.wrong_label)
         for k in range(moves.shape[0]):
             if moves[k] == move:
-                added[k] = lost + (charge if labels[k] != truth else 0.0)
+                added = lost + (charge if labels[k] != truth else 0.0)
+                costs[k] = np.float32(min(max(((before + added) - before) / losses.scale, 0.0), 1.0))
 
 
 @called
-def _find_costs(added: F64, before: float, scale: float, costs: F32) -> None:
-    """Write the costs of actions that add these losses; rounded as in ``coalface.search.rollouts``."""
-    for k in range(added.shape[0]):
-        costs[k] = np.float32(min(max(((before + added[k]) - before) / scale, 0.0), 1.0))
-
-
-@called
-def _find_reference(system: int, partial: I64, actions: Actions, treebank: Treebank, first: int) -> int:
+def _find_reference(
+    system: int, partial: I64, kinds: int, actions: Actions, treebank: Treebank, first: int, arcs: I64
+) -> int:
     """The reference's action: it loses the fewest arcs, and has the true label or, where that cannot be, the first.
 
     In a tie an arc goes before a shift, as in ``coalface.search.parsing.task``.
     """
-    chosen, chosen_kind, least = NO_WORD, NO_WORD, 0
+    chosen, chosen_kind = NO_WORD, NO_WORD
     for move in range(ROOT):
-        kind = ROOT if move == RIGHT and is_possible(system, partial, ROOT) else move
-        if is_possible(system, partial, kind):
-            lost = arcs_lost(system, partial, move, treebank.heads, first)
-            if chosen == NO_WORD or lost <= least:
-                chosen, chosen_kind, least = move, kind, lost
+        kind = _kind_of(move, kinds)
+        if kind != NO_WORD and (chosen == NO_WORD or arcs[move] <= arcs[chosen]):
+            chosen, chosen_kind = move, kind
     truth = treebank.labels[first + arc_word(system, partial, chosen)] if chosen in (LEFT, RIGHT) else NO_WORD
-    found = NO_WORD
-    for k in range(actions.moves.shape[0]):
-        if actions.of_move[chosen_kind, k] and (found == NO_WORD or actions.labels[k] == truth):
-            found = k
-    return found
+    labelled = actions.with_label[chosen_kind, truth] if truth != NO_WORD else NO_WORD
+    return int(labelled if labelled != NO_WORD else actions.first[chosen_kind])
 
 
 @called
@@ -145,6 +195,36 @@ def _find_disagreement(reference: int, costs: F32) -> None:
     """Write the cost 0 for the reference's action and 1 for all others."""
     for k in range(costs.shape[0]):
         costs[k] = np.float32(k != reference)
+
+
+@called
+def _gather(model: Model, settings: Settings, scratch: Scratch, given: I32) -> int:
+    """Copy the columns of a row of ones to scratch, with their slots; returns their number, with the intercept.
+
+    The places in the table are requested before any of them is read, which hides most of the wait for memory.
+    """
+    table, features, slots, columns = model.table, model.features, scratch.slots, scratch.columns
+    n, size = given.shape[0], table.shape[0]
+    for j in range(n):
+        columns[j] = given[j]
+        slots[j] = first_place(given[j], size)
+        prefetch(table, slots[j])
+    if settings.intercept:
+        columns[n] = INTERCEPT
+        slots[n] = first_place(INTERCEPT, size)
+        n += 1
+    for j in range(n):
+        slots[j] = find_slot_from(table, features, columns[j], slots[j])
+    return int(n)
+
+
+@called
+def _begin_rows(scratch: Scratch) -> None:
+    """Begin a call in which all rows consist of ones."""
+    forget_known_parts(scratch)
+    for j in range(scratch.values.shape[0]):
+        scratch.values[j] = np.float32(1.0)
+        scratch.sizes[j] = np.float32(1.0)
 
 
 @kernel
@@ -168,9 +248,9 @@ def learn_sentences(
     ``done[0]`` is always the first position not done. It ends at ``stop``, or earlier before a sentence for which the
     model or the table of paid costs has no room.
     """
-    partial, n_actions = memory.partial, settings.n_labels
-    row = Csr(memory.row.indptr, memory.row.columns, memory.values)
-    forget_known_parts(scratch)
+    partial, arcs, costs, n_actions = memory.partial, memory.arcs, memory.costs, settings.n_labels
+    candidates, kinds, only = scratch.candidates, 0, NO_WORD
+    _begin_rows(scratch)
     for position in range(done[0], stop):
         sentence = order[position]
         first = treebank.starts[sentence]
@@ -182,22 +262,25 @@ def learn_sentences(
         begin(partial, n_words)
         lost = 0.0
         while not is_done(partial):
-            action = _find_candidates(system, partial, actions, scratch, n_actions)
-            _find_losses(system, partial, actions, treebank, first, losses.wrong_label, memory.added)
+            before, kinds = kinds, _possible_kinds(system, partial)
+            if kinds != before:
+                only = _find_candidates(kinds, actions, candidates, n_actions)
+            action = only
+            _find_arcs_lost(system, partial, kinds, treebank, first, arcs)
             if action == NO_WORD:
                 write_columns(partial, treebank.codes, first, templates, memory.row)
-                n = gather(model, settings, scratch, row, 0)
+                n = _gather(model, settings, scratch, memory.row.columns)
                 if losses.imitates:
-                    _find_disagreement(_find_reference(system, partial, actions, treebank, first), memory.costs)
+                    _find_disagreement(_find_reference(system, partial, kinds, actions, treebank, first, arcs), costs)
                 else:
-                    _find_costs(memory.added, lost, losses.scale, memory.costs)
-                n_asked = decide_and_answer(model, settings, scratch, n, memory.costs)
+                    _find_costs(system, partial, kinds, actions, treebank, first, losses, arcs, lost, costs)
+                n_asked = decide_and_answer(model, settings, scratch, n, costs)
                 # as predicted before learning
-                action = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
-                learn_row(model, settings, scratch, n, memory.costs, n_asked)
+                action = best_answer(settings, candidates, scratch.predicted, scratch.offset)
+                learn_row(model, settings, scratch, n, costs, n_asked)
                 if n_asked > 0:
                     pay(paid, state_key(partial, treebank.keys[sentence], lost), scratch.mask, n_actions)
-            lost += memory.added[action]
+            lost += _loss_of(system, partial, kinds, actions, treebank, first, losses.wrong_label, arcs, action)
             take(system, partial, actions.moves[action], actions.labels[action])
         done[0] = position + 1
 
@@ -211,15 +294,9 @@ def _has_room(model: Model, scratch: Scratch, n_features: int) -> bool:
 
 
 @called
-def _predict(model: Model, weights: F32, settings: Settings, columns: I32, slots: I64, predicted: F32) -> None:
+def _predict(weights: F32, slots: I64, n: int, predicted: F32) -> None:
     """Compute the raw predictions of all actions, where every feature has the value 1."""
-    table, features, lanes = model.table, model.features, predicted.shape[0]
-    n = columns.shape[0]
-    for j in range(n):
-        slots[j] = find_slot(table, features, columns[j])
-    if settings.intercept:
-        slots[n] = find_slot(table, features, INTERCEPT)
-        n += 1
+    lanes = predicted.shape[0]
     for k in range(lanes):
         predicted[k] = np.float32(0.0)
     for j in range(n):
@@ -248,17 +325,22 @@ def parse_sentences(
 ) -> None:
     """Write the predicted head and label of every word; ``weights`` (slots, lanes) replace those of the model."""
     partial, n_actions = memory.partial, settings.n_labels
-    forget_known_parts(scratch)
+    candidates, kinds, only = scratch.candidates, 0, NO_WORD
+    _begin_rows(scratch)
     for sentence in range(treebank.starts.shape[0] - 1):
         first = treebank.starts[sentence]
         n_words = treebank.starts[sentence + 1] - first - 1
         begin(partial, n_words)
         while not is_done(partial):
-            action = _find_candidates(system, partial, actions, scratch, n_actions)
+            before, kinds = kinds, _possible_kinds(system, partial)
+            if kinds != before:
+                only = _find_candidates(kinds, actions, candidates, n_actions)
+            action = only
             if action == NO_WORD:
                 write_columns(partial, treebank.codes, first, templates, memory.row)
-                _predict(model, weights, settings, memory.row.columns, scratch.slots, scratch.predicted)
-                action = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
+                n = _gather(model, settings, scratch, memory.row.columns)
+                _predict(weights, scratch.slots, n, scratch.predicted)
+                action = best_answer(settings, candidates, scratch.predicted, scratch.offset)
             take(system, partial, actions.moves[action], actions.labels[action])
         for word in range(1, n_words + 1):
             heads[first + word] = partial[HEADS, word]

@@ -36,6 +36,7 @@ _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _FOUR = np.float32(4.0)
 TINY = np.float32(1e-37)
+FASTER_ONE_BY_ONE = 5  # measured: updating all labels takes as long as updating this share of them one by one
 REACH_OF_FIRST_STEP = 2.5  # the first answer removes 1 - exp(-2 * 2.5) = 99 % of the error
 
 
@@ -251,13 +252,13 @@ def learn(model: Model, settings: Settings, scratch: Scratch, n: int, n_learned:
         average_norm = np.float32(np.sqrt(updates[label] / norm_sum[label]))
         step[label] = step_for(difference, reach[label] * average_norm, rate * weight) * average_norm
     with_roots = settings.only_ones and adax and not weighted  # the inverse roots are those of a gradient factor of 1
-    if n_learned * 5 < gradient.shape[0]:  # measured: where updating single labels is as fast as updating all
+    if n_learned * FASTER_ONE_BY_ONE < gradient.shape[0]:
         if with_roots:
             _apply_ones_to_list(model, scratch, n, n_learned)
         else:
             _apply_to_list(model, scratch, n, n_learned)
     elif with_roots:
-        _apply_ones_to_all(model, scratch, n)
+        apply_ones_to_all(model, scratch, n)
     else:
         _apply_to_all(model, scratch, n)
 
@@ -324,8 +325,8 @@ def _apply_ones_to_list(model: Model, scratch: Scratch, n: int, n_learned: int) 
 
 
 @inlined
-def _apply_ones_to_all(model: Model, scratch: Scratch, n: int) -> None:
-    """As ``_apply_to_all`` after ``predict_and_measure_ones``."""
+def apply_ones_to_all(model: Model, scratch: Scratch, n: int) -> None:
+    """As ``_apply_to_all`` after ``predict_and_measure_ones``; gradients may be any positive numbers."""
     cells, slots, inverse_roots = model.cells, scratch.slots, scratch.inverse_roots
     gradient, step = scratch.gradient, scratch.step
     lanes = gradient.shape[0]

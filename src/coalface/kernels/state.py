@@ -265,6 +265,7 @@ class Scratch(NamedTuple):
     offset: F32  # (lanes,) the known part of each total cost; 0 without one
     prices: F32  # (lanes,) the price of asking for each cost; 0 if all are the same
     inverse_roots: F32  # (longest row + 1, lanes) 1 / sqrt(SQUARES + 1) before the update; empty unless ``only_ones``
+    trusted: F64  # (LEVELS, COUNT_CLASSES) how far implied costs are trusted
 
 
 def lanes_for(n_labels: int) -> int:
@@ -285,7 +286,8 @@ def new_scratch(n_labels: int, longest_row: int, *, only_ones: bool = False) -> 
     offset, prices = (np.zeros(lanes, np.float32) for _ in range(2))
     inverse_roots = np.zeros((cells if only_ones else 0, lanes), np.float32)
     of_row = (np.zeros(N_OUTLOOK), np.ones(3), np.zeros(1, np.bool_), offset, prices, inverse_roots)
-    return Scratch._make([*row, *numbers, *flags, *rest, *of_row])
+    trusted = np.zeros((LEVELS, COUNT_CLASSES))
+    return Scratch._make([*row, *numbers, *flags, *rest, *of_row, trusted])
 
 
 def new_counts(n_labels: int) -> Counts:

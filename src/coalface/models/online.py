@@ -292,13 +292,29 @@ class OnlineModel(CostModel):
         needed = used + n_features
         if needed > model.features.shape[0]:
             slots = needed + int(used * self._spare)
-            for name in _PER_SLOT:
-                array = getattr(model, name)
+            for _, array in self._per_slot():
                 array.resize((slots, *array.shape[1:]), refcheck=False)
         if needed * 4 > model.table.shape[0] * 3:
             table = np.zeros(needed * 3 // 2 + 8, np.int32)  # two thirds full; has_room allows three quarters
             fill_table(table, model.features, used)
             self.state = model._replace(table=table)
+
+    def reserve(self, n_features: int) -> None:
+        """Move an empty model to memory for this many features; memory that is not used stays untouched.
+
+        A model that grows in small steps is moved often, and its memory then consists of small pages.
+        """
+        model = self.state
+        if int(model.counters[SLOTS_USED]) > 1:
+            return
+        moved = {name: np.empty((n_features + 1, *array.shape[1:]), array.dtype) for name, array in self._per_slot()}
+        for name, array in self._per_slot():
+            moved[name][:1] = array[:1]
+        self.state = model._replace(**moved)
+
+    def _per_slot(self) -> list[tuple[str, NDArray[Any]]]:
+        """The arrays with a row per slot, by name."""
+        return [(name, getattr(self.state, name)) for name in _PER_SLOT]
 
     @property
     def _spare(self) -> float:

@@ -5,18 +5,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.errors import InputError, shortened
+from coalface.kernels.parse_columns import Templates
 from coalface.kernels.parse_state import LEFT, N_MOVES, NO_WORD, REDUCE, RIGHT, ROOT, SHIFT, Actions
+from coalface.search.parsing.templates import NEWEST, templates_for
 
 SYSTEMS = ("arc-hybrid", "arc-eager")  # in the order of their codes
 
 
 class Grammar(NamedTuple):
-    """The transition system, the labels of the treebank, and the bits of the hashed features."""
+    """The transition system, the labels of the treebank, the bits of the hashed features, and their templates."""
 
     system: str
     labels: tuple[str, ...]
     root_labels: tuple[str, ...]
     bits: int
+    template_set: int = NEWEST
 
     @property
     def names(self) -> list[str]:
@@ -45,7 +48,16 @@ class Grammar(NamedTuple):
         of_move = codes == np.arange(N_MOVES)[:, None]
         of_move[RIGHT] &= np.isin(numbers, np.arange(len(self.labels)))
         of_move[ROOT] = (codes == RIGHT) & np.isin(numbers, [labels.index(label) for label in self.root_labels])
-        return Actions(codes, numbers, of_move)
+        first = np.array([np.flatnonzero(each)[0] if each.any() else NO_WORD for each in of_move])
+        with_label = np.full((N_MOVES, len(labels)), NO_WORD, np.int64)
+        for move, action in zip(*np.nonzero(of_move & (numbers != NO_WORD)), strict=True):
+            with_label[move, numbers[action]] = action
+        return Actions(codes, numbers, of_move, first, with_label)
+
+    @property
+    def templates(self) -> Templates:
+        """The feature templates as the kernels read them."""
+        return templates_for(self.system, self.bits, self.template_set)
 
     @property
     def code(self) -> int:

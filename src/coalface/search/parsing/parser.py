@@ -22,7 +22,8 @@ from coalface.search.parsing.known_tags import KnownTags
 from coalface.search.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.search.parsing.scores import Attachment, attachment_scores
 from coalface.search.parsing.task import best_roll_out
-from coalface.search.parsing.treebank import check_sentence, treebank_of
+from coalface.search.parsing.templates import NEWEST, OLDEST
+from coalface.search.parsing.treebank import all_valid, check_sentence, treebank_of
 from coalface.search.policy_choice import AUTO
 from coalface.search.sentence_learner import POLICY_PARAMS, SentenceLearner
 
@@ -55,6 +56,7 @@ class DependencyParser(SentenceLearner):
     hash_bits: int
     labels_: NDArray[np.str_]
     root_labels_: NDArray[np.str_]
+    _template_set: int
 
     def __init__(
         self,
@@ -124,7 +126,7 @@ class DependencyParser(SentenceLearner):
         if not hasattr(self, "policy_"):
             self.policy_, self._paid = policy, new_paid_costs(len(grammar.names))
             self.labels_, self.root_labels_ = np.array(grammar.labels, str), np.array(grammar.root_labels, str)
-            self._tags = KnownTags()
+            self._tags, self._template_set = KnownTags(), NEWEST
         self._tags.add(trees)
         warm_up = whole_number("warm_up", self.warm_up)
         for number in range(passes):
@@ -207,7 +209,7 @@ class DependencyParser(SentenceLearner):
         self._check_fitted()
         params = {name: np.asarray(value).item() for name, value in self.get_params().items()}
         meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
-        meta["tags"] = self._tags.plain()
+        meta |= {"tags": self._tags.plain(), "templates": self._template_set}
         arrays = {"labels_": self.labels_, "roots_": self.root_labels_, "weights": self._prediction_weights()}
         arrays |= {f"paid_{name}": getattr(self._paid, name) for name in _PAID_ARRAYS}
         with self.policy_.model_.lock:
@@ -221,6 +223,7 @@ class DependencyParser(SentenceLearner):
             params = {"roll_out": "reference", **meta["params"]}  # files of older versions do not have it
             parser, policy = cls(**params), CoalClassifier(**{"model": "online", **meta["policy"]})
             parser.sentences_, parser._tags = int(meta["sentences"]), KnownTags(meta.get("tags"))
+            parser._template_set = int(meta.get("templates", OLDEST))
             parser.labels_, parser.root_labels_ = np.array(arrays.pop("labels_")), np.array(arrays.pop("roots_"))
             parser._weights = np.array(arrays.pop("weights"))
             parser._paid = PaidCosts(*(np.array(arrays.pop(f"paid_{name}")) for name in _PAID_ARRAYS))
@@ -234,19 +237,23 @@ class DependencyParser(SentenceLearner):
 
     @property
     def _grammar(self) -> Grammar:
-        return self._grammar_with(self.labels_.tolist(), self.root_labels_.tolist())
+        return self._grammar_with(self.labels_.tolist(), self.root_labels_.tolist(), self._template_set)
 
     def _grammar_of(self, trees: list[Tree]) -> Grammar:
         """The labels of a treebank, and how to use them."""
-        arcs = {(label, head == 0) for tree in trees for head, label in zip(tree.heads, tree.labels, strict=True)}
-        labels, root_labels = ([label for label, root in sorted(arcs) if root == wanted] for wanted in (False, True))
-        return self._grammar_with(labels, root_labels)
+        labels: set[str] = set()
+        root_labels = set()
+        for tree in trees:
+            root = tree.heads.index(0)
+            root_labels.add(tree.labels[root])
+            labels.update(tree.labels[:root], tree.labels[root + 1 :])
+        return self._grammar_with(sorted(labels), sorted(root_labels))
 
-    def _grammar_with(self, labels: list[str], root_labels: list[str]) -> Grammar:
+    def _grammar_with(self, labels: list[str], root_labels: list[str], template_set: int = NEWEST) -> Grammar:
         bits = whole_number("hash_bits", self.hash_bits, least=1)
         if bits > BLOCK_BITS:
             raise InputError(f"hash_bits must be at most {BLOCK_BITS}, got {bits}.")
-        return Grammar(check_system(self.system), tuple(labels), tuple(root_labels), bits)
+        return Grammar(check_system(self.system), tuple(labels), tuple(root_labels), bits, template_set)
 
     def _losses(self) -> Losses:
         if not isinstance(self.wrong_label, int | float) or not 0.0 <= self.wrong_label <= 1.0:
@@ -274,6 +281,8 @@ def _check_trees(trees: list[Tree], *, with_heads: bool) -> None:
     """Raise an InputError that names the first bad sentence."""
     if with_heads and not trees:
         raise InputError("trees must hold at least one tree, got none.")
+    if all(type(tree) is Tree for tree in trees) and all_valid(trees, with_heads=with_heads):
+        return
     for number, tree in enumerate(trees):
         try:
             if not isinstance(tree, Tree):

@@ -6,25 +6,29 @@ from numpy.typing import NDArray
 from coalface.kernels import parsing as kernels
 from coalface.kernels.paid_costs import PaidCosts, can_store, copy_paid_costs, new_paid_costs
 from coalface.kernels.parse_columns import new_state_row
-from coalface.kernels.parse_state import NO_WORD, new_partial
+from coalface.kernels.parse_state import N_MOVES, NO_WORD, new_partial
 from coalface.kernels.state import WEIGHT
 from coalface.learner.classifiers import CoalClassifier
 from coalface.models.online import OnlineModel
 from coalface.search.parsing.grammar import Grammar
-from coalface.search.parsing.templates import templates_for
 from coalface.search.policy_choice import set_warm_up
 
+_WORDS_PER_FEATURE = 5  # of a template: a small treebank has more features per word than a large one
 _SENTENCES_PER_CALL = 500  # of the compiled loop; in between, Ctrl-C and progress are handled
+
+
+def _most_features(n_templates: int, bits: int, n_words: int) -> int:
+    """About as many features as a treebank of this size has, at most; the model grows if there are more."""
+    return min(n_templates << bits, n_templates * n_words // _WORDS_PER_FEATURE + 1)
 
 
 def _memory(grammar: Grammar, longest: int) -> kernels.ParsingMemory:
     """Working memory for sentences of up to ``longest`` words."""
-    templates, n_actions = templates_for(grammar.system, grammar.bits), len(grammar.names)
+    templates, n_actions = grammar.templates, len(grammar.names)
     return kernels.ParsingMemory(
         new_partial(longest),
         new_state_row(templates),
-        np.ones(len(templates.atoms), np.float32),
-        np.zeros(n_actions),
+        np.zeros(N_MOVES, np.int64),
         np.zeros(n_actions, np.float32),
     )
 
@@ -33,7 +37,7 @@ def parse(
     policy: CoalClassifier, grammar: Grammar, treebank: kernels.Treebank, weights: NDArray[np.float32] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The predicted head and the number of the predicted label of every word; roots have -1."""
-    model, templates = model_of(policy), templates_for(grammar.system, grammar.bits)
+    model, templates = model_of(policy), grammar.templates
     heads, labels = (np.full(len(treebank.codes), NO_WORD, np.int32) for _ in range(2))
     longest = int(np.diff(treebank.starts).max(initial=1)) - 1
     with model.lock:
@@ -80,6 +84,7 @@ class ParsingRun:
         self._warm_up, self._n_before = warm_up, n_before
         self._lengths = np.diff(treebank.starts) - 1
         self._actions = grammar.actions
+        model_of(policy).reserve(_most_features(len(grammar.templates.atoms), grammar.bits, int(self._lengths.sum())))
         self._memory = _memory(grammar, int(self._lengths.max()))
         self._done = np.zeros(1, np.int64)  # the kernel updates it in place, so it is right after Ctrl-C too
 
@@ -100,7 +105,7 @@ class ParsingRun:
 
     def _learn_to(self, stop: int) -> None:
         model, grammar = model_of(self.policy), self._grammar
-        templates = templates_for(grammar.system, grammar.bits)
+        templates = grammar.templates
         with model.lock:
             scratch = model.scratch_for(len(templates.atoms), only_ones=True)
             while True:

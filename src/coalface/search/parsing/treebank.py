@@ -1,19 +1,24 @@
 """Turns sentences into the arrays that the compiled parser reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.data.formats.conllu import Tree
 from coalface.errors import InputError
 from coalface.kernels.parse_state import NO_WORD
 from coalface.kernels.parsing import Treebank
-from coalface.search.parsing.arc_hybrid import check_tree, projectivize
+from coalface.kernels.trees import all_are_trees, lift_crossing_arcs
+from coalface.search.parsing.arc_hybrid import check_tree
 from coalface.search.parsing.templates import ATTRIBUTES
 
-_MISSING = "_"
+_MISSING, _ROOT = "_", "\0root"
+_Value = TypeVar("_Value")
 
 
 @lru_cache(maxsize=1 << 18)
@@ -35,7 +40,7 @@ def word_codes(tree: Tree) -> list[tuple[int, ...]]:
     hashed = [
         [code_of(attribute, value) for value in values] for attribute, values in zip(ATTRIBUTES, columns, strict=True)
     ]
-    return [tuple(code_of(attribute, "\0root") for attribute in ATTRIBUTES), *zip(*hashed, strict=True)]
+    return [tuple(code_of(attribute, _ROOT) for attribute in ATTRIBUTES), *zip(*hashed, strict=True)]
 
 
 def check_sentence(tree: Tree, *, with_heads: bool = True) -> None:
@@ -66,19 +71,71 @@ def _is_text(value: object) -> bool:
 
 def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) -> Treebank:
     """The arrays of checked sentences; true heads and labels are used only if they are ``learned``."""
-    lengths = np.array([len(tree) + 1 for tree in trees], np.int64)
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    codes = np.array([code for tree in trees for code in word_codes(tree)], np.uint64).reshape(-1, len(ATTRIBUTES))
+    starts, is_word = _places(trees)
+    codes = np.empty((len(is_word), len(ATTRIBUTES)), np.uint64)
+    codes[~is_word] = [code_of(attribute, _ROOT) for attribute in ATTRIBUTES]
+    for place, (attribute, values) in enumerate(zip(ATTRIBUTES, _columns(trees), strict=True)):
+        codes[is_word, place] = _mapped(values, {value: code_of(attribute, value) for value in set(values)}, np.uint64)
     heads = np.full(len(codes), NO_WORD, np.int32)
     true_labels = np.full(len(codes), NO_WORD, np.int32)
     if learned:
         numbers = {label: number for number, label in enumerate(labels)}
-        for tree, start in zip(trees, starts[:-1].tolist(), strict=True):
-            span = slice(start, start + len(tree) + 1)
-            heads[span] = projectivize((NO_WORD, *tree.heads))
-            true_labels[span] = [NO_WORD, *(numbers.get(label, NO_WORD) for label in tree.labels)]
+        given = _joined(tree.labels for tree in trees)
+        true_labels[is_word] = _mapped(given, {label: numbers.get(label, NO_WORD) for label in set(given)}, np.int32)
+        heads[is_word] = _joined(tree.heads for tree in trees)
+        lift_crossing_arcs(starts, heads)
     keys = np.array([sentence_key(tree) for tree in trees] if learned else [], np.uint64)
     return Treebank(starts, codes, heads, true_labels, keys)
+
+
+def all_valid(trees: Sequence[Tree], *, with_heads: bool) -> bool:
+    """Whether ``check_sentence`` finds no fault with any sentence; much faster than asking about each."""
+    for tree in trees:
+        n_words = len(tree.words)
+        if not n_words or len(tree.tags) != n_words or {len(tree.fine_tags), len(tree.morphology)} - {0, n_words}:
+            return False
+        if with_heads and not len(tree.heads) == len(tree.labels) == n_words:
+            return False
+    try:
+        for name in ("words", "tags", "fine_tags", "morphology"):
+            "".join(_joined(getattr(tree, name) for tree in trees)).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return not with_heads or _heads_are_trees(trees)
+
+
+def _heads_are_trees(trees: Sequence[Tree]) -> bool:
+    starts, is_word = _places(trees)
+    given = _joined(tree.heads for tree in trees)
+    if set(map(type, given)) != {int} or max(given) >= len(is_word) or min(given) < 0:
+        return False
+    heads = np.zeros(len(is_word), np.int32)
+    heads[is_word] = given
+    return all_are_trees(starts, heads)
+
+
+def _places(trees: Sequence[Tree]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where each sentence starts, with its root, and which places are those of words."""
+    starts = np.concatenate([[0], np.cumsum([len(tree.words) + 1 for tree in trees], dtype=np.int64)])
+    is_word = np.ones(starts[-1], np.bool_)
+    is_word[starts[:-1]] = False
+    return starts, is_word
+
+
+def _columns(trees: Sequence[Tree]) -> Iterator[list[str]]:
+    """The attributes of all words, in the order of ``ATTRIBUTES``."""
+    yield [word.lower() for tree in trees for word in tree.words]
+    yield _joined(tree.tags for tree in trees)
+    yield _joined(tree.fine_tags or (_MISSING,) * len(tree.words) for tree in trees)
+    yield _joined(tree.morphology or (_MISSING,) * len(tree.words) for tree in trees)
+
+
+def _joined(parts: Iterable[Sequence[_Value]]) -> list[_Value]:
+    return list(chain.from_iterable(parts))
+
+
+def _mapped(values: list[str], numbers: dict[str, int], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.fromiter(map(numbers.__getitem__, values), dtype, len(values))
 
 
 def sentence_key(tree: Tree) -> int:

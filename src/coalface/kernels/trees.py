@@ -1,0 +1,69 @@
+"""Checks and changes the dependency trees of a whole treebank at once.
+
+``heads[starts[i] + word]`` is the head of a word of sentence i; words are numbered from 1, and 0 is the root.
+"""
+
+from coalface.kernels.compile import called, kernel
+from coalface.kernels.state import I32, I64
+
+_FOREVER = 1 << 30
+
+
+@called
+def _reaches_root(heads: I32, first: int, n_words: int, word: int) -> bool:
+    """Whether the heads of a word lead to the root."""
+    for _ in range(n_words):
+        word = heads[first + word]
+        if word == 0:
+            return True
+    return False
+
+
+@kernel
+def all_are_trees(starts: I64, heads: I32) -> bool:
+    """Whether the heads of every sentence form a tree with exactly one word at its root."""
+    for sentence in range(starts.shape[0] - 1):
+        first = starts[sentence]
+        n_words = starts[sentence + 1] - first - 1
+        n_roots = 0
+        for word in range(1, n_words + 1):
+            head = heads[first + word]
+            if head < 0 or head > n_words:
+                return False
+            n_roots += head == 0
+        if n_roots != 1:
+            return False
+        for word in range(1, n_words + 1):
+            if not _reaches_root(heads, first, n_words, word):
+                return False
+    return True
+
+
+@called
+def _crosses(heads: I32, first: int, word: int) -> bool:
+    """Whether a word under this word's arc does not descend from the arc's head."""
+    head = heads[first + word]
+    for between in range(min(head, word) + 1, max(head, word)):
+        above = between
+        while above > 0 and above != head:
+            above = heads[first + above]
+        if above != head:
+            return True
+    return False
+
+
+@kernel
+def lift_crossing_arcs(starts: I64, heads: I32) -> None:
+    """Lift crossing arcs to their head's head until none crosses, always the shortest one first."""
+    for sentence in range(starts.shape[0] - 1):
+        first = starts[sentence]
+        n_words = starts[sentence + 1] - first - 1
+        while True:
+            lifted, shortest = 0, _FOREVER
+            for word in range(1, n_words + 1):
+                length = abs(heads[first + word] - word)
+                if length < shortest and _crosses(heads, first, word):
+                    lifted, shortest = word, length
+            if lifted == 0:
+                break
+            heads[first + lifted] = heads[first + heads[first + lifted]]
