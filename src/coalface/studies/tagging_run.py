@@ -29,8 +29,8 @@ def tagging_curve(
 ) -> Curve:
     """The test cost of a word against roll-outs, in one pass over the sentences in this ``order``.
 
-    Words have the features of the data, instead of those of ``window``, and the last predicted tags. The tagger itself
-    does not change.
+    Words have the features of the data and the last predicted tags, but neither those of ``window`` nor
+    ``conjunctions``. The tagger itself does not change.
 
     >>> X, y, sentence = np.tile(np.eye(2), (30, 1)), ["D", "N"] * 30, np.arange(60) // 2
     >>> data = CostDataset(X, classes=["D", "N"], truth=[0, 1] * 30, cost_matrix=1 - np.eye(2), sequence=sentence)

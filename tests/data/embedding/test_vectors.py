@@ -54,7 +54,8 @@ def test_a_text_has_one_vector_wherever_it_stands(tiny):
 def test_words_after_the_last_position_do_not_count(tiny):
     embed = SentenceEmbedder(tiny, cache=False)
     start = "my parcel is lost " * 4
-    np.testing.assert_array_equal(*embed([start + "money", start + "where late"]))
+    found = embed([start + "money", start + "where late"])
+    np.testing.assert_allclose(*found, atol=1e-6)  # rows of a matrix product may differ in their last bits
 
 
 @pytest.mark.parametrize(
