@@ -12,6 +12,7 @@ from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.state import NotFittedError
 from coalface.search import DependencyParser
+from coalface.search.parsing.runs import weights_of
 from tests.search.made_trees import sentences
 
 SYSTEMS = ["arc-hybrid", "arc-eager"]
@@ -79,6 +80,15 @@ def test_a_saved_parser_continues_exactly(tmp_path, averaged):
     for name, array in parser.policy_.model_.arrays().items():
         assert np.array_equal(array, loaded.policy_.model_.arrays()[name]), name
     assert loaded.predict(test) == parser.predict(test)
+
+
+def test_averaged_weights_are_the_mean_of_twenty_moments_of_the_pass():
+    train, moments = list(sentences(40)), []
+    parser = DependencyParser(averaged=True, warm_up=0)
+    parser.partial_fit(train, progress=lambda *_: moments.append(weights_of(parser.policy_.model_)))
+    mean = sum(np.pad(one, [(0, len(moments[-1]) - len(one)), (0, 0)]) for one in moments) / 20
+    assert len(moments) == 20
+    np.testing.assert_allclose(parser._weights, mean, atol=1e-6)
 
 
 def test_a_parser_saved_with_other_templates_parses_and_learns_as_before():

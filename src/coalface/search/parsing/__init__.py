@@ -1,1 +1,1 @@
-"""Dependency parsing: the arc-hybrid system, its features, and the task for the search learner."""
+"""Dependency parsing: its transition systems, its features, and the task for the search learner."""

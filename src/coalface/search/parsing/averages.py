@@ -1,4 +1,4 @@
-"""Averages of a model's weights over a training run, which predict a little better than the last ones."""
+"""Averages of a model's weights over a training run."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,23 +6,17 @@ from numpy.typing import NDArray
 from coalface.models.online import OnlineModel
 from coalface.search.parsing.runs import weights_of
 
-_SENTENCES_BETWEEN = 1_000  # a copy of all weights takes time
+_MOMENTS = 20  # of a run: to add all weights takes time
 
 
 class Averages:
     """The mean of the weights at several moments of a run; a feature that came later had the weight 0 before."""
 
-    def __init__(self, model: OnlineModel) -> None:
+    def __init__(self, model: OnlineModel, n_sentences: int) -> None:
+        self.sentences_between = self._next = max(n_sentences // _MOMENTS, 1)
         self._model = model
         self._sum = np.zeros((0, 0), np.float32)
         self._n_added = 0
-        self._next = _SENTENCES_BETWEEN
-
-    def add(self, n_sentences: int) -> None:
-        """Add the present weights, unless that was done a moment ago."""
-        if n_sentences >= self._next:
-            self._add()
-            self._next = n_sentences + _SENTENCES_BETWEEN
 
     @property
     def weights(self) -> NDArray[np.float32]:
@@ -30,6 +24,12 @@ class Averages:
         if len(self._sum) < self._model.arrays()["cells"].shape[0]:
             self._add()
         return self._sum / np.float32(self._n_added)
+
+    def add(self, n_sentences: int) -> None:
+        """Add the present weights, after so many sentences, unless that was done a moment ago."""
+        if n_sentences >= self._next:
+            self._add()
+            self._next = n_sentences + self.sentences_between
 
     def _add(self) -> None:
         weights = weights_of(self._model)

@@ -60,13 +60,13 @@ class DependencyParser(SentenceLearner):
 
     def __init__(
         self,
-        system: str = "arc-hybrid",
+        system: str = "arc-eager",
         passes: int = 4,
         shuffle: bool = True,
         averaged: bool = False,
         wrong_label: float = 1.0,
         roll_out: str = "auto",
-        hash_bits: int = 13,
+        hash_bits: int = 14,
         rule: str = "coal",
         mellowness: float = 0.5,
         width_scale: float = 0.5,
@@ -132,10 +132,10 @@ class DependencyParser(SentenceLearner):
         for number in range(passes):
             before, order = self.sentences_, self._order(len(trees))
             run = ParsingRun(policy, grammar, treebank, losses, self._paid, order, warm_up, before)
-            averages = Averages(model_of(policy)) if averaged and number == passes - 1 else None
+            averages = Averages(model_of(policy), len(trees)) if averaged and number == passes - 1 else None
             try:
                 while not run.finished:
-                    run.play()
+                    run.play(None if averages is None else averages.sentences_between)
                     self._paid = run.paid  # the run replaces its table when the table is full
                     if averages is not None:
                         averages.add(run.done)

@@ -98,10 +98,11 @@ class ParsingRun:
         """Whether all sentences are learned."""
         return self.done == len(self.order)
 
-    def play(self) -> None:
-        """Learn some more sentences."""
+    def play(self, n_sentences: int | None = None) -> None:
+        """Learn some more sentences, by default a few hundred."""
         warms_up = set_warm_up(self.policy, self._warm_up, self._n_before + self.done)
-        self._learn_to(self.done + 1 if warms_up else min(self.done + _SENTENCES_PER_CALL, len(self.order)))
+        n_sentences = 1 if warms_up else min(n_sentences or _SENTENCES_PER_CALL, _SENTENCES_PER_CALL)
+        self._learn_to(min(self.done + n_sentences, len(self.order)))
 
     def _learn_to(self, stop: int) -> None:
         model, grammar = model_of(self.policy), self._grammar

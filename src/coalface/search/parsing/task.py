@@ -37,7 +37,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
     >>> task = ParsingTask.of([tree])
     >>> task.actions
-    ['shift', 'left:nsubj', 'right:nsubj', 'right:root']
+    ['shift', 'left:nsubj', 'right:nsubj', 'right:root', 'reduce']
     >>> after_shift = task.step(task.start(tree), "shift")
     >>> task.reference(after_shift), task.rollout(after_shift, "shift")
     ('left:nsubj', 2.0)
@@ -51,8 +51,8 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         root_labels: Sequence[str] = ("root",),
         wrong_label: float = 1.0,
         scale: float = 1.0,
-        system: str = "arc-hybrid",
-        hash_bits: int = 13,
+        system: str = "arc-eager",
+        hash_bits: int = 14,
     ) -> None:
         self.scale, self.wrong_label = scale, wrong_label
         self.roll_out = best_roll_out(wrong_label, scale)
@@ -72,8 +72,8 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         trees: Iterable[Tree],
         wrong_label: float = 1.0,
         scale: float = 1.0,
-        system: str = "arc-hybrid",
-        hash_bits: int = 13,
+        system: str = "arc-eager",
+        hash_bits: int = 14,
     ) -> "ParsingTask":
         """The task for a treebank, with its labels."""
         labels: set[str] = set()
