@@ -4,15 +4,38 @@ import csv
 import gzip
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from coalface import TradeOff
+from coalface.studies.report import figure_style
 
 VALUE_OF_QUALITY = 0.05  # dollars for a wrong answer
 PRICES = (0.0002, 0.0005, 0.001, 0.003)  # dollars per prompt at which the table gives the loss
 _NONE = np.zeros(0)
-_MARKS = {"coalface": "o", "passive": "s", "random costs": "v", "knn": "^", "forest": "D"}
+_COLOURS = {
+    "coalface": figure_style.RULES["coal"],
+    "joint": figure_style.RULES["no-domination"],  # coalface with this model alone
+    "auto": figure_style.RULES["default"],
+    "passive": figure_style.RULES["passive"],
+    "random costs": figure_style.RULES["all-or-none"],
+    "knn": figure_style.RULES["margin"],
+    "forest": figure_style.RULES["gradient-boosting"],
+}
+_SOLID, _DASHED, _DOTTED, _MIXED = figure_style.DASHES
+_VARIANTS = {
+    "": (_SOLID, "D"),
+    "joint": (_SOLID, "o"),
+    "words": (_SOLID, "o"),
+    "online": (_SOLID, "o"),
+    "examples": (_SOLID, "^"),
+    "dense": (_DASHED, "s"),
+    "costs": (_DASHED, "v"),
+    "ridge": (_DOTTED, "P"),
+    "joint, 150 in full": (_MIXED, "X"),
+}
+_SHOWN_RIVALS = {("knn, examples", "0.1"), ("forest, examples", "0.1"), ("passive, ridge", "1.0")}
 
 
 def write_report(out: Path) -> None:
@@ -87,40 +110,56 @@ def _dollar_tables(
 
 
 def _draw_losses(losses: list[dict[str, str]], path: Path) -> None:
-    from matplotlib.figure import Figure
-
     tasks = _grouped(losses, "data", "features")
-    figure = Figure(figsize=(4.6 * len(tasks), 4.2), layout="constrained")
-    for axes, (name, of_task) in zip(np.atleast_1d(figure.subplots(1, len(tasks))), tasks.items(), strict=True):
-        for (learner,), rows in sorted(_grouped(of_task, "learner").items()):
-            points = sorted(
-                (np.mean([float(row["share"]) for row in some]), np.mean([float(row["loss"]) for row in some]))
-                for some in _grouped(rows, "asked").values()
-            )
-            axes.plot(*zip(*points, strict=True), marker=_MARKS[learner.split(",")[0]], label=learner)
-        axes.set_xscale("log")
-        axes.set_xlabel("share of outcomes bought")
-        axes.set_ylabel("test loss")
-        axes.set_title(", ".join(name))
-        axes.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None})
+    with figure_style.styled_figure((10.0, 3.9 * -(-len(tasks) // 2)), salt="routing-losses") as figure:
+        named: dict[str, Any] = {}
+        panels = np.ravel(figure.subplots(-(-len(tasks) // 2), 2))
+        for axes, (name, of_task) in zip(panels, tasks.items(), strict=False):
+            for (learner,), rows in sorted(_grouped(of_task, "learner").items()):
+                points = sorted(
+                    (np.mean([float(row["share"]) for row in some]), np.mean([float(row["loss"]) for row in some]))
+                    for some in _grouped(rows, "asked").values()
+                )
+                (named[learner],) = axes.plot(*zip(*points, strict=True), **_look(learner))
+            _label(axes, ", ".join(name), "share of outcomes bought", [0.05, 0.1, 0.2, 0.5, 1.0])
+        for axes in panels[len(tasks) :]:
+            axes.remove()
+        _write(figure, dict(sorted(named.items())), "Test loss against the share of outcomes bought", path)
 
 
 def _draw_dollars(curves: dict[tuple[str, ...], list[TradeOff]], path: Path) -> None:
-    from matplotlib.figure import Figure
-
+    """The lines of the table of docs/routing.md; summary.md has all."""
     kinds = sorted({features for features, *_ in curves})
-    figure = Figure(figsize=(5.4 * len(kinds), 4.4), layout="constrained")
-    prices = np.geomspace(1e-4, 5.5e-3, 200)
-    for axes, features in zip(np.atleast_1d(figure.subplots(1, len(kinds))), kinds, strict=True):
-        for (of, learner, asked), found in sorted(curves.items()):
-            if of == features:
-                mean = np.mean([one.loss_at(prices) for one in found], axis=0)
-                style = {"linewidth": 2.2} if learner == "coalface" else {"linewidth": 1.0, "alpha": 0.8}
-                axes.plot(prices, mean, label=f"{learner} {asked}", **style)
-        axes.set_xscale("log")
-        axes.set_xlabel("dollars per prompt")
-        axes.set_ylabel("test loss")
-        axes.set_title(f"routerbench, {features}")
-        axes.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None})
+    prices = np.geomspace(2e-4, 5.5e-3, 200)
+    with figure_style.styled_figure((10.0, 5.0), salt="routing-dollars") as figure:
+        named: dict[str, Any] = {}
+        for axes, features in zip(np.ravel(figure.subplots(1, len(kinds))), kinds, strict=True):
+            for (of, learner, asked), found in sorted(curves.items()):
+                if of == features and (asked == "as it asks" or (learner, asked) in _SHOWN_RIVALS):
+                    mean = np.nanmean([one.loss_at(prices) for one in found], axis=0)
+                    name = learner if asked == "as it asks" else f"{learner} {float(asked):.0%}"
+                    (named[name],) = axes.plot(prices, mean, **_look(learner) | {"marker": ""})
+            _label(axes, f"routerbench, {features}", "dollars per prompt", [0.0002, 0.0005, 0.001, 0.002, 0.005])
+        _write(figure, dict(sorted(named.items())), "Test loss against dollars per prompt", path)
+
+
+def _look(learner: str) -> dict[str, Any]:
+    """A colour per method, dashes and a mark per variant of it."""
+    method, _, variant = learner.partition(", ")
+    dash, mark = _VARIANTS[variant]
+    color = figure_style.placeholder_for(_COLOURS["joint" if variant.startswith("joint") else method])
+    return {"color": color, "linestyle": dash, "marker": mark, "markersize": 5}
+
+
+def _label(axes: Any, title: str, x: str, ticks: list[float]) -> None:
+    axes.set_title(title, loc="left", fontweight="bold", pad=8)
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel(x)
+    axes.set_ylabel("test loss")
+
+
+def _write(figure: Any, named: dict[str, Any], description: str, path: Path) -> None:
+    figure_style.legend_above(figure, named, handlelength=2.6)
+    path.write_text(figure_style.standalone(figure_style.svg_of(figure, description)) + "\n", encoding="utf-8")

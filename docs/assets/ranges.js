@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
-  const WIDTH = 640, LEFT = 92, RIGHT = 16, TOP = 30, ROW = 44;
+  const LEFT = 92, RIGHT = 44, TOP = 30, ROW = 44;
 
   function element(name, attributes, text) {
     const made = document.createElementNS(SVG, name);
@@ -12,12 +12,14 @@
   }
 
   function start(box, run) {
-    const x = (cost) => LEFT + cost * (WIDTH - LEFT - RIGHT);
+    let width = 640;  // in units of 1 pixel, so that the text is never small
+    const x = (cost) => LEFT + cost * (width - LEFT - RIGHT);
     const height = TOP + ROW * run.labels.length + 34;
-    const picture = element("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img" });
+    const picture = element("svg", { role: "img" });
     const slider = box.querySelector("input"), select = box.querySelector("select");
     const said = box.querySelector("output"), play = box.querySelector("button");
-    box.querySelector(".ranges-picture").append(picture);
+    const place = box.querySelector(".ranges-picture");
+    place.append(picture);
     slider.max = run.steps.length - 1;
     run.examples.forEach((name, i) => select.add(new Option(name, i)));
     let timer = null;
@@ -30,6 +32,8 @@
     function draw() {
       const step = run.steps[slider.value], example = Number(select.value);
       const guaranteed = Math.min(...step.highest[example]);
+      width = Math.max(300, Math.min(place.clientWidth, 640));
+      picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
       picture.replaceChildren();
       for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
         picture.append(element("line", { x1: x(tick), x2: x(tick), y1: TOP, y2: height - 28, class: "grid-line" }));
@@ -42,14 +46,14 @@
         group.append(element("rect", { x: x(low), y: y - 9, width: Math.max(2, x(high) - x(low)), height: 18, rx: 4 }));
         group.append(element("circle", { cx: x(step.predicted[example][k]), cy: y, r: 5 }));
         if (step.mask[example][k]) {
-          group.append(element("text", { x: Math.min(x(high) + 8, WIDTH - 30), y: y + 5, class: "ask" }, "ask"));
+          group.append(element("text", { x: Math.min(x(high) + 8, width - 30), y: y + 5, class: "ask" }, "ask"));
         }
         picture.append(group);
       });
       picture.append(element("line", {
         x1: x(guaranteed), x2: x(guaranteed), y1: TOP - 6, y2: height - 28, class: "guaranteed" }));
       picture.append(element("text", {
-        x: Math.max(LEFT, Math.min(x(guaranteed), WIDTH - 90)), y: TOP - 12, "text-anchor": "middle" }, "guaranteed cost"));
+        x: Math.max(LEFT, Math.min(x(guaranteed), width - 60)), y: TOP - 12, "text-anchor": "middle" }, "guaranteed cost"));
       const count = step.mask[example].filter(Boolean).length;
       const text = `After ${step.learned} tickets and ${step.asked} answers, the learner would ask for ` +
         `${count} of ${run.labels.length} costs of this ticket.`;
@@ -75,6 +79,7 @@
     });
     slider.addEventListener("input", () => { stop(); draw(); });
     select.addEventListener("change", draw);
+    window.addEventListener("resize", draw);
     draw();
   }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import griffe
 
-_EXAMPLE = re.compile(r"^(?P<indent> *)>>> .*\n(?:(?P=indent)\S.*\n)*", re.MULTILINE)
+_EXAMPLE = re.compile(r"^(?P<indent> *)>>> .*\n(?:(?P=indent) *\S.*\n)*", re.MULTILINE)
 
 
 def with_fences(text: str) -> str:

@@ -1,5 +1,7 @@
 """Writes the reference: the command line from its own help, and the Python interface from the list of public names."""
 
+import importlib
+import inspect
 import sys
 import tomllib
 from pathlib import Path
@@ -31,21 +33,42 @@ def _verbs(command: Any, name: str, parent: Any) -> list[tuple[str, Any, Any]]:
     return found
 
 
-def python() -> str:
-    """A page with every public name; its docstring follows in the build."""
-    page = (
+def python() -> dict[str, str]:
+    """A page per public module, whose docstrings follow in the build, and a page that lists all names."""
+    index = (
         "# The Python interface\n\nEvery public name of coalface. [Stability](../stability.md) says what that means.\n"
     )
-    for module, names in tomllib.loads(PUBLIC.read_text(encoding="utf-8")).items():
-        page += f"\n## `{module}`\n"
-        for name in names:
-            if name != "__version__":
+    public = tomllib.loads(PUBLIC.read_text(encoding="utf-8"))
+    modules = {module: importlib.import_module(module) for module in public}
+    known = {id(getattr(modules[module], name)) for module, names in public.items() for name in names}
+    pages, where = {}, {}
+    for module, names in public.items():
+        loaded = modules[module]
+        about = inspect.cleandoc(loaded.__doc__ or "")
+        page = f"# {module}\n\n{about.partition(chr(10) * 2)[0]}\n"
+        index += f"\n## [{module}]({module}.md)\n\n| name | |\n|---|---|\n"
+        for name in sorted(set(names) - {"__version__"}, key=str.lower):
+            found = getattr(loaded, name)
+            first = where.setdefault(id(found), f"{module}.{name}")  # a name of two modules is described once
+            index += f"| [`{name}`][{first}] | {_summary(found)} |\n"
+            if first == f"{module}.{name}":
                 page += f"\n::: {module}.{name}\n"
-    return page
+                if any(id(base) in known for base in getattr(found, "__bases__", ())):
+                    page += "    options: {inherited_members: false}\n"  # they are those of another public class
+            else:
+                page += f"\n## {name}\n\nThe same as [`{first}`][].\n"
+        pages[f"{module}.md"] = page
+    return {"python.md": index} | pages
+
+
+def _summary(found: Any) -> str:
+    """The first sentence of a docstring, as the cell of a table."""
+    text = inspect.getdoc(found) if callable(found) else ""
+    return (text or "").partition("\n")[0].replace("``", "`").replace("|", "\\|")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add both pages."""
-    for name, write in (("command-line.md", command_line), ("python.md", python)):
-        files.append(File.generated(config, f"reference/{name}", content=write()))
+    """Add all pages."""
+    for name, content in ({"command-line.md": command_line()} | python()).items():
+        files.append(File.generated(config, f"reference/{name}", content=content))
     return files

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def test_the_navigation_names_every_page_once_and_adds_new_ones_to_the_guides():
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     listed = navigation.named(config["nav"])
     assert len(listed) == len(set(listed))
-    made = {"reference/python.md", "reference/command-line.md"}
+    made = {f"reference/{name}" for name in [*_loaded("reference").python(), "command-line.md"]}
     for page in set(listed) - made:
         assert (ROOT / "docs" / page).is_file() or (ROOT / page).is_file(), page
     completed = navigation.complete(config["nav"], [*listed, "new.md"])
@@ -42,10 +43,31 @@ def test_the_reference_has_every_verb_with_its_own_help():
         assert f"Usage: {verb} " in page
 
 
-def test_the_reference_has_every_public_name():
-    page = _loaded("reference").python()
-    assert "\n::: coalface.CoalClassifier\n" in page
-    assert "\n::: coalface.theory.difficulty\n" in page
+def test_the_reference_has_every_public_name_once_and_lists_it_on_the_first_page():
+    pages = _loaded("reference").python()
+    assert "\n::: coalface.CostDataset\n" in pages["coalface.md"]
+    assert "\nThe same as [`coalface.CostDataset`][].\n" in pages["coalface.data.md"]
+    assert "\n::: coalface.theory.difficulty\n" in pages["coalface.theory.md"]
+    assert "| [`CostDataset`][coalface.CostDataset] | " in pages["python.md"]
+    public = tomllib.loads((ROOT / "docs" / "reference" / "public.toml").read_text(encoding="utf-8"))
+    assert [*pages] == ["python.md", *(f"{module}.md" for module in public)]
+    for module, names in public.items():
+        for name in set(names) - {"__version__"}:
+            assert f"\n::: {module}.{name}\n" in pages[f"{module}.md"] or f"\n## {name}\n" in pages[f"{module}.md"]
+
+
+def test_the_output_of_an_example_goes_on_to_the_next_empty_line():
+    pytest.importorskip("griffe")
+    example = ">>> np.eye(2)\narray([[1., 0.],\n       [0., 1.]])"
+    assert _loaded("doctests").with_fences(f"{example}\n\nMore.") == f"```pycon\n{example}\n```\n\nMore."
+
+
+def test_a_long_path_in_a_table_may_be_broken_after_a_step_and_nothing_else():
+    breaks = _loaded("breaks")
+    path = "<code>tests/kernels/test_ranges.py</code>"
+    assert breaks.with_breaks(f"<p>{path}</p>") == f"<p>{path}</p>"
+    assert "tests/<wbr>kernels/<wbr>test_ranges.<wbr>py" in breaks.with_breaks(f"<table>{path}</table>")
+    assert breaks.with_breaks("<table><code>short.name</code></table>") == "<table><code>short.name</code></table>"
 
 
 @pytest.mark.parametrize(
