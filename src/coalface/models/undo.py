@@ -47,8 +47,8 @@ class UndoLog:
         model = self._model
         with model.lock:
             scratch, csr = model.scratch_for(rows.longest), rows.csr
-            for row in range(len(rows)):
-                block = self._block_for(len(scratch.slots))
+            for row, n_columns in enumerate(np.diff(rows.indptr).tolist()):
+                block = self._block_for(model.most_features(n_columns) + 1)  # with the intercept
                 self._used[-1] = save_cells(model.state, settings, scratch, csr, row, block, self._used[-1])
 
     def undo(self) -> None:
