@@ -63,6 +63,14 @@ class IllegalReference(Stumbling):
         return "z" if self.at_bad_letter(state) else super().reference(state)
 
 
+class UnhashableReference(IllegalReference):
+    def allowed(self, state):
+        return set(super().allowed(state))
+
+    def reference(self, state):
+        return ["a"] if self.at_bad_letter(state) else super().reference(state)
+
+
 class NoWayOut(Stumbling):
     def allowed(self, state):
         return () if self.at_bad_letter(state) else super().allowed(state)
@@ -104,6 +112,7 @@ BROKEN = [
     (NoNumber, "must be a finite number, got 'much'"),
     (Raising, "the roll-out of action 'a' failed, OSError: the simulator is down"),
     (IllegalReference, r"the reference must take an allowed action \('a', 'b', 'c'\), got 'z'"),
+    (UnhashableReference, r"the reference must take an allowed action \('a', 'b', 'c'\), got \['a'\]"),
     (NoWayOut, "at least one action must be allowed until the output is finished, got none"),
     (UnknownAction, "allowed actions must be among task.actions, got 'q'"),
     (NotFinite, "values must be finite"),

@@ -150,6 +150,20 @@ def test_nothing_is_learned_from_a_state_with_one_allowed_action():
     assert learner.predict([("", "aaa")])[0][1] == "b"
 
 
+def test_the_kind_and_the_order_of_allowed_actions_change_nothing():
+    def learned_with(kind):
+        class Kind(Spelling):
+            def allowed(self, state):  # noqa: ARG002
+                return kind(reversed(self.actions))
+
+        return SearchLearner(Kind()).fit(words(20)).policy_.model_.arrays()
+
+    expected = learned_with(tuple)
+    for kind in (list, set, iter):
+        for name, array in learned_with(kind).items():
+            np.testing.assert_array_equal(array, expected[name], name)
+
+
 def test_examples_may_come_in_pieces_and_passes_are_rounds_over_them():
     examples = list(words(30))
     whole, pieces = SearchLearner(Spelling(), passes=2).fit(examples), SearchLearner(Spelling())

@@ -167,7 +167,7 @@ def in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str)
 def reference_action(task: SearchTask[Any, Any], state: Any) -> Action:
     """The reference's action; an InputError if it is not allowed."""
     action = task.reference(state)
-    if action in task.allowed(state) and action in task.actions:  # faster than to bring them into order
+    if action in task.actions and action in task.allowed(state):  # faster than to bring them into order
         return action
     allowed = allowed_actions(task, state)
     if action not in allowed:
