@@ -134,6 +134,15 @@ def broken(kind, message, n_before, warm_up):
     return learner, never.partial_fit([after])
 
 
+def test_a_failed_episode_changes_nothing_after_the_policy_was_given_another_model():
+    learner = SearchLearner(IllegalReference(), warm_up=1000).fit(words(20))
+    learner.policy_.model_ = learner.policy_.model_.moved("cpu")
+    before = arrays(learner)
+    with pytest.raises(InputError, match="the reference must take an allowed action"):
+        learner.partial_fit([BAD])
+    assert arrays(learner) == before
+
+
 @pytest.mark.parametrize(("kind", "message"), BROKEN, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_failed_episode_changes_nothing_but_the_count_of_roll_outs(kind, message):
     learner, never = broken(kind, message, n_before=2, warm_up=1000)

@@ -199,6 +199,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         choice = PolicyChoice(self.roll_in, self.roll_out, self.mixture, self.random_state).for_task(self.task)
         self._prepare()
         self._rows.refresh()
+        self._checkpoint.advance(self._rows)
         group = EpisodeGroup(self._rows, self._columns, self._rollouts, choice, self._checkpoint)
         warned = False
         for done in range(0, passes * len(given), at_once):
