@@ -63,14 +63,6 @@ class IllegalReference(Stumbling):
         return "z" if self.at_bad_letter(state) else super().reference(state)
 
 
-class UnhashableReference(IllegalReference):
-    def allowed(self, state):
-        return set(super().allowed(state))
-
-    def reference(self, state):
-        return ["a"] if self.at_bad_letter(state) else super().reference(state)
-
-
 class NoWayOut(Stumbling):
     def allowed(self, state):
         return () if self.at_bad_letter(state) else super().allowed(state)
@@ -112,7 +104,6 @@ BROKEN = [
     (NoNumber, "must be a finite number, got 'much'"),
     (Raising, "the roll-out of action 'a' failed, OSError: the simulator is down"),
     (IllegalReference, r"the reference must take an allowed action \('a', 'b', 'c'\), got 'z'"),
-    (UnhashableReference, r"the reference must take an allowed action \('a', 'b', 'c'\), got \['a'\]"),
     (NoWayOut, "at least one action must be allowed until the output is finished, got none"),
     (UnknownAction, "allowed actions must be among task.actions, got 'q'"),
     (NotFinite, "values must be finite"),
@@ -132,15 +123,6 @@ def broken(kind, message, n_before, warm_up):
     assert str(caught.value).startswith("Example 1, step 4: ")
     assert "\n" not in str(caught.value)
     return learner, never.partial_fit([after])
-
-
-def test_a_failed_episode_changes_nothing_after_the_policy_was_given_another_model():
-    learner = SearchLearner(IllegalReference(), warm_up=1000).fit(words(20))
-    learner.policy_.model_ = learner.policy_.model_.moved("cpu")
-    before = arrays(learner)
-    with pytest.raises(InputError, match="the reference must take an allowed action"):
-        learner.partial_fit([BAD])
-    assert arrays(learner) == before
 
 
 @pytest.mark.parametrize(("kind", "message"), BROKEN, ids=lambda value: getattr(value, "__name__", ""))
