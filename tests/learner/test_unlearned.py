@@ -27,6 +27,14 @@ def test_a_rare_label_that_is_never_predicted_is_named():
     assert set(learner.predict(X[:, :1])) == {"fine"}
 
 
+def test_there_is_no_warning_where_every_cost_was_asked_for():
+    X, y = imbalanced(2_000, 0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner = CoalClassifier(model="online", rule="passive").fit(X[:, :1], y, active=True)
+    assert set(learner.predict(X[:, :1])) == {"fine"}
+
+
 def test_there_is_no_warning_where_it_is_learned():
     X, y = imbalanced(2_000, 0.05)
     with warnings.catch_warnings():

@@ -1,7 +1,10 @@
 """An undo log takes back exactly what was learned."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from coalface import CoalClassifier
 from coalface.models.online import OnlineModel
@@ -35,3 +38,15 @@ def test_what_was_learned_since_is_taken_back_bit_by_bit(interactions, n_before)
     never.model_.restore(learner.model_.arrays())
     _, X, costs = told(learner, rng, 8, 40)
     assert (learner.tell(X, costs).predict_cost(X) == never.tell(X, costs).predict_cost(X)).all()
+
+
+def test_a_long_row_takes_no_memory_from_the_short_ones_after_it():
+    learner = CoalClassifier(["a", "b"], model="online").tell(np.ones((1, 50_000)), [[0.0, 1.0]])
+    short, _ = learner.encoded(csr_array(([1.0], ([0], [7])), shape=(1, 50_000)))
+    log = UndoLog(learner.model_)
+    tracemalloc.start()
+    for _ in range(100):
+        log.before(short, learner.settings_for())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # a cell takes 96 bytes; 50,000 of them for each row would be 480 MB

@@ -150,6 +150,45 @@ def test_nothing_is_learned_from_a_state_with_one_allowed_action():
     assert learner.predict([("", "aaa")])[0][1] == "b"
 
 
+def test_the_kind_and_the_order_of_allowed_actions_change_nothing():
+    def learned_with(kind):
+        class Kind(Spelling):
+            def allowed(self, state):  # noqa: ARG002
+                return kind(reversed(self.actions))
+
+        return SearchLearner(Kind()).fit(words(20)).policy_.model_.arrays()
+
+    expected = learned_with(tuple)
+    for kind in (list, set, iter):
+        for name, array in learned_with(kind).items():
+            np.testing.assert_array_equal(array, expected[name], name)
+
+
+def test_a_reference_that_is_no_action_is_one_clear_line():
+    class Unhashable(Spelling):
+        def allowed(self, state):  # noqa: ARG002
+            return set(self.actions)
+
+        def reference(self, state):  # noqa: ARG002
+            return ["a"]
+
+    with pytest.raises(InputError, match=r"the reference must take an allowed action .*, got \['a'\]"):
+        SearchLearner(Unhashable()).fit(words(1))
+
+
+def test_a_failed_example_changes_nothing_after_the_policy_was_given_another_model():
+    class Stumbling(Spelling):
+        def reference(self, state):
+            return super().reference(state) if state[0] != "abcaX" or len(state[2]) < 4 else "z"
+
+    learner = SearchLearner(Stumbling(), roll_out="none", warm_up=1000).fit(words(20))
+    learner.policy_.model_ = learner.policy_.model_.moved("cpu")
+    before = arrays(learner)
+    with pytest.raises(InputError, match="the reference must take an allowed action"):
+        learner.partial_fit([("abcaX", "abcab")])
+    assert arrays(learner) == before
+
+
 def test_examples_may_come_in_pieces_and_passes_are_rounds_over_them():
     examples = list(words(30))
     whole, pieces = SearchLearner(Spelling(), passes=2).fit(examples), SearchLearner(Spelling())

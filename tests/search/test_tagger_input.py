@@ -61,6 +61,20 @@ def test_bad_parameters_are_one_clear_line(params: dict[str, Any], message: str)
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("conjunctions", [True, False])
+def test_no_sentences_have_no_tags(conjunctions: bool) -> None:
+    assert SequenceTagger(conjunctions=conjunctions).fit(*GOOD).predict([]) == []
+
+
+def test_without_conjunctions_their_columns_are_left_to_the_history() -> None:
+    """A tagger of an earlier version may have such a history."""
+    words, tags = [[f"word {n}" for n in range(175)]], [[f"tag {n:03}" for n in range(175)]]
+    tagger = SequenceTagger(history=4, conjunctions=False).fit(words, tags)
+    assert tagger.predict(words) == tags
+    with pytest.raises(InputError, match="history must be at most 3 with 175 tags, got 4"):
+        SequenceTagger(history=4).fit(words, tags)
+
+
 def test_illegal_tags_are_refused_with_constraints() -> None:
     words, tags = [["Ada", "saw", "Oslo"]], [["B-PER", "O", "I-LOC"]]
     classes = ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]

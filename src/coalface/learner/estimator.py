@@ -109,7 +109,8 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             self.play(run, _PIECE)
         self._of_costs = cost is not None
         self.warn_if_collapsed()
-        if cost is None and self.cost_matrix is None:  # otherwise a label may be right and yet not worth its risk
+        may_miss = self.rule != "passive"  # which asks for everything, so that there is nothing to raise
+        if may_miss and cost is None and self.cost_matrix is None:  # else a label may be right, yet not worth its risk
             truth, allowed = given.costs.argmin(axis=1), given.candidates
 
             def predicted(some: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -243,12 +243,14 @@ class OnlineModel(CostModel):
 
     def scratch_for(self, longest_row: int, *, only_ones: bool = False) -> Scratch:
         """Scratch memory for rows of up to ``longest_row`` non-zeros; ``only_ones`` as in ``Settings``."""
-        longest = longest_row
-        if self.interactions is not None:
-            longest += most_products(self.state.interactions, longest_row)
+        longest = self.most_features(longest_row)
         if self.scratch.slots.shape[0] <= longest or (only_ones and len(self.scratch.inverse_roots) <= longest):
             self.scratch = new_scratch(self.n_labels, longest + longest // 4, only_ones=only_ones)
         return self.scratch
+
+    def most_features(self, n_columns: int) -> int:
+        """The most features that a row with so many non-zeros can have, interactions included."""
+        return n_columns if self.interactions is None else n_columns + most_products(self.state.interactions, n_columns)
 
     def _predict(
         self,

@@ -32,28 +32,28 @@ class UndoLog:
     """
 
     def __init__(self, model: OnlineModel) -> None:
-        self._model = model
+        self.model = model
         self._blocks: list[SavedCells] = []  # the memory for cells, which is never copied
         self.restart()
 
     def restart(self) -> None:
         """Move to the present state of the model; the memory for cells is used again."""
-        named = self._model.state._asdict().items()
+        named = self.model.state._asdict().items()
         self._small = {name: array.copy() for name, array in named if name not in _OF_FEATURES}
         self._used = [0]  # cells in each block that is in use
 
     def before(self, rows: Rows, settings: Settings) -> None:
         """Copy the cells that learning these rows will change."""
-        model = self._model
+        model = self.model
         with model.lock:
             scratch, csr = model.scratch_for(rows.longest), rows.csr
-            for row in range(len(rows)):
-                block = self._block_for(len(scratch.slots))
+            for row, n_columns in enumerate(np.diff(rows.indptr).tolist()):
+                block = self._block_for(model.most_features(n_columns) + 1)  # with the intercept
                 self._used[-1] = save_cells(model.state, settings, scratch, csr, row, block, self._used[-1])
 
     def undo(self) -> None:
         """Restore the state; the log can be used again."""
-        model = self._model
+        model = self.model
         with model.lock:
             state = model.state
             for block, used in reversed(list(zip(self._blocks, self._used, strict=False))):
@@ -69,7 +69,7 @@ class UndoLog:
         while True:
             number = len(self._used) - 1
             if number == len(self._blocks):
-                size, shape = max(n_cells, _CELLS_PER_BLOCK), self._model.state.cells.shape[1:]
+                size, shape = max(n_cells, _CELLS_PER_BLOCK), self.model.state.cells.shape[1:]
                 self._blocks.append(SavedCells(np.empty(size, np.int64), np.empty((size, *shape), np.float32)))
             if self._used[-1] + n_cells <= len(self._blocks[number].slots):
                 return self._blocks[number]

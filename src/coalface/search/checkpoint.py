@@ -61,12 +61,13 @@ class _Undoable:
     """For the online model: it takes back single rows, so that nothing large is copied."""
 
     def __init__(self, policy: RowPolicy) -> None:
-        model = policy.learner.model_
-        assert isinstance(model, OnlineModel)
-        self._log, self._width = UndoLog(model), getattr(policy.learner, "n_features_in_", None)
+        self._log, self._width = UndoLog(_online(policy)), getattr(policy.learner, "n_features_in_", None)
 
     def advance(self, policy: RowPolicy) -> None:
-        self._log.restart()
+        if self._log.model is policy.learner.model_:
+            self._log.restart()
+        else:  # the learner was given another model, such as one on a GPU
+            self._log = UndoLog(_online(policy))
         self._width = getattr(policy.learner, "n_features_in_", None)
 
     def tell(self, policy: RowPolicy, update: PolicyUpdate) -> None:
@@ -80,6 +81,12 @@ class _Undoable:
         else:
             policy.learner.n_features_in_ = self._width
         return policy
+
+
+def _online(policy: RowPolicy) -> OnlineModel:
+    model = policy.learner.model_
+    assert isinstance(model, OnlineModel)
+    return model
 
 
 class _Copied:

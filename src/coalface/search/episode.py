@@ -152,7 +152,7 @@ class EpisodeGroup:
         key = tuple(given)
         found = self._known_choices.get(key)
         if found is None:
-            allowed = in_order(self.task, given, "allowed")
+            allowed = in_order(self.task, key, "allowed")
             found = (allowed, action_mask(self.task, allowed))
             if len(self._known_choices) < _MOST_CHOICES:
                 self._known_choices[key] = found

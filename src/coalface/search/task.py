@@ -47,6 +47,7 @@ class SearchTask(ABC, Generic[Example, State]):
     scale: float = 1.0  # the excess loss that counts as cost 1; larger ones are clipped
     roll_out: str = "reference"  # what ``SearchLearner(roll_out="auto")`` does, the better one for this task
     charges_every_mistake: bool = False  # whether equal costs are facts after a mistake, too: see ``state_costs``
+    feature_set: int = 1  # change it with ``features``: a learner that was saved with other features is not loaded
     longest: int = 1_000_000  # most steps of an episode; one that takes more is stopped with an error
 
     @abstractmethod
@@ -167,7 +168,7 @@ def in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str)
 def reference_action(task: SearchTask[Any, Any], state: Any) -> Action:
     """The reference's action; an InputError if it is not allowed."""
     action = task.reference(state)
-    if action in task.allowed(state) and action in task.actions:  # faster than to bring them into order
+    if action in task.actions and action in task.allowed(state):  # faster than to bring them into order
         return action
     allowed = allowed_actions(task, state)
     if action not in allowed:

@@ -7,14 +7,19 @@ from collections.abc import Sequence
 
 from coalface.kernels.parse_columns import BLOCK_BITS
 from coalface.search.parsing.arc_hybrid import NO_WORD, Parse
-from coalface.search.parsing.templates import ATTRIBUTES, template_names
+from coalface.search.parsing.templates import ATTRIBUTES, NEWEST, template_names
 
 _64_BITS = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def parse_columns(
-    parse: Parse, codes: Sequence[Sequence[int]], labels: Sequence[str], system: str, bits: int
+    parse: Parse,
+    codes: Sequence[Sequence[int]],
+    labels: Sequence[str],
+    system: str,
+    bits: int,
+    template_set: int = NEWEST,
 ) -> list[int]:
     """The columns of a state's features; ``codes`` are the attributes of the root and of each word.
 
@@ -25,7 +30,7 @@ def parse_columns(
     """
     atoms = _atoms(parse, codes, labels)
     columns = []
-    for number, names in enumerate(template_names(system)):
+    for number, names in enumerate(template_names(system, template_set)):
         hashed = 0
         for name in names:
             hashed = _mixed((hashed * _GOLDEN + atoms[name] + _GOLDEN) & _64_BITS)

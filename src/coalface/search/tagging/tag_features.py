@@ -26,7 +26,6 @@ FIRST_HISTORY = 1 << _BITS  # the first column of the history features
 _N_COLUMNS = (1 << 31) - 1
 _CONJUNCTIONS = 2  # per word
 FIRST_CONJUNCTION = _N_COLUMNS - (_CONJUNCTIONS << CONJUNCTION_BITS)
-_HISTORY_COLUMNS = FIRST_CONJUNCTION - FIRST_HISTORY
 _64_BITS = (1 << 64) - 1
 
 Keys = NDArray[np.uint64]
@@ -72,7 +71,7 @@ def conjunction_keys(sentences: Sequence[Sequence[str]]) -> Keys:
     shapes = np.array([*(_key(word_shape(word)) for word in kinds), 0], np.uint64)  # last: after the sentence
     kind = np.array([kinds[word] for words in sentences for word in words], np.int64)
     after = np.append(kind[1:], -1)
-    after[np.cumsum([len(words) for words in sentences]) - 1] = -1
+    after[np.cumsum([len(words) for words in sentences], dtype=np.int64) - 1] = -1
     return np.stack([own[kind], shapes[kind] << np.uint64(32) | shapes[after]], axis=1)
 
 
@@ -131,10 +130,10 @@ class TokenRows:
         >>> tokens.sentences.begins
         array([0, 0, 2])
         """
-        history = check_history(history, n_tags)
         given = check_rows(X)
         n_rows, sizes = len(given), np.diff(given.indptr)
         keys = no_keys(n_rows) if keys is None else keys
+        history = check_history(history, n_tags, keys.shape[1] > 0)
         reserved = history + keys.shape[1]
         indptr = np.concatenate([[0], np.cumsum(sizes + reserved)])
         columns = np.full(indptr[-1], FIRST_HISTORY, np.int32)
@@ -161,15 +160,16 @@ class TokenRows:
         return np.asarray(np.repeat(first - (ends - lengths), lengths) + np.arange(lengths.sum()))
 
 
-def check_history(history: Any, n_tags: int) -> int:
+def check_history(history: Any, n_tags: int, conjunctions: bool) -> int:
     """The number of previous tags to use; an InputError if there are not enough columns for their combinations.
 
-    >>> check_history(2, n_tags=9)
+    >>> check_history(2, n_tags=9, conjunctions=True)
     2
     """
     wanted = whole_number("history", history)
+    room = (FIRST_CONJUNCTION if conjunctions else _N_COLUMNS) - FIRST_HISTORY
     most, combinations, n_columns = 0, n_tags + 1, 0
-    while most < wanted and n_columns + combinations <= _HISTORY_COLUMNS:
+    while most < wanted and n_columns + combinations <= room:
         most, n_columns, combinations = most + 1, n_columns + combinations, combinations * (n_tags + 1)
     if wanted > most:
         raise InputError(f"history must be at most {most} with {n_tags} tags, got {history}.")

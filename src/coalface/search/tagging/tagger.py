@@ -302,7 +302,7 @@ class SequenceTagger(SentenceLearner):
         return whole_number("window", self.window)
 
     def _history(self, n_tags: int) -> int:
-        return check_history(self.history, n_tags)
+        return check_history(self.history, n_tags, self.conjunctions)
 
     def check(self, n_tags: int) -> None:
         """Raise an InputError if a parameter is invalid for ``n_tags`` tags, whatever the names of the tags."""

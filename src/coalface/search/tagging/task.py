@@ -72,8 +72,9 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         names: list[str] = self._names.tolist()
         self.actions = names
         self.constraints = constraints
-        self.window, self.history = whole_number("window", window), check_history(history, len(names))
         self.conjunctions = flag({"conjunctions": conjunctions}, "conjunctions")
+        self.window = whole_number("window", window)
+        self.history = check_history(history, len(names), self.conjunctions)
         self._column: dict[Action, int] = {tag: column for column, tag in enumerate(names)}
         rules = tag_rules(self._names, cost_matrix, constraints)
         self._may_follow = rules.allowed
