@@ -208,3 +208,15 @@ def test_invalid_trees_are_refused(heads, labels, message):
 def test_an_empty_treebank_is_refused():
     with pytest.raises(InputError, match="trees must contain at least one tree"):
         ParsingTask.of([])
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
+def test_states_with_the_same_key_have_the_same_losses(system):
+    tree = Tree(tuple("abcd"), ("X",) * 4, (4, 3, 4, 0), ("x", "y", "x", "root"))
+    task = ParsingTask.of([tree], system=system)
+    known, open_ones = {}, [task.start(tree)]
+    while open_ones:
+        state = open_ones.pop()
+        losses = {} if task.finished(state) else {move: task.rollout(state, move) for move in task.allowed(state)}
+        assert known.setdefault(task.key(state), losses) == losses
+        open_ones += [task.step(state, move) for move in losses]

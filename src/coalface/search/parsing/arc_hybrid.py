@@ -49,6 +49,11 @@ class Parse:
         """Whether every word has a head."""
         return not self.has_next and len(self.stack) == 1
 
+    @property
+    def named_stack(self) -> tuple[int, ...]:
+        """The stack as it decides on the moves and what they lose."""
+        return self.stack
+
     def moves(self) -> list[str]:
         """The possible moves."""
         on_word = len(self.stack) > 2

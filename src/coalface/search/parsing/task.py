@@ -146,7 +146,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
 
     def key(self, state: _ParseState) -> Hashable:
         """What the losses of all actions depend on, so that later passes use the roll-outs of earlier ones."""
-        return None if state.heads is None else (state.key, state.parse.stack, state.parse.next, state.lost)
+        return None if state.heads is None else (state.key, state.parse.named_stack, state.parse.next, state.lost)
 
     def output(self, state: _ParseState) -> Tree:
         """The sentence with predicted heads and labels."""
