@@ -11,7 +11,7 @@ from coalface.data.formats.conllu import Tree
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.learner.state import NotFittedError
-from coalface.search import DependencyParser
+from coalface.search import DependencyParser, ParsingTask, SearchLearner
 from tests.search.made_trees import sentences
 
 SYSTEMS = ["arc-hybrid", "arc-eager"]
@@ -107,6 +107,18 @@ def test_a_failed_fit_changes_nothing(parser):
     assert parser.predict(bare(sentences(5, seed=3))) == before
 
 
+def test_heads_and_parameters_may_be_numpy_numbers():
+    trees = list(sentences(20))
+    given = [replace(tree, heads=np.array(tree.heads)) for tree in trees]
+    plain, found = (
+        DependencyParser(passes=1, wrong_label=number(0.5)).fit(each)
+        for number, each in ((float, trees), (np.float32, given))
+    )
+    assert found.predict(trees) == plain.predict(trees)
+    assert found.score(given) == plain.score(trees)
+    assert SearchLearner(ParsingTask.of(given)).fit(given[:2]).rollouts_ == 0
+
+
 def test_crossing_arcs_are_learned_as_if_lifted():
     crossing = Tree(("a", "b", "c", "d"), ("A", "B", "C", "D"), (3, 4, 0, 3), ("x", "y", "root", "z"))
     lifted = replace(crossing, heads=(3, 3, 0, 3))
@@ -142,7 +154,7 @@ def test_tags_and_morphology_of_the_treebank_are_features():
     ("params", "message"),
     [
         ({"system": "swap"}, "system must be one of 'arc-hybrid', 'arc-eager', got 'swap'"),
-        ({"wrong_label": 2}, "wrong_label must be a number from 0 to 1, got 2"),
+        ({"wrong_label": 2}, "wrong_label must be a finite number at least 0 and at most 1, got 2"),
         ({"hash_bits": 25}, "hash_bits must be at most 24, got 25"),
         ({"passes": 0}, "passes must be"),
         ({"averaged": "no"}, "averaged must be True or False, got 'no'"),

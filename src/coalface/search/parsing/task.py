@@ -4,10 +4,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from coalface.data.formats.conllu import Tree
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
 from coalface.search.parsing.arc_eager import REDUCE, EagerParse
 from coalface.search.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, check_tree, projectivize
-from coalface.search.parsing.grammar import Grammar, check_system
+from coalface.search.parsing.grammar import Grammar, check_bits, check_system, labels_of
 from coalface.search.parsing.parse_features import parse_columns
 from coalface.search.parsing.treebank import check_sentence, sentence_key, word_codes
 from coalface.search.task import Action, SearchTask
@@ -54,9 +55,9 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         system: str = "arc-hybrid",
         hash_bits: int = 13,
     ) -> None:
-        self.scale, self.wrong_label = scale, wrong_label
+        self.scale, self.wrong_label = scale, finite_number("wrong_label", wrong_label, 0.0)
         self.roll_out = best_roll_out(wrong_label, scale)
-        self.system, self.hash_bits = check_system(system), hash_bits
+        self.system, self.hash_bits = check_system(system), check_bits(hash_bits)
         grammar = Grammar(system, tuple(labels), tuple(root_labels), hash_bits)
         self.actions = grammar.names
         self._labels = grammar.all_labels
@@ -76,23 +77,20 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         hash_bits: int = 13,
     ) -> "ParsingTask":
         """The task for a treebank, with its labels."""
-        labels: set[str] = set()
-        root_labels: set[str] = set()
-        for number, tree in enumerate(trees):
+        given = list(trees)
+        if not given:
+            raise InputError("trees must contain at least one tree, got none.")
+        for number, tree in enumerate(given):
             try:
                 check_tree(tree)
             except InputError as problem:
                 raise InputError(f"Tree {number}: {problem}") from None
-            for head, label in zip(tree.heads, tree.labels, strict=True):
-                (labels if head else root_labels).add(label)
-        if not root_labels:
-            raise InputError("trees must contain at least one tree, got none.")
-        return cls(sorted(labels), sorted(root_labels), wrong_label, scale, system, hash_bits)
+        return cls(*labels_of(given), wrong_label, scale, system, hash_bits)
 
     def start(self, example: Tree) -> _ParseState:
         """The state before any word has a head."""
         check_sentence(example)
-        heads = tuple(projectivize((NO_WORD, *example.heads))) if example.heads else None
+        heads = tuple(projectivize((NO_WORD, *example.heads))) if len(example.heads) else None
         parse, key = _STARTS[self.system].empty(len(example)), 0 if heads is None else sentence_key(example)
         return _ParseState(example, tuple(word_codes(example)), parse, heads, key)
 
