@@ -10,8 +10,11 @@ from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
+from coalface.kernels.state import WEIGHT
 from coalface.learner.state import NotFittedError
 from coalface.search import DependencyParser, ParsingTask, SearchLearner
+from coalface.search.parsing.averages import Averages
+from coalface.search.parsing.runs import weights_of
 from tests.search.made_trees import sentences
 
 SYSTEMS = ["arc-hybrid", "arc-eager"]
@@ -125,6 +128,17 @@ def test_crossing_arcs_are_learned_as_if_lifted():
     parser = DependencyParser(passes=1).fit([crossing] * 30)
     assert parser.predict([crossing])[0].heads == lifted.heads
     assert parser.score([crossing]).unlabelled == 0.75
+
+
+def test_averages_are_over_moments_that_include_the_end():
+    """Whether or not new features came since the last moment."""
+    model = DependencyParser(passes=1).fit(list(sentences(5))).policy_.model_
+    averages, first = Averages(model), weights_of(model)
+    averages.add(1_000)
+    model.arrays()["cells"][:, WEIGHT] += np.float32(1.0)
+    averages.add(1_500)
+    assert np.array_equal(averages.weights, (first + (first + np.float32(1.0))) / np.float32(2.0))
+    assert np.array_equal(averages.weights, averages.weights)
 
 
 def test_punctuation_counts_unless_told_otherwise(parser):

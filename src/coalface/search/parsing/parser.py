@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import finite_number, flag, whole_number
+from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
@@ -20,7 +20,7 @@ from coalface.search.parsing.grammar import Grammar, check_bits, check_system, l
 from coalface.search.parsing.known_tags import KnownTags
 from coalface.search.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.search.parsing.scores import Attachment, attachment_scores
-from coalface.search.parsing.task import best_roll_out
+from coalface.search.parsing.task import best_roll_out, loss_of_label
 from coalface.search.parsing.templates import NEWEST, OLDEST
 from coalface.search.parsing.treebank import all_valid, check_sentence, treebank_of
 from coalface.search.policy_choice import AUTO
@@ -247,7 +247,7 @@ class DependencyParser(SentenceLearner):
         return Grammar(system, tuple(labels), tuple(root_labels), bits, template_set)
 
     def _losses(self) -> Losses:
-        wrong_label = finite_number("wrong_label", self.wrong_label, 0.0, 1.0)
+        wrong_label = loss_of_label(self.wrong_label, most=1.0)
         if self.roll_out not in _ROLL_OUTS:
             choices = ", ".join(map(repr, _ROLL_OUTS))
             raise InputError(f"roll_out must be one of {choices} for DependencyParser, got {self.roll_out!r}.")

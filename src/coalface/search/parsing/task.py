@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
 
 from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import finite_number
@@ -13,6 +15,7 @@ from coalface.search.parsing.parse_features import parse_columns
 from coalface.search.parsing.treebank import check_sentence, sentence_key, word_codes
 from coalface.search.task import Action, SearchTask
 
+_UNITS = float(1 << 20)  # of losses, as in coalface.kernels.paid_costs
 _STARTS: dict[str, type[Parse]] = {"arc-hybrid": Parse, "arc-eager": EagerParse}
 
 
@@ -55,7 +58,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         system: str = "arc-hybrid",
         hash_bits: int = 13,
     ) -> None:
-        self.scale, self.wrong_label = scale, finite_number("wrong_label", wrong_label, 0.0)
+        self.scale, self.wrong_label, self._charge = scale, wrong_label, loss_of_label(wrong_label)
         self.roll_out = best_roll_out(wrong_label, scale)
         self.system, self.hash_bits = check_system(system), check_bits(hash_bits)
         grammar = Grammar(system, tuple(labels), tuple(root_labels), hash_bits)
@@ -135,7 +138,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
             head, word = state.parse.arc(move)
             truth = state.tree.labels[word - 1]
             given = heads[word] == head or self._can_be(state.parse, move, truth)
-            lost += self.wrong_label * (label != truth and given)
+            lost += self._charge * (label != truth and given)
         return state.lost + lost
 
     def reference_loss(self, state: _ParseState) -> float:
@@ -164,6 +167,15 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
     def _kind(self, parse: Parse, move: str) -> str:
         """The kind of a move, which decides what labels its arc may have."""
         return "root" if move == RIGHT and parse.arc(move)[0] == 0 else move
+
+
+def loss_of_label(wrong_label: Any, most: float = inf) -> float:
+    """What a wrong label loses, as a multiple of 2^-20: sums are then exact, so equal losses make equal keys of states.
+
+    >>> loss_of_label(0.3) + 0.3 == loss_of_label(0.3) * 2, 3 * loss_of_label(0.3) + 1 - 1 == 3 * loss_of_label(0.3)
+    (False, True)
+    """
+    return round(finite_number("wrong_label", wrong_label, 0.0, most) * _UNITS) / _UNITS
 
 
 def best_roll_out(wrong_label: float, scale: float = 1.0) -> str:
