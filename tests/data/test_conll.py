@@ -82,6 +82,13 @@ def test_a_broken_line_is_named(tmp_path, text, options, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
+def test_a_pipe_is_not_called_missing(tmp_path):
+    os.mkfifo(tmp_path / "words")
+    with pytest.raises(FileFormatError, match="words must be a file, since it may be read twice, got a pipe"):
+        read_sentences(tmp_path / "words")
+
+
 def test_files_that_are_not_text_are_named(tmp_path):
     with pytest.raises(InputError, match="different columns, got column 0 for both"):
         read_sentences(written(tmp_path, "word\n"))

@@ -41,3 +41,17 @@ def crossing_sentences(n, seed=0):
     for _ in range(n):
         words = tuple(f"{letter}{rng.integers(3)}" for letter in "abcd")
         yield Tree(words, ("A", "B", "C", "D"), (3, 4, 0, 3), ("nsubj", "det", "root", "obj"))
+
+
+def any_trees(n, seed=0, longest=12):
+    """Sentences of few words with any trees, most of them with crossing arcs; some have one word, some come twice."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        n_words = int(rng.integers(1, longest + 1))
+        order = rng.permutation(n_words) + 1
+        heads = {int(order[place]): int(rng.choice(order[:place])) if place else 0 for place in range(n_words)}
+        words, tags = (tuple(rng.choice(list(letters), n_words).tolist()) for letters in ("abcd", "NV"))
+        labels = tuple(f"{'root' if head == 0 else 'arc'}{rng.integers(2)}" for _, head in sorted(heads.items()))
+        found.append(Tree(words, tags, tuple(heads[word] for word in range(1, n_words + 1)), labels))
+    return [*found, *found[: n // 4]]

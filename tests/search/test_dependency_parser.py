@@ -10,8 +10,10 @@ from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import read_bundle, write_bundle
+from coalface.kernels.state import WEIGHT
 from coalface.learner.state import NotFittedError
-from coalface.search import DependencyParser
+from coalface.search import DependencyParser, ParsingTask, SearchLearner
+from coalface.search.parsing.averages import Averages
 from coalface.search.parsing.runs import weights_of
 from tests.search.made_trees import sentences
 
@@ -117,12 +119,35 @@ def test_a_failed_fit_changes_nothing(parser):
     assert parser.predict(bare(sentences(5, seed=3))) == before
 
 
+def test_heads_and_parameters_may_be_numpy_numbers():
+    trees = list(sentences(20))
+    given = [replace(tree, heads=np.array(tree.heads)) for tree in trees]
+    plain, found = (
+        DependencyParser(passes=1, wrong_label=number(0.5)).fit(each)
+        for number, each in ((float, trees), (np.float32, given))
+    )
+    assert found.predict(trees) == plain.predict(trees)
+    assert found.score(given) == plain.score(trees)
+    assert SearchLearner(ParsingTask.of(given)).fit(given[:2]).rollouts_ == 0
+
+
 def test_crossing_arcs_are_learned_as_if_lifted():
     crossing = Tree(("a", "b", "c", "d"), ("A", "B", "C", "D"), (3, 4, 0, 3), ("x", "y", "root", "z"))
     lifted = replace(crossing, heads=(3, 3, 0, 3))
     parser = DependencyParser(passes=1).fit([crossing] * 30)
     assert parser.predict([crossing])[0].heads == lifted.heads
     assert parser.score([crossing]).unlabelled == 0.75
+
+
+def test_averages_are_over_moments_that_include_the_end():
+    """Whether or not new features came since the last moment."""
+    model = DependencyParser(passes=1).fit(list(sentences(5))).policy_.model_
+    averages, first = Averages(model, 20_000), weights_of(model)
+    averages.add(1_000)
+    model.arrays()["cells"][:, WEIGHT] += np.float32(1.0)
+    averages.add(1_500)
+    assert np.array_equal(averages.weights, (first + (first + np.float32(1.0))) / np.float32(2.0))
+    assert np.array_equal(averages.weights, averages.weights)
 
 
 def test_punctuation_counts_unless_told_otherwise(parser):
@@ -152,7 +177,7 @@ def test_tags_and_morphology_of_the_treebank_are_features():
     ("params", "message"),
     [
         ({"system": "swap"}, "system must be one of 'arc-hybrid', 'arc-eager', got 'swap'"),
-        ({"wrong_label": 2}, "wrong_label must be a number from 0 to 1, got 2"),
+        ({"wrong_label": 2}, "wrong_label must be a finite number at least 0 and at most 1, got 2"),
         ({"hash_bits": 25}, "hash_bits must be at most 24, got 25"),
         ({"passes": 0}, "passes must be"),
         ({"averaged": "no"}, "averaged must be True or False, got 'no'"),

@@ -80,6 +80,25 @@ def test_every_roll_out_can_run_in_another_process():
             assert there.rollouts_ == here.rollouts_
 
 
+class RefusedError(Exception):
+    """As many exceptions of client libraries: it can be pickled, but what was pickled cannot be read."""
+
+    def __init__(self, code, text):
+        super().__init__(f"{code}: {text}")
+
+
+class Refusing(Spelling):
+    def rollout(self, state, action):  # noqa: ARG002
+        raise RefusedError(503, "come back later")
+
+
+def test_an_exception_that_cannot_be_sent_leaves_the_pool_of_processes_whole():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with pytest.raises(InputError, match=r"action 'a' failed, .*RefusedError: 503: come back later"):
+            SearchLearner(Refusing(), executor=pool).fit(words(2))
+        assert SearchLearner(Spelling(), executor=pool).fit(words(2)).rollouts_ > 0
+
+
 def test_a_state_that_comes_again_is_not_rolled_out_again():
     examples = [*words(5)] * 6
     task, fresh = Spelling(keyed=True), Spelling()

@@ -12,7 +12,7 @@ from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree, reaches_root
 from coalface.errors import InputError
 from coalface.files.bundle import read_bundle, write_bundle
-from coalface.search import ParsingTask, SearchLearner, SearchTask
+from coalface.search import DependencyParser, ParsingTask, SearchLearner, SearchTask
 from coalface.search.parsing.arc_eager import EagerParse
 from coalface.search.parsing.arc_hybrid import Parse, projectivize
 from coalface.search.parsing.scores import attachment_scores
@@ -218,6 +218,9 @@ def test_scores_need_words():
         ((), ("x",) * 4, "heads of a tree must be one per word: 4 needed, got 0"),
         ((2, 0, 2, 2), (), "labels of a tree must be one per word: 4 needed, got 0"),
         ((0, 0, 2, 2), ("x",) * 4, "exactly one word must have head 0, got 2"),
+        ((2, 0, 2, 2), ("x", "", "x", "x"), "a label must be a text in Unicode, and not empty, got '' for word 2"),
+        ((2, 0, 2, 2), ("x\0",) * 4, "a label must be a text"),
+        ((2, 0, 2, 2), (None,) * 4, "a label must be a text in Unicode, and not empty, got None for word 1"),
     ],
 )
 def test_invalid_trees_are_refused(heads, labels, message):
@@ -231,3 +234,30 @@ def test_invalid_trees_are_refused(heads, labels, message):
 def test_an_empty_treebank_is_refused():
     with pytest.raises(InputError, match="trees must contain at least one tree"):
         ParsingTask.of([])
+
+
+def test_parameters_of_the_task_are_checked():
+    with pytest.raises(InputError, match="hash_bits must be at most 24, got 25"):
+        ParsingTask(["x"], hash_bits=25)
+    with pytest.raises(InputError, match="wrong_label must be a finite number at least 0, got nan"):
+        ParsingTask(["x"], wrong_label=float("nan"))
+
+
+def test_a_treebank_without_labels_of_arcs_is_refused():
+    """No sentence of two words could be parsed."""
+    trees = [Tree(("Go",), ("VERB",), (0,), ("root",))] * 3
+    for learn in (ParsingTask.of, DependencyParser().fit, DependencyParser().partial_fit):
+        with pytest.raises(InputError, match="at least one tree must have two words, got only trees of one word"):
+            learn(trees)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
+def test_states_with_the_same_key_have_the_same_losses(system):
+    tree = Tree(tuple("abcd"), ("X",) * 4, (4, 3, 4, 0), ("x", "y", "x", "root"))
+    task = ParsingTask.of([tree], system=system)
+    known, open_ones = {}, [task.start(tree)]
+    while open_ones:
+        state = open_ones.pop()
+        losses = {} if task.finished(state) else {move: task.rollout(state, move) for move in task.allowed(state)}
+        assert known.setdefault(task.key(state), losses) == losses
+        open_ones += [task.step(state, move) for move in losses]

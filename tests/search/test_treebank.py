@@ -28,6 +28,7 @@ SENTENCES = [
     Tree(("cats", "sleep"), ("NOUN", "VERB"), (2.0, 0), ("nsubj", "root")),
     Tree(("cats", "sleep"), ("NOUN", "VERB"), ("2", "0"), ("nsubj", "root")),
     Tree(("cats", "sleep"), ("NOUN", "VERB"), (1 << 70, 0), ("nsubj", "root")),
+    *(Tree(("cats", "sleep"), ("NOUN", "VERB"), (2, 0), (label, "root")) for label in ("", "a\0", "\ud800", None, 3)),
 ]
 
 

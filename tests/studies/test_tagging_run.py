@@ -27,7 +27,8 @@ def test_the_curve_ends_where_the_tagger_would_have_ended():
     curve = tagging_curve(
         SequenceTagger(), data_of(sentences, tags), data_of(*test), order=order, checkpoints=[100, 150]
     )
-    tagger = SequenceTagger(classes=CLASSES, conjunctions=False).fit([sentences[i] for i in order], [tags[i] for i in order])
+    tagger = SequenceTagger(classes=CLASSES, conjunctions=False)
+    tagger.fit([sentences[i] for i in order], [tags[i] for i in order])
     assert curve.costs_queried[-1] == tagger.rollouts_
     assert curve.examples_queried[-1] == tagger.policy_.examples_queried_
     assert curve.rounds[-1] == sum(map(len, sentences))

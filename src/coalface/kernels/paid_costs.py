@@ -9,12 +9,13 @@ import numpy as np
 
 from coalface.kernels.compile import called, kernel
 from coalface.kernels.draws import GOLDEN_64, mix
-from coalface.kernels.parse_state import NEXT, PLACES, STACK, STACKED, U64
+from coalface.kernels.parse_state import HEADS, NEXT, NO_WORD, PLACES, STACK, STACKED, U64
 from coalface.kernels.state import I64, Bool
 
 _EMPTY = np.uint64(0)
 _BITS_PER_WORD = 64
 PAID, STATES = range(2)  # of counts
+_HAS_HEAD = 1 << 32  # in arc-eager, a word on the stack may have a head; that decides on its moves
 _FINENESS = 1048576.0  # losses in a key are rounded to 2^-20
 
 
@@ -34,12 +35,13 @@ def new_paid_costs(n_actions: int, size: int = 1024) -> PaidCosts:
 
 @called
 def state_key(partial: I64, sentence: np.uint64, lost: float) -> np.uint64:
-    """The key of a state: the sentence, the stack, the next word and the loss so far."""
-    places, stack = partial[PLACES], partial[STACK]
+    """The key of a state: the sentence, the stack and which of its words have heads, the next word, the loss so far."""
+    places, stack, heads = partial[PLACES], partial[STACK], partial[HEADS]
     key = mix(sentence + np.uint64(places[NEXT]) * GOLDEN_64)
     key = mix(key + np.uint64(np.int64(lost * _FINENESS + 0.5)) * GOLDEN_64)
     for place in range(1, places[STACKED]):
-        key = mix(key * GOLDEN_64 + np.uint64(stack[place]))
+        word = stack[place]
+        key = mix(key * GOLDEN_64 + np.uint64(word if heads[word] == NO_WORD else word + _HAS_HEAD))
     return key | np.uint64(1)
 
 

@@ -67,8 +67,12 @@ def fingerprint(example: Any) -> str | None:
 
 
 def path_after(path: Hashable, action: Action) -> Hashable:
-    """A short name for the path of actions that led to a state."""
-    return hash((path, action))
+    """A short name for the path of actions that led to a state.
+
+    >>> path_after("start", -1) == path_after("start", -2)  # although hash(-1) == hash(-2)
+    False
+    """
+    return hash((path, repr(action)))
 
 
 def _is_plain(key: Any) -> bool:

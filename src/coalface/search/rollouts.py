@@ -1,5 +1,7 @@
 """Runs, counts and caches roll-outs: the loss after an action, found by completing the output."""
 
+import os
+import pickle
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -171,9 +173,22 @@ def _run(task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
         return Outcome(None, problem)
 
 
+def _run_for(caller: int, task: SearchTask[Any, Any], rollout: Rollout) -> Outcome:
+    """Run a roll-out for the process ``caller``; an exception that cannot be sent there is replaced by its text."""
+    outcome = _run(task, rollout)
+    if outcome.problem is None or os.getpid() == caller:
+        return outcome
+    try:
+        pickle.loads(pickle.dumps(outcome.problem))
+    except Exception:  # the caller's pool would break, and all roll-outs with it
+        text = f"{type(outcome.problem).__name__}: {in_one_line(outcome.problem)}"
+        return Outcome(None, RuntimeError(text))
+    return outcome
+
+
 def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: Rollout) -> "Future[Outcome] | Outcome":
     try:
-        return executor.submit(_run, task, rollout)
+        return executor.submit(_run_for, os.getpid(), task, rollout)
     except RuntimeError as problem:  # the executor was shut down, or has lost a worker
         return Outcome(None, problem, was_run=False)
 

@@ -85,10 +85,17 @@ def unpacked(file: BinaryIO) -> BinaryIO:
     return buffered
 
 
+def no_file(path: Path) -> FileFormatError:
+    """The error for a path that is not that of a file."""
+    if path.exists() and not path.is_dir():
+        return FileFormatError(f"{path} must be a file, since it may be read twice, got a pipe. Save it first.")
+    return FileFormatError(f"There is no file {path}. Check the path.")
+
+
 def open_unpacked(path: Path) -> BinaryIO:
     """The content of a plain, gzip or zstd file; an error if there is no such file."""
     if not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the path.")
+        raise no_file(path)
     return unpacked(path.open("rb"))
 
 

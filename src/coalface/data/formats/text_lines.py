@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.compression import DAMAGED, is_packed, open_unpacked
+from coalface.data.formats.compression import DAMAGED, is_packed, no_file, open_unpacked
 from coalface.errors import FileFormatError
 
 _CHUNK = 1 << 22  # bytes searched for line ends at a time
@@ -89,7 +89,7 @@ class TextLines:
 
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
     if not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the path.")
+        raise no_file(path)
     if not path.stat().st_size:
         return np.empty(0, np.uint8)
     if not is_packed(path):

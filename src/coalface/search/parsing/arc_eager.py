@@ -23,6 +23,15 @@ class EagerParse(Parse):
     ['shift', 'left', 'right']
     """
 
+    @property
+    def named_stack(self) -> tuple[int, ...]:
+        """The stack; a word that has a head is written as a negative number.
+
+        >>> EagerParse.empty(2).after(SHIFT).after(RIGHT, "obj").named_stack
+        (0, 1, -2)
+        """
+        return tuple(word if self.heads[word] == NO_WORD else -word for word in self.stack)
+
     def moves(self) -> list[str]:
         """The possible moves."""
         if len(self.stack) == 1:

@@ -49,6 +49,11 @@ class Parse:
         """Whether every word has a head."""
         return not self.has_next and len(self.stack) == 1
 
+    @property
+    def named_stack(self) -> tuple[int, ...]:
+        """The stack as it decides on the moves and what they lose."""
+        return self.stack
+
     def moves(self) -> list[str]:
         """The possible moves."""
         on_word = len(self.stack) > 2
@@ -123,12 +128,22 @@ def check_tree(tree: Tree) -> None:
     for word, head in enumerate(heads, start=1):
         if not isinstance(head, int | np.integer) or not 0 <= head <= n_words:
             raise InputError(f"a head must be a number from 0 to {n_words}, got {head!r} for word {word}.")
+    for word, label in enumerate(tree.labels, start=1):
+        if not is_text(label) or not label or "\0" in label:
+            raise InputError(f"a label must be a text in Unicode, and not empty, got {label!r} for word {word}.")
     roots = sum(head == 0 for head in heads)
     if roots != 1:
         raise InputError(f"exactly one word must have head 0, got {roots}. Correct the tree or leave it out.")
     for word in range(1, n_words + 1):
         if not reaches_root(heads, word):
             raise InputError(f"heads must lead from every word to the root, those of word {word} form a cycle.")
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a text without half a surrogate pair, which could not be hashed."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _is_projective(heads: list[int], word: int) -> bool:

@@ -17,19 +17,22 @@ class Averages:
         self._model = model
         self._sum = np.zeros((0, 0), np.float32)
         self._n_added = 0
+        self._is_present = False  # whether the last weights added are those of now
+
+    def add(self, n_sentences: int) -> None:
+        """Add the present weights, after so many sentences, unless that was done a moment ago."""
+        self._is_present = n_sentences >= self._next
+        if self._is_present:
+            self._add()
+            self._next = n_sentences + self.sentences_between
 
     @property
     def weights(self) -> NDArray[np.float32]:
         """The mean, with the present weights included."""
-        if len(self._sum) < self._model.arrays()["cells"].shape[0]:
+        if not self._is_present:
             self._add()
+            self._is_present = True
         return self._sum / np.float32(self._n_added)
-
-    def add(self, n_sentences: int) -> None:
-        """Add the present weights, after so many sentences, unless that was done a moment ago."""
-        if n_sentences >= self._next:
-            self._add()
-            self._next = n_sentences + self.sentences_between
 
     def _add(self) -> None:
         weights = weights_of(self._model)

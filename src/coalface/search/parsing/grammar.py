@@ -1,11 +1,14 @@
 """The actions of the parser: the moves of a transition system, with labels."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from coalface.data.formats.conllu import Tree
+from coalface.data.numbers import whole_number
 from coalface.errors import InputError, shortened
-from coalface.kernels.parse_columns import Templates
+from coalface.kernels.parse_columns import BLOCK_BITS, Templates
 from coalface.kernels.parse_state import LEFT, N_MOVES, NO_WORD, REDUCE, RIGHT, ROOT, SHIFT, Actions
 from coalface.search.parsing.templates import NEWEST, templates_for
 
@@ -74,3 +77,27 @@ def check_system(system: Any) -> str:
     if system not in SYSTEMS:
         raise InputError(f"system must be one of {', '.join(map(repr, SYSTEMS))}, got {shortened(system)}.")
     return str(system)
+
+
+def check_bits(hash_bits: Any) -> int:
+    """The number of bits of hashed features; an InputError if a template has no room for so many columns."""
+    bits = whole_number("hash_bits", hash_bits, least=1)
+    if bits > BLOCK_BITS:
+        raise InputError(f"hash_bits must be at most {BLOCK_BITS}, got {bits}.")
+    return bits
+
+
+def labels_of(trees: Iterable[Tree]) -> tuple[list[str], list[str]]:
+    """The labels of checked trees: those of arcs between words, and those of roots.
+
+    >>> labels_of([Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))])
+    (['nsubj'], ['root'])
+    """
+    labels: set[str] = set()
+    root_labels: set[str] = set()
+    for tree in trees:
+        for head, label in zip(tree.heads, tree.labels, strict=True):
+            (labels if head else root_labels).add(label)
+    if not labels:
+        raise InputError("at least one tree must have two words, got only trees of one word: arcs need a label.")
+    return sorted(labels), sorted(root_labels)

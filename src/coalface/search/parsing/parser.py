@@ -13,15 +13,14 @@ from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
-from coalface.kernels.parse_columns import BLOCK_BITS
 from coalface.kernels.parsing import Losses
 from coalface.learner.classifiers import CoalClassifier
 from coalface.search.parsing.averages import Averages
-from coalface.search.parsing.grammar import Grammar, check_system
+from coalface.search.parsing.grammar import Grammar, check_bits, check_system, labels_of
 from coalface.search.parsing.known_tags import KnownTags
 from coalface.search.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.search.parsing.scores import Attachment, attachment_scores
-from coalface.search.parsing.task import best_roll_out
+from coalface.search.parsing.task import best_roll_out, loss_of_label
 from coalface.search.parsing.templates import NEWEST, OLDEST
 from coalface.search.parsing.treebank import all_valid, check_sentence, treebank_of
 from coalface.search.policy_choice import AUTO
@@ -241,28 +240,19 @@ class DependencyParser(SentenceLearner):
 
     def _grammar_of(self, trees: list[Tree]) -> Grammar:
         """The labels of a treebank, and how to use them."""
-        labels: set[str] = set()
-        root_labels = set()
-        for tree in trees:
-            root = tree.heads.index(0)
-            root_labels.add(tree.labels[root])
-            labels.update(tree.labels[:root], tree.labels[root + 1 :])
-        return self._grammar_with(sorted(labels), sorted(root_labels))
+        return self._grammar_with(*labels_of(trees))
 
     def _grammar_with(self, labels: list[str], root_labels: list[str], template_set: int = NEWEST) -> Grammar:
-        bits = whole_number("hash_bits", self.hash_bits, least=1)
-        if bits > BLOCK_BITS:
-            raise InputError(f"hash_bits must be at most {BLOCK_BITS}, got {bits}.")
-        return Grammar(check_system(self.system), tuple(labels), tuple(root_labels), bits, template_set)
+        system, bits = check_system(self.system), check_bits(self.hash_bits)
+        return Grammar(system, tuple(labels), tuple(root_labels), bits, template_set)
 
     def _losses(self) -> Losses:
-        if not isinstance(self.wrong_label, int | float) or not 0.0 <= self.wrong_label <= 1.0:
-            raise InputError(f"wrong_label must be a number from 0 to 1, got {self.wrong_label!r}.")
+        wrong_label = loss_of_label(self.wrong_label, most=1.0)
         if self.roll_out not in _ROLL_OUTS:
             choices = ", ".join(map(repr, _ROLL_OUTS))
             raise InputError(f"roll_out must be one of {choices} for DependencyParser, got {self.roll_out!r}.")
-        roll_out = best_roll_out(self.wrong_label) if self.roll_out == AUTO else self.roll_out
-        return Losses(float(self.wrong_label), 1.0, imitates=roll_out == "none")
+        roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
+        return Losses(wrong_label, 1.0, imitates=roll_out == "none")
 
     def _new_policy(self, grammar: Grammar) -> CoalClassifier:
         params = {name: getattr(self, name) for name in POLICY_PARAMS}
@@ -287,7 +277,7 @@ def _check_trees(trees: list[Tree], *, with_heads: bool) -> None:
         try:
             if not isinstance(tree, Tree):
                 raise InputError(f"a sentence must be a Tree, got {shortened(tree)}.")
-            if with_heads and not tree.heads:
+            if with_heads and not len(tree.heads):
                 raise InputError("a tree must have heads to be learned or scored, got only words.")
             check_sentence(tree, with_heads=with_heads)
         except InputError as problem:

@@ -14,7 +14,7 @@ from coalface.errors import InputError
 from coalface.kernels.parse_state import NO_WORD
 from coalface.kernels.parsing import Treebank
 from coalface.kernels.trees import all_are_trees, lift_crossing_arcs
-from coalface.search.parsing.arc_hybrid import check_tree
+from coalface.search.parsing.arc_hybrid import check_tree, is_text
 from coalface.search.parsing.templates import ATTRIBUTES
 
 _MISSING, _ROOT = "_", "\0root"
@@ -55,18 +55,11 @@ def check_sentence(tree: Tree, *, with_heads: bool = True) -> None:
             raise InputError(f"{name} must be one per word, or none: {len(tree)} needed, got {len(values)}.")
     for name in ("words", "tags", "fine_tags", "morphology"):
         values = getattr(tree, name)
-        wrong = next((place for place, value in enumerate(values) if not _is_text(value)), None)
+        wrong = next((place for place, value in enumerate(values) if not is_text(value)), None)
         if wrong is not None:
             raise InputError(f"{name} must be texts in Unicode, got {values[wrong]!r} for word {wrong + 1}.")
-    if with_heads and (tree.heads or tree.labels):
+    if with_heads and (len(tree.heads) or len(tree.labels)):
         check_tree(tree)
-
-
-def _is_text(value: object) -> bool:
-    """Whether a value is a text without half a surrogate pair, which could not be hashed."""
-    if not isinstance(value, str):
-        return False
-    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) -> Treebank:
@@ -99,9 +92,13 @@ def all_valid(trees: Sequence[Tree], *, with_heads: bool) -> bool:
     try:
         for name in ("words", "tags", "fine_tags", "morphology"):
             "".join(_joined(getattr(tree, name) for tree in trees)).encode()
+        return not with_heads or (_are_labels(_joined(tree.labels for tree in trees)) and _heads_are_trees(trees))
     except (TypeError, UnicodeEncodeError):
         return False
-    return not with_heads or _heads_are_trees(trees)
+
+
+def _are_labels(labels: list[str]) -> bool:
+    return b"\0" not in "".join(labels).encode() and "" not in labels
 
 
 def _heads_are_trees(trees: Sequence[Tree]) -> bool:

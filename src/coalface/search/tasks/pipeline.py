@@ -16,6 +16,7 @@ import numpy as np
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number
 from coalface.errors import InputError, shortened
+from coalface.search.known_losses import fingerprint
 from coalface.search.task import Action, Features, SearchTask
 
 
@@ -106,7 +107,7 @@ class PipelineTask(SearchTask[Any, _Progress]):
         """The price of all calls."""
         with self._lock:  # a call may be bought meanwhile
             bought = list(self._bought.values())
-        return sum(each.result().price for each in bought if each.done())
+        return sum(each.result().price for each in bought if _has_reply(each))
 
     def start(self, example: Any) -> _Progress:
         """The text as it is given."""
@@ -153,8 +154,9 @@ class PipelineTask(SearchTask[Any, _Progress]):
         return self.price_weight * state.spent
 
     def key(self, state: _Progress) -> Hashable:
-        """What decides the loss of a roll-out."""
-        return state.text, repr(state.truth), state.taken, state.spent
+        """What decides the loss of a roll-out; None for a truth that cannot be pickled, and so not be recognised."""
+        truth = state.truth if isinstance(state.truth, str) else fingerprint(state.truth)
+        return None if truth is None else (state.text, truth, state.taken, state.spent)
 
     def output(self, state: _Progress) -> tuple[str, tuple[str, ...]]:
         """The last text, and the options that led to it."""

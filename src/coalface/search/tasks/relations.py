@@ -121,7 +121,7 @@ class RelationTask(SearchTask[MentionSentence, _Labelled]):
         words, mentions, pair = state.sentence.words, state.sentence.mentions, _pair(state)
         if pair is None:
             return dict.fromkeys(_of_mention(words, mentions[len(state.given)], "mention"), 1.0)
-        (first, second), types = (mentions[i] for i in pair), [state.given[i] for i in pair]
+        (first, second), types = ((mentions[i][0], mentions[i][1]) for i in pair), [state.given[i] for i in pair]
         between = [word.lower() for word in words[min(first[1], second[1]) : max(first[0], second[0])]]
         direction = "forward" if first < second else "backward"
         seen = [f"types={types[0]},{types[1]}", f"{direction} types={types[0]},{types[1]}", f"distance={len(between)}"]
