@@ -68,6 +68,15 @@ def test_only_candidates_are_written():
     assert (second.candidates, second.ask) == (LABELS, LABELS)
 
 
+def test_one_example_can_have_candidates_and_ask_for_its_true_label():
+    candidates, truth = np.array([[True, False, True]]), np.array([True])
+    arrays = decided(1)._replace(candidates=candidates, truth=truth)
+    found = written([[0.5, 0.5, NAN]], arrays, X=((1.0, 0.0),))
+    assert [(one.candidates, one.ask_truth) for one in found] == [(("cat", "eel"), True)]
+    without = written([[0.5, 0.5, NAN]], arrays._replace(truth=np.empty(0, np.bool_)), X=((1.0, 0.0),))
+    assert [one.ask_truth for one in without] == [False]
+
+
 def test_chances_are_those_of_audits_alone():
     arrays = decided()
     arrays.asked[...] = True
