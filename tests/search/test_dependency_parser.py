@@ -84,6 +84,32 @@ def test_a_saved_parser_continues_exactly(tmp_path, averaged):
     assert loaded.predict(test) == parser.predict(test)
 
 
+def test_a_parser_keeps_the_system_that_it_learned(tmp_path):
+    train, test = list(sentences(30)), bare(sentences(20, seed=2))
+    parser = DependencyParser(passes=1).fit(train)
+    found = parser.predict(test)
+    parser.set_params(system="arc-hybrid", hash_bits=9)
+    assert parser.predict(test) == found
+    parser.save(tmp_path / "a.coal")
+    assert DependencyParser.load(tmp_path / "a.coal").predict(test) == found
+    with pytest.raises(
+        InputError, match="system must stay 'arc-eager', with which this parser learned, got 'arc-hybrid'"
+    ):
+        parser.partial_fit(train)
+    parser.set_params(system="arc-eager")
+    with pytest.raises(InputError, match="hash_bits must stay 14"):
+        parser.partial_fit(train)
+    assert parser.fit(train).predict(test)  # fit forgets the system, too
+
+
+def test_a_file_with_templates_of_a_later_version_is_refused(tmp_path, parser):
+    parser.save(tmp_path / "a.coal")
+    meta, arrays = read_bundle(tmp_path / "a.coal", "parser")
+    write_bundle(tmp_path / "a.coal", "parser", {**meta, "templates": 9}, arrays)
+    with pytest.raises(FileFormatError, match=r"templates 9 are unknown\. Update coalface"):
+        DependencyParser.load(tmp_path / "a.coal")
+
+
 def test_averaged_weights_are_the_mean_of_twenty_moments_of_the_pass():
     train, moments = list(sentences(40)), []
     parser = DependencyParser(averaged=True, warm_up=0)

@@ -24,7 +24,7 @@ from coalface.search.row_policy import Mask, RowPolicy, stacked
 from coalface.search.state_costs import Disagreement, StateCosts
 from coalface.search.task import Action, SearchTask, allowed_actions, in_order, reference_action, too_long
 
-_MOST_CHOICES = 1_000  # sets of allowed actions that are remembered
+_MOST_CHOICES = 1_000_000  # sets of allowed actions that are remembered, times the number of actions
 _EPISODES_CHECKED = 3  # in these, an extra step per state shows whether ``task.step`` changes its argument
 
 
@@ -154,7 +154,7 @@ class EpisodeGroup:
         if found is None:
             allowed = in_order(self.task, key, "allowed")
             found = (allowed, action_mask(self.task, allowed))
-            if len(self._known_choices) < _MOST_CHOICES:
+            if len(self._known_choices) * len(self.task.actions) < _MOST_CHOICES:
                 self._known_choices[key] = found
         return found
 

@@ -21,7 +21,7 @@ from coalface.search.parsing.known_tags import KnownTags
 from coalface.search.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.search.parsing.scores import Attachment, attachment_scores
 from coalface.search.parsing.task import best_roll_out, loss_of_label
-from coalface.search.parsing.templates import NEWEST, OLDEST
+from coalface.search.parsing.templates import NEWEST, OLDEST, TEMPLATES
 from coalface.search.parsing.treebank import all_valid, check_sentence, treebank_of
 from coalface.search.policy_choice import AUTO
 from coalface.search.sentence_learner import POLICY_PARAMS, SentenceLearner
@@ -55,7 +55,7 @@ class DependencyParser(SentenceLearner):
     hash_bits: int
     labels_: NDArray[np.str_]
     root_labels_: NDArray[np.str_]
-    _template_set: int
+    _grammar: Grammar
 
     def __init__(
         self,
@@ -119,13 +119,13 @@ class DependencyParser(SentenceLearner):
         """Check everything first, so that invalid input changes nothing; then learn."""
         losses, averaged, _ = self._losses(), flag(vars(self), "averaged"), flag(vars(self), "shuffle")
         _check_trees(trees, with_heads=True)
-        grammar = self._grammar if hasattr(self, "policy_") else self._grammar_of(trees)
+        grammar = self._same_grammar() if hasattr(self, "policy_") else self._grammar_with(*labels_of(trees))
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
         treebank = treebank_of(trees, grammar.all_labels, learned=True)
         if not hasattr(self, "policy_"):
             self.policy_, self._paid = policy, new_paid_costs(len(grammar.names))
             self.labels_, self.root_labels_ = np.array(grammar.labels, str), np.array(grammar.root_labels, str)
-            self._tags, self._template_set = KnownTags(), NEWEST
+            self._tags, self._grammar = KnownTags(), grammar
         self._tags.add(trees)
         warm_up = whole_number("warm_up", self.warm_up)
         for number in range(passes):
@@ -206,9 +206,10 @@ class DependencyParser(SentenceLearner):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state with its labels to one file, atomically; ``load`` continues exactly from there."""
         self._check_fitted()
-        params = {name: np.asarray(value).item() for name, value in self.get_params().items()}
+        learned = {"system": self._grammar.system, "hash_bits": self._grammar.bits}
+        params = {name: np.asarray(value).item() for name, value in (self.get_params() | learned).items()}
         meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
-        meta |= {"tags": self._tags.plain(), "templates": self._template_set}
+        meta |= {"tags": self._tags.plain(), "templates": self._grammar.template_set}
         arrays = {"labels_": self.labels_, "roots_": self.root_labels_, "weights": self._prediction_weights()}
         arrays |= {f"paid_{name}": getattr(self._paid, name) for name in _PAID_ARRAYS}
         with self.policy_.model_.lock:
@@ -222,8 +223,9 @@ class DependencyParser(SentenceLearner):
             params = {"roll_out": "reference", **meta["params"]}  # files of older versions do not have it
             parser, policy = cls(**params), CoalClassifier(**{"model": "online", **meta["policy"]})
             parser.sentences_, parser._tags = int(meta["sentences"]), KnownTags(meta.get("tags"))
-            parser._template_set = int(meta.get("templates", OLDEST))
             parser.labels_, parser.root_labels_ = np.array(arrays.pop("labels_")), np.array(arrays.pop("roots_"))
+            labels, templates = (parser.labels_.tolist(), parser.root_labels_.tolist()), meta.get("templates", OLDEST)
+            parser._grammar = parser._grammar_with(*labels, template_set=templates)
             parser._weights = np.array(arrays.pop("weights"))
             parser._paid = PaidCosts(*(np.array(arrays.pop(f"paid_{name}")) for name in _PAID_ARRAYS))
             policy.begin(np.array(parser._grammar.names)).model_.restore(arrays)
@@ -234,17 +236,19 @@ class DependencyParser(SentenceLearner):
 
     # -- internals -----------------------------------------------------------------------------
 
-    @property
-    def _grammar(self) -> Grammar:
-        return self._grammar_with(self.labels_.tolist(), self.root_labels_.tolist(), self._template_set)
-
-    def _grammar_of(self, trees: list[Tree]) -> Grammar:
-        """The labels of a treebank, and how to use them."""
-        return self._grammar_with(*labels_of(trees))
-
     def _grammar_with(self, labels: list[str], root_labels: list[str], template_set: int = NEWEST) -> Grammar:
+        if template_set not in TEMPLATES:
+            raise InputError(f"templates {shortened(template_set)} are unknown. Update coalface")
         system, bits = check_system(self.system), check_bits(self.hash_bits)
         return Grammar(system, tuple(labels), tuple(root_labels), bits, template_set)
+
+    def _same_grammar(self) -> Grammar:
+        """What was learned; an InputError if the parameters ask for another system or other columns."""
+        learned = self._grammar
+        for name, before, now in (("system", learned.system, self.system), ("hash_bits", learned.bits, self.hash_bits)):
+            if now != before:
+                raise InputError(f"{name} must stay {before!r}, with which this parser learned, got {now!r}. Use fit.")
+        return learned
 
     def _losses(self) -> Losses:
         wrong_label = loss_of_label(self.wrong_label, most=1.0)
