@@ -21,6 +21,7 @@ from coalface import CoalClassifier
 from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.rows import check_rows
+from coalface.errors import CoalfaceError
 from coalface.kernels.cuda.device import CudaDevice
 from coalface.kernels.cuda.layout import bytes_per_run
 from coalface.kernels.state import NO_ROUNDS, lanes_for
@@ -246,7 +247,7 @@ def pool(n_rows=100_000_000, at_once=2**20):
     print(f"| ranked (possible_savings), one core | {2**15:,} | {1e-6 / on_cpu:.3f} |")
 
 
-if __name__ == "__main__":
+def main() -> None:
     verb, *rest = sys.argv[1:] or ["check"]
     if verb == "reference":
         reference(Path(rest[0]))
@@ -260,3 +261,10 @@ if __name__ == "__main__":
         pool(*map(int, rest))
     else:
         print(json.dumps({"verbs": ["reference", "check", "speed", "large", "pool"]}))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except CoalfaceError as problem:  # such as a machine without a GPU
+        sys.exit(f"benchmarks.gpu: {problem}")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -12,6 +13,8 @@ import benchmarks.ridge_gpu
 from benchmarks.ridge_gpu.accuracy import accuracy, agreement
 from benchmarks.ridge_gpu.parts import parts, profile, working
 from benchmarks.ridge_gpu.speed import batches, machine, pools
+from coalface.errors import CoalfaceError
+from coalface.kernels.cuda.library import cuda_library
 
 # each yields the rows of a table, the first with the names of the columns
 SECTIONS: dict[str, Callable[[], Iterator[list[Any]]]] = {
@@ -54,4 +57,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    try:
+        cuda_library("benchmarks.ridge_gpu")
+    except CoalfaceError as problem:
+        sys.exit(str(problem))
     main()
