@@ -117,7 +117,8 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
                 mine = allowed[some] if len(allowed) else allowed
                 return self.model_.answer(rows.take(some), self.settings_for(), mine)
 
-            warn_of_unlearned(self.classes_, truth, predicted, self.budget is not None)
+            limited = self.budget is not None
+            warn_of_unlearned(self.classes_, truth, predicted, on_budget=limited, audits=self.audits)
 
     # -- predicting --------------------------------------------------------------------------------
 
@@ -296,7 +297,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             )
         weights = None if sample_weight is None else _weights(sample_weight, len(rows))
         mean = paid.mean() if weights is None else np.average(paid, weights=weights)
-        return -float(scale.from_unit(np.asarray(mean)))
+        return 0.0 - float(scale.from_unit(np.asarray(mean)))  # 0.0, not -0.0, without a cost
 
     def _warn_of_labels_alone(self, cost: Any) -> None:
         """Warn once if ``fit`` learned costs and ``score`` gets labels without their costs."""
