@@ -34,9 +34,10 @@ def remove_stale_parts(target: Path) -> None:
     """
     is_part = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{12}\.part").fullmatch
     with suppress(OSError):  # a folder that cannot be listed
-        for name in filter(is_part, os.listdir(target.parent)):
+        for path in target.parent.iterdir():
             with suppress(OSError):  # of another user, held, or removed by another process
-                _remove_if_stale(target.with_name(name))
+                if is_part(path.name):
+                    _remove_if_stale(path)
 
 
 def _remove_if_stale(part: Path) -> None:
