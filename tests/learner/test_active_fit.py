@@ -142,8 +142,3 @@ def test_frames_of_sparse_columns_are_examples():
     one, other = CoalClassifier().fit(frame, Y), CoalClassifier().fit(matrix, Y)
     assert state_of(one) == state_of(other)
     assert one.predict(frame[list("zyxwvu")]).tolist() == other.predict(matrix).tolist()
-
-
-def test_the_score_without_a_mistake_is_0_and_not_minus_0():
-    X, y = [[1.0, 0.0], [0.0, 1.0]] * 30, ["walk", "fly"] * 30
-    assert str(CoalClassifier().fit(X, y).score(X, y)) == "0.0"

@@ -297,7 +297,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
             )
         weights = None if sample_weight is None else _weights(sample_weight, len(rows))
         mean = paid.mean() if weights is None else np.average(paid, weights=weights)
-        return 0.0 - float(scale.from_unit(np.asarray(mean)))  # 0.0, not -0.0, without a cost
+        return -float(scale.from_unit(np.asarray(mean)))
 
     def _warn_of_labels_alone(self, cost: Any) -> None:
         """Warn once if ``fit`` learned costs and ``score`` gets labels without their costs."""
