@@ -135,7 +135,7 @@ def main() -> None:
     with ThreadPoolExecutor(2) as pool:
         for name, policy in {"all roll-outs": CoalClassifier(rule="passive"), "coalface": CoalClassifier()}.items():
             learner = SearchLearner(task, policy, executor=pool).fit(train)
-            print(f"{name:22}{learner.rollouts_:14,}{-learner.score(test):17.3f}")
+            print(f"{name:22}{learner.rollouts_:14,}{abs(learner.score(test)):17.3f}")
     for name, fixed in {"no tool": (), "every tool": tuple(TOOLS)}.items():
         print(f"{name:22}{'':14}{cost_of(task, test, fixed):17.3f}")
     knowing = np.mean([task.rollout(signal, task.reference(signal)) for signal in test])

@@ -1,6 +1,7 @@
 """Help, version, and that a mistake is one clear line and changes nothing."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -27,6 +28,11 @@ def test_every_help_has_an_example_of_that_very_verb(verb, capsys):
         known = {name for option in named.params for name in (*option.opts, *option.secondary_opts)}
         given = rest[: [*rest, "--"].index("--")]  # what follows are options of VW
         assert {word.split("=")[0] for word in given if word.startswith("--")} <= known, line
+
+
+@pytest.mark.parametrize("verb", [(), *verbs(typer.main.get_command(app))], ids=" ".join)
+def test_no_help_names_a_file_of_the_repository(verb, capsys):
+    assert not re.search(r"\bdocs/|\.md\b", run(capsys, " ".join([*verb, "--help"]))[1])
 
 
 def test_the_version_is_that_of_the_package(capsys):

@@ -273,6 +273,21 @@ def test_predicted_costs_are_shown_within_the_bounds(calls, capsys):
             assert all(0 <= cost <= 1 for cost in shown.values())
 
 
+def test_predicted_costs_are_shown_as_they_are_on_request(calls, capsys):
+    (calls / "train.svm").write_text("1 1:1\n2 1:-1\n" * 30)
+    (calls / "far.vw").write_text("| 0:9\n| 0:-9\n")
+    run(capsys, "train train.svm --model m.coal --cost-model online")
+    lines = json_lines(run(capsys, "predict m.coal far.vw --unclipped")[1])
+    learner = NamedLearner.load(Path("m.coal")).learner
+    np.testing.assert_allclose(
+        [[line["costs"][str(name)] for name in learner.classes_] for line in lines],
+        learner.predict_cost([[9.0], [-9.0]]),
+        atol=1e-6,
+    )
+    assert all(min(line["costs"], key=line["costs"].get) == str(line["label"]) for line in lines)
+    assert "--unclipped is for one file" in refused(capsys, "predict m.coal far.vw more.vw --unclipped")
+
+
 @pytest.mark.filterwarnings("always")
 def test_a_model_that_learned_nothing_says_so_when_it_predicts(empty_model, capsys):
     code, out, err = run(capsys, "predict m.coal new.csv")

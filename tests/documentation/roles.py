@@ -39,7 +39,7 @@ NOT_RUN = {
         "            u^2 (2 gap - u) = slack": "is a drawing",
         "trust = 1 - (sum of": "is a formula",
     },
-    "keeping-answers.md": {'{"row": 3, "round": 14,': "is a form; tests/cli/test_ask_tell.py tells such lines"},
+    "keeping-answers.md": {'{"row": 3, "id": "T-17",': "is a form; tests/cli/test_ask_tell.py tells such lines"},
     "labelling.md": {
         "pip install 'coalface[app]'": "installs from the network",
         '{"id": "17.0", "example_id"': "is a form; the program of this page reads one",
@@ -93,6 +93,12 @@ NOT_RUN = {
     "routing.md": {
         "coalface route serve models.router": "serves until it is stopped; tests/routing/test_desk.py starts it",
         "coalface route report models.router": "needs the journal of the service; tests/cli/test_route.py runs it",
+    },
+    "service.md": {
+        "uvicorn service:app --port 8127": "serves until it is stopped",
+        "curl localhost:8127/predict -H 'Content-Type: application/json' \\": "needs it; surroundings.py asks it",
+        '-d \'[{"message": "where is my refund", "channel": "mail", "amount": 12.5}]\'': "is the rest of that command",
+        '[{"label"': "is the reply to that request",
     },
     "tutorials/choosing-a-solver.md": {"coalface data fetch aslib/SAT12-ALL": "downloads"},
     "tutorials/choosing-an-llm.md": {"coalface route serve models.router": "serves until it is stopped"},

@@ -16,7 +16,12 @@ from coalface.cli import main
 from tests.documentation.blocks import Item, command_of, words_of
 
 # The beginnings of the shell scripts that may run. Nothing else does: a page may install packages or start servers.
-SCRIPTS = ("printf 'billing", "export COALFACE_WEBHOOK_SECRET=$(python -c ", "OMP_NUM_THREADS=1 python -c ")
+SCRIPTS = (
+    "printf 'billing",
+    'printf \'{"message"',
+    "export COALFACE_WEBHOOK_SECRET=$(python -c ",
+    "OMP_NUM_THREADS=1 python -c ",
+)
 _NEVER = re.compile(r"^\s*(pip|make|dask|python -m|sudo|curl|wget)\b", re.MULTILINE)
 
 

@@ -1,6 +1,7 @@
 """The files that a page expects, smaller numbers for speed, and what a page leaves behind."""
 
 import json
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -8,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import zstandard
+from fastapi.testclient import TestClient
 from pyarrow import parquet
 
 from coalface.studies import Study
-from tests.documentation.blocks import PAGES, ROOT
+from tests.documentation.blocks import PAGES, ROOT, items
 from tests.pages import assert_needs_nothing_else
 
 # The sweep of the commands has a folder of its own, so that the one in Python has something left to do.
@@ -94,6 +96,10 @@ def _write_outcomes() -> None:
         make["write_outcomes"](Path(name), *make["prompts"](100, seed))
 
 
+def _write_tickets_of_the_tutorial() -> None:
+    exec(items("tutorials/tickets.md")[0].text, {})
+
+
 FILES: dict[str, Callable[[], None]] = {
     "README.md": _write_tickets,
     "data.md": _write_data,
@@ -105,6 +111,7 @@ FILES: dict[str, Callable[[], None]] = {
     "parsing.md": _write_trees,
     "reviewing.md": _write_pool,
     "routing.md": _write_outcomes,
+    "service.md": _write_tickets_of_the_tutorial,
     "studies.md": _write_teams,
     "tagging.md": _write_sentences,
 }
@@ -142,9 +149,19 @@ def _ranking_has_the_columns_of_the_page(names: dict[str, Any]) -> None:
         assert f"`{name}`" in PAGES["large-pools.md"], name
 
 
+def _the_service_replies_as_the_page_shows(names: dict[str, Any]) -> None:
+    text = PAGES["service.md"]
+    (sent,), (shown,) = re.findall(r"-d '(.*)'", text), re.findall(r"^\[\{.*", text, re.MULTILINE)
+    client = TestClient(names["app"])
+    assert client.post("/predict", json=json.loads(sent)).json() == json.loads(shown)
+    refused = client.post("/predict", json=[{"message": "where is my refund"}])
+    assert (refused.status_code, "has no 'channel'" in refused.text) == (422, True)
+
+
 CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "evaluating.md": _reports_need_nothing_else,
     "large-pools.md": _ranking_has_the_columns_of_the_page,
+    "service.md": _the_service_replies_as_the_page_shows,
     "from-vw.md": _vw_wrote_its_files,
     "studies.md": _both_sweeps_ran,
     "theory.md": _bounds_are_sensible,

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -25,11 +26,59 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
+KILLED_WHILE_WRITING = """
+import os, sys
+from coalface.files.atomic import atomic_write
+with atomic_write(sys.argv[1]) as file:
+    os._exit(9)
+"""
+
+
 def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
     (tmp_path / "a").write_bytes(b"old")
     with pytest.raises(TypeError):
         write(tmp_path / "a", "not bytes")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a", b"old")]
+
+
+def parts(folder):
+    return sorted(path.name for path in folder.glob(".*.part"))
+
+
+def age(path, seconds):
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+def test_the_part_that_a_killed_process_left_is_removed_by_a_later_write(tmp_path):
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path / "a")], timeout=60, capture_output=True, check=False
+    )
+    assert killed.returncode == 9
+    (part,) = tmp_path.glob(".a.*.part")
+    write(tmp_path / "a", b"new")
+    assert part.exists()  # too young: another process may be about to write it
+    age(part, 2 * 3600)
+    write(tmp_path / "a", b"newer")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"newer"}
+
+
+def test_the_part_of_a_write_that_takes_hours_is_kept(tmp_path):
+    with atomic_write(tmp_path / "a") as file:
+        (part,) = tmp_path.glob(".a.*.part")
+        age(part, 5 * 3600)
+        write(tmp_path / "a", b"quick")
+        file.write(b"slow")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"slow"}
+
+
+def test_parts_of_other_files_are_kept(tmp_path):
+    names = [".a.b.0123456789ab.part", ".b.0123456789ab.part", ".a.note.part"]
+    for name in names:
+        (tmp_path / name).touch()
+        age(tmp_path / name, 2 * 3600)
+    write(tmp_path / "a", b"new")
+    assert parts(tmp_path) == sorted(names)
 
 
 @posix

@@ -337,9 +337,14 @@ def test_without_audits_stopping_is_refused_and_the_remedy_named():
 def test_in_words():
     saving = Saving(0.0312, 0.011, 0.0514, 2000, 0.12, 0.1, 0.0888)
     assert str(saving) == (
-        "at most 0.0312 per example (95 % interval 0.011 to 0.0514, from 2000 rounds): answers cost 0.12 and could "
-        "cost 0.0888"
+        "0.0312 per example (95 % interval 0.011 to 0.0514, from 2000 rounds): answers cost 0.12, and 0.0888 at best"
     )
+
+
+def test_no_saving_below_0_is_shown():
+    saving = Saving(-0.1, -2.46, 10.2, 1800, 3.9, 2.0, 4.0)
+    assert str(saving).startswith("0 per example (95 % interval 0 to 10.2, from 1800 rounds)")
+    assert saving.low == -2.46
 
 
 @pytest.mark.parametrize("model", ["online", "forest", "classes"])

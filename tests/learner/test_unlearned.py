@@ -27,6 +27,15 @@ def test_a_rare_label_that_is_never_predicted_is_named():
     assert set(learner.predict(X[:, :1])) == {"fine"}
 
 
+def test_audits_that_are_set_already_are_not_advised():
+    X, y = imbalanced(2_000, 0.05)
+    told = r"\(\d+ examples\)\. Raise mellowness or audit_rate\.$"
+    with pytest.warns(UnlearnedWarning, match=told):
+        CoalClassifier(model="online", warm_up=50, mellowness=1e-9, audits="loss", audit_rate=0.0).fit(
+            X[:, :1], y, active=True
+        )
+
+
 def test_there_is_no_warning_where_every_cost_was_asked_for():
     X, y = imbalanced(2_000, 0.05)
     with warnings.catch_warnings():

@@ -30,6 +30,11 @@ def test_it_learns_what_can_be_learned_with_fewer_roll_outs_than_passive():
     assert learner.predict([("", "abc")]) == ["abc"]
 
 
+def test_the_score_of_a_perfect_policy_is_0_and_not_minus_0():
+    learner = SearchLearner(Spelling(), passive()).fit([("aaa", "aaa")] * 20)
+    assert str(learner.score([("aaa", "aaa")])) == "0.0"
+
+
 @pytest.mark.parametrize("roll_out", ROLL_OUTS)
 @pytest.mark.parametrize("roll_in", ["learned", "reference", "mixed"])
 def test_every_choice_of_policies_learns_and_repeats_exactly(roll_in, roll_out):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from coalface import CoalClassifier, evaluation_report
 from coalface.errors import InputError, UnknownLabelError
+from coalface.studies.evaluation.tables import tables_of
 from tests.problems import dense_problem, state_of, trained
 from tests.reference import evaluation as reference
 
@@ -131,6 +132,36 @@ def test_costs_on_another_scale_give_a_report_on_that_scale():
     assert other.calibration.mean_gap == pytest.approx(8 * one.calibration.mean_gap, rel=1e-3)
     assert other.coverage.costs == pytest.approx(one.coverage.costs, abs=0.02)
     assert all(label.share is None for label in other.labels)
+
+
+def oracle_row(report):
+    (table,) = (table for table in tables_of(report) if table.title == "Mean cost")
+    return next(row for row in table.rows if row[0] == "the cheapest label of each row")
+
+
+@pytest.mark.parametrize("least", [0.0, 0.2])
+def test_where_the_cheapest_label_always_costs_the_same_by_a_matrix_its_mean_is_exact(least):
+    matrix = np.where(np.eye(K) == 1, least, 0.7)
+    matrix[0, 1:] = 0.9
+    truth = np.arange(N) % K
+    report = evaluation_report(LEARNER, X, matrix[truth])
+    oracle = report.references[-1].cost
+    assert (oracle.mean, oracle.low, oracle.high) == pytest.approx((least, least, least))
+    assert oracle_row(report)[2] == "exact"
+    assert report.cost.low < report.cost.high
+
+
+def test_the_mean_of_the_cheapest_label_has_an_interval_where_it_may_differ():
+    truth = np.arange(N) % K
+    unlike = np.where(np.eye(K) == 1, np.linspace(0, 0.2, K), 0.7)[truth]  # by the true label
+    several = np.array([[0.0, 0.0, *[1.0] * (K - 2)], [0.0, *[1.0] * (K - 1)]])[np.arange(N) % 2]  # may be all wrong
+    free = np.column_stack([np.zeros(N), np.linspace(0.1, 0.9, N)[:, None].repeat(K - 1, axis=1)])  # costs of their own
+    for cost in (unlike, several, free):
+        report = evaluation_report(LEARNER, X, cost)
+        assert report.references[-1].cost.low < report.references[-1].cost.high
+        assert oracle_row(report)[2] != "exact"
+    one = evaluation_report(LEARNER, X[:1], several[1:2])
+    assert one.references[-1].cost.low < one.references[-1].cost.high
 
 
 def test_the_learner_does_not_change_and_the_report_is_json():

@@ -4,17 +4,20 @@ import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
 from coalface.cli.screen import progress_bar
+from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
     from coalface.learner.classifiers import CoalClassifier
+
+Shown = Literal["none", "clipped", "unclipped"]  # the predicted costs in a line
 
 
 def predict(
@@ -23,6 +26,10 @@ def predict(
     *,
     costs: Annotated[
         bool, typer.Option("--costs", help="Add the predicted cost of every label, within --cost-bounds.")
+    ] = False,
+    unclipped: Annotated[
+        bool,
+        typer.Option("--unclipped", help="Add the predicted costs, also outside the bounds."),
     ] = False,
     candidates: options.Candidates = False,
     out: Annotated[
@@ -39,6 +46,9 @@ def predict(
     The output is JSON lines, with the ids of the examples if they have any. A model trained with --abstain-cost may
     also answer "abstain".
 
+    Predictions may lie outside the bounds of costs. --costs shows them within, where several labels may be equal;
+    --unclipped shows the numbers that decide.
+
     Several files or a quoted pattern, or --executor or --out, are a pool: the predictions of part-0.parquet are written
     to part-0.predictions.parquet. After Ctrl-C or a crash, the same command does only what is missing.
     Lines are printed as soon as a block is read; --block 1 answers each line of standard input at once.
@@ -46,9 +56,12 @@ def predict(
     from coalface.cli.pools import is_pool
 
     if is_pool(data) or executor is not None or out is not None:
+        if unclipped:
+            raise InputError("--unclipped is for one file, got a pool. Pass --costs, for costs within the bounds.")
         _predict_pool(model, data, out, executor or "threads", workers, reading, costs=costs)
         return
-    _predict_file(model, data[0], format, reading, block, costs=costs, candidates=candidates)
+    shown: Shown = "unclipped" if unclipped else "clipped" if costs else "none"
+    _predict_file(model, data[0], format, reading, block, shown, candidates=candidates)
 
 
 def _predict_pool(
@@ -80,7 +93,7 @@ def _predict_pool(
 
 
 def _predict_file(
-    model: Path, data: Path, format: str, reading: ReaderOptions, block: int, *, costs: bool, candidates: bool
+    model: Path, data: Path, format: str, reading: ReaderOptions, block: int, shown: Shown, *, candidates: bool
 ) -> None:
     from coalface.learner.named_learner import NamedLearner
     from coalface.learner.streaming import Stream, examples_of
@@ -92,23 +105,24 @@ def _predict_file(
             warnings.warn(
                 f"{model} has learned no cost yet, so it predicts its first label. Tell it some.", stacklevel=2
             )
-        for line in _lines(current.learner, dataset, n_rows, costs=costs):
+        for line in _lines(current.learner, dataset, n_rows, shown):
             typer.echo(json.dumps(line))
         n_rows += len(dataset)
 
 
-def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, *, costs: bool) -> Iterator[dict[str, Any]]:
+def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, shown: Shown) -> Iterator[dict[str, Any]]:
     """The predictions of a block whose first row has this number."""
     from coalface.data.costs import CostScale
     from coalface.data.labels import label_texts
 
     labels = learner.predict(dataset.X, candidates=dataset.candidates).tolist()
-    scale = CostScale.of(learner.cost_bounds)
-    predicted = scale.within(learner.predict_cost(dataset.X)).tolist() if costs else None
+    predicted = None if shown == "none" else learner.predict_cost(dataset.X)
+    if predicted is not None and shown == "clipped":
+        predicted = CostScale.of(learner.cost_bounds).within(predicted)
     names = label_texts(learner.classes_)
     for row, best in enumerate(labels):
         named = {} if dataset.ids is None else {"id": str(dataset.ids[row])}
         line: dict[str, Any] = {"row": first + row, **named, "label": best}
         if predicted is not None:
-            line["costs"] = dict(zip(names, (round(cost, 6) for cost in predicted[row]), strict=True))
+            line["costs"] = dict(zip(names, (round(cost, 6) for cost in predicted[row].tolist()), strict=True))
         yield line

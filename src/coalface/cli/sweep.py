@@ -22,7 +22,9 @@ _INTERRUPTED, _SOME_FAILED = 130, 1
 
 
 def sweep(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to run; see docs/studies.md.")],
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY.toml", help="What to run: see the page Studies of the documentation.")
+    ],
     out: Annotated[
         Path | None, typer.Option(help="The folder of the results; an unfinished sweep continues there.")
     ] = None,

@@ -13,7 +13,8 @@ def vw(
     """Run a command line of Vowpal Wabbit here.
 
     Options that cannot change the result are ignored and listed; options that would change it are refused.
-    At the end come the equivalent coalface line and Python lines. See docs/from-vw.md.
+    At the end come the equivalent coalface line and Python lines. The page Come from
+    Vowpal Wabbit of the documentation lists the options that are translated.
     """
     from coalface.studies.vw_command import command_line, python_lines, run_vw, translate
 

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from coalface.errors import FileBusyError, InputError
+from coalface.files.stale_parts import hold_part, remove_stale_parts
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
     """A binary file that replaces ``path`` only when the block ends without an error.
 
-    With ``private``, only its owner may read the file.
+    With ``private``, only its owner may read the file. A killed process leaves a hidden part of the file, which a write
+    of the same file removes after an hour.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -35,6 +37,8 @@ def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iter
     handle, part = _create_beside(target, private=private)
     try:
         with os.fdopen(handle, "wb") as file:
+            hold_part(handle)
+            remove_stale_parts(target)
             yield file
             file.flush()
             os.fsync(file.fileno())

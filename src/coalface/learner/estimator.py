@@ -117,7 +117,8 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
                 mine = allowed[some] if len(allowed) else allowed
                 return self.model_.answer(rows.take(some), self.settings_for(), mine)
 
-            warn_of_unlearned(self.classes_, truth, predicted, self.budget is not None)
+            limited = self.budget is not None
+            warn_of_unlearned(self.classes_, truth, predicted, on_budget=limited, audits=self.audits)
 
     # -- predicting --------------------------------------------------------------------------------
 

@@ -31,8 +31,10 @@ class Saving:
     more. If answers cost less than the ranges allow, the ranges are refuted: ``reachable`` is then the lower bound.
     ``rounds`` is the effective number of rounds in the means; older ones count less.
 
+    ``low``, the lower end of the interval, may be below 0, which no saving is: ``str`` shows 0 instead.
+
     >>> print(Saving(estimate=0.03, low=0.01, high=0.05, rounds=2000, cost=0.12, expected=0.11, reachable=0.09))
-    at most 0.03 per example (95 % interval 0.01 to 0.05, from 2000 rounds): answers cost 0.12 and could cost 0.09
+    0.03 per example (95 % interval 0.01 to 0.05, from 2000 rounds): answers cost 0.12, and 0.09 at best
     """
 
     estimate: float
@@ -44,9 +46,10 @@ class Saving:
     reachable: float
 
     def __str__(self) -> str:
+        estimate, low, high = (max(0.0, number) for number in (self.estimate, self.low, self.high))
         return (
-            f"at most {self.estimate:.3g} per example (95 % interval {self.low:.3g} to {self.high:.3g}, from "
-            f"{self.rounds} rounds): answers cost {self.cost:.3g} and could cost {self.reachable:.3g}"
+            f"{estimate:.3g} per example (95 % interval {low:.3g} to {high:.3g}, from {self.rounds} rounds): answers "
+            f"cost {self.cost:.3g}, and {self.reachable:.3g} at best"
         )
 
 

@@ -114,7 +114,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         losses = [float(self.task.loss(state)) for state in self._final_states(examples, beam)]
         if not losses:
             raise InputError("examples must hold at least one example, got none.")
-        return -sum(losses) / len(losses)
+        return 0.0 - sum(losses) / len(losses)  # 0.0, not -0.0, without a loss
 
     @property
     def costs_queried_(self) -> int:

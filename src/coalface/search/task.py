@@ -108,7 +108,11 @@ class SearchTask(ABC, Generic[Example, State]):
         return None
 
     def key(self, state: State) -> Hashable:  # noqa: ARG002 (to be overridden)
-        """A key that equal states of the same example share, so that roll-outs are cached; None caches nothing."""
+        """A key that equal states of the same example share, so that roll-outs are cached; None caches nothing.
+
+        Losses are cached by key alone. If two examples can have different losses, their keys must differ: put the
+        example, or its id, into the key.
+        """
         return None
 
     def output(self, state: State) -> Any:

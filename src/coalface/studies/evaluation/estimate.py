@@ -19,12 +19,17 @@ _EQUAL = 1e-9  # smaller differences are rounding
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over some rows, and the ends of its 95 % interval."""
+    """A mean over some rows, and the ends of its 95 % interval; both ends are the mean if it is exact."""
 
     mean: float
     low: float
     high: float
     rows: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all other rows have this mean too."""
+        return self.low == self.high
 
 
 def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> Estimate:
@@ -39,6 +44,16 @@ def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> Estimate:
     low, high = _unit_interval(unit) if n > 1 else (0.0, 1.0)
     ends = bounds.from_unit(np.array([low, high])).tolist()
     return Estimate(float(np.mean(values)), ends[0], ends[1], n)
+
+
+def exact_mean(values: NDArray[np.float64]) -> Estimate:
+    """The mean of numbers that are equal by construction.
+
+    >>> exact_mean(np.zeros(3))
+    Estimate(mean=0.0, low=0.0, high=0.0, rows=3)
+    """
+    mean = float(values[0])
+    return Estimate(mean, mean, mean, len(values))
 
 
 def _unit_interval(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -38,6 +38,16 @@ class Judged:
         """How much more each prediction costs than the cheapest one."""
         return np.asarray(self.paid - self.cheapest)
 
+    @property
+    def are_of_matrix(self) -> bool:
+        """Whether some rows share their cheapest label, and such rows have equal costs, as those of a cost matrix."""
+        first = self.cost.argmin(axis=1)
+        used, places = np.unique(first, return_index=True)
+        rows = np.full((self.cost.shape[1], self.cost.shape[1]), np.nan)
+        rows[used] = self.cost[places]
+        only_one_is_least = ((rows[used] == self.cheapest[places, np.newaxis]).sum(axis=1) <= 1).all()
+        return bool(len(used) < len(self) and only_one_is_least and (rows[first] == self.cost).all())
+
 
 def judged_rows(learner: CostClassifier, X: Any, cost: Any, y: Any, candidates: Any) -> tuple[Judged, int]:
     """The rows that can be judged, and the number of all rows; an InputError if no row can be judged."""

@@ -1,12 +1,12 @@
 """What the learner is compared with: always the same label, and the cheapest label of every row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
-from coalface.studies.evaluation.estimate import Estimate, estimated_mean
+from coalface.studies.evaluation.estimate import Estimate, estimated_mean, exact_mean
 from coalface.studies.evaluation.judged import Judged
 
 _LEAST_KNOWN = 0.5  # share of the judged rows on which a single label must have a known cost
@@ -28,6 +28,8 @@ class Reference:
 def references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[Reference, ...]:
     """The best single label, where one has enough known costs, then the cheapest label of each row."""
     oracle = _reference("the cheapest label of each row", None, judged, judged.cheapest, scale)
+    if np.ptp(judged.cheapest) == 0.0 and judged.are_of_matrix:  # so it will cost the same on any other row
+        oracle = replace(oracle, cost=exact_mean(judged.cheapest))
     best = _best_single(judged)
     if best is None:
         return (oracle,)

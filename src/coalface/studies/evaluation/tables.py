@@ -66,11 +66,13 @@ def cost_text(value: float) -> str:
 
 
 def interval_text(estimate: Estimate) -> str:
-    """The interval of an estimate.
+    """The interval of an estimate, if it needs one.
 
     >>> interval_text(Estimate(0.2, 0.15, 0.25, 100))
     '0.15 to 0.25'
     """
+    if estimate.is_exact:
+        return "exact"
     return f"{cost_text(estimate.low)} to {cost_text(estimate.high)}"
 
 

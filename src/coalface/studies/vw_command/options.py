@@ -170,15 +170,18 @@ def _parsed(words: Iterator[str]) -> Iterator[Given]:
         yield Given(option, value)
 
 
+_SUPPORTED = "The page Come from Vowpal Wabbit of the documentation lists those that have one."
+
+
 def _named(name: str) -> VwOption:
     if name in _BY_NAME:
         return _BY_NAME[name]
     close = get_close_matches(name, _BY_NAME, n=1)
-    hint = f"Did you mean --{close[0]}?" if close else "docs/from-vw.md lists those that have one."
+    hint = f"Did you mean --{close[0]}?" if close else _SUPPORTED
     raise InputError(f"--{name} is an option without a counterpart here, and could change the result. {hint}")
 
 
 def _lettered(word: str) -> VwOption:
     if word[1] in _BY_LETTER:
         return _BY_LETTER[word[1]]
-    raise InputError(f"{word} is an option without a counterpart here. docs/from-vw.md lists those that have one.")
+    raise InputError(f"{word} is an option without a counterpart here. {_SUPPORTED}")
