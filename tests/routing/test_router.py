@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, UnansweredWarning
 from coalface.rounds.round import Round
 
 MODELS = ["small", "middle", "large"]
@@ -68,13 +68,46 @@ def test_a_model_too_dear_to_be_worth_it_is_not_asked_about():
     assert (cheap.predict(X) == "large").mean() > 0.5
     assert (dear.predict(X) != "large").all()
     asked = [router.learner.model_.state.asked[2] for router in (cheap, dear)]
-    assert asked[1] < asked[0] / 3  # the rest are the warm-up and audits
+    assert (asked[0] > 100, asked[1]) == (True, 0)  # neither the warm-up nor audits ask about it
+
+
+@pytest.mark.parametrize("price", [[0.0, 0.0, 9.0], lambda X: np.where(X[:, :1] > 0, [0.0, 0.0, 9.0], [9.0, 0.0, 0.5])])
+@pytest.mark.parametrize("model", ["joint", "auto", None])
+def test_no_question_is_about_a_model_whose_price_alone_rules_it_out_for_the_request(price, model):
+    X, loss = problem(300)
+    router = Router(MODELS, price, 1.0, **({} if model is None else {"model": model}))
+    asked = np.zeros((300, 3), bool)
+
+    def answer(i, name):
+        asked[i, MODELS.index(name)] = True
+        return loss[i, MODELS.index(name)]
+
+    router.interview(X, answer)
+    prices = router.price(X)
+    could_win = prices < prices.min(axis=1, keepdims=True) + 1.0
+    assert not (asked & ~could_win).any()
+    assert asked[:10][could_win[:10]].all()  # the warm-up asks about all others
+    assert not (router.ask(X).mask & ~could_win).any()
+    only_dear = np.tile([False, False, True], (300, 1))
+    assert router.ask(X, candidates=only_dear, first_round=1).mask.any()  # the only candidate can always win
+
+
+@pytest.mark.parametrize("model", ["joint", "auto", None])
+def test_a_model_that_was_never_asked_about_can_be_chosen_for_more_money_and_learned_from_what_is_told(model):
+    X, loss = problem(200)
+    router = Router(MODELS, [0.0, 0.0, 9.0], 1.0, **({} if model is None else {"model": model}))
+    router.interview(X, lambda i, name: max(loss[i, MODELS.index(name)], 0.6))
+    assert "large" not in router.predict(X)  # without a warning about a model that cannot be chosen
+    with pytest.warns(UnansweredWarning, match="No cost of 'large' was ever answered"):
+        assert "large" in router.predict(X, quality_weight=1000.0)
+    router.tell(X, np.tile([np.nan, np.nan, 0.0], (200, 1)), late=True)
+    assert router.predicted_loss(X)[:, 2].mean() < 0.1
 
 
 def test_an_interview_is_the_loop_of_ask_and_tell_and_both_know_what_they_spent():
     X, loss = problem()
     settings = {"asking_price": [1.0, 2.0, 4.0], "model": "online"}
-    one, other = (Router(MODELS, PRICES, 2.0, **settings) for _ in range(2))
+    one, other = (Router(MODELS, PRICES, 1.5, **settings) for _ in range(2))
     one.interview(X, lambda i, model: loss[i, MODELS.index(model)])
     for i in range(len(X)):
         row, known, mine = X[i : i + 1], np.full((1, 3), np.nan), np.zeros((1, 3), bool)
