@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
+from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
 from coalface.errors import FileFormatError, InputError, UnansweredWarning
 from coalface.rounds.round import Round
 
@@ -122,6 +122,43 @@ def test_an_interview_is_the_loop_of_ask_and_tell_and_both_know_what_they_spent(
     assert one.outcomes_known_ == counts.sum()
     assert one.spent_ == pytest.approx(float(counts @ [1.0, 2.0, 4.0]))
     assert other.spent_ == pytest.approx(one.spent_)
+
+
+@pytest.mark.parametrize("budget", [{"price": 3}, Budget(price=3)])
+@pytest.mark.parametrize("asking_price", [None, [0.25, 0.125, 0.5]])
+def test_a_budget_in_money_counts_what_outcomes_cost_and_is_never_passed(budget, asking_price, tmp_path):
+    X, loss = problem()
+    router = Router(MODELS, PRICES, 2.0, budget=budget, asking_price=asking_price)
+    router.interview(X, lambda i, model: loss[i, MODELS.index(model)])
+    prices = list(PRICES.values()) if asking_price is None else asking_price
+    assert router.spent_ == pytest.approx(router.learner.model_.state.asked[:3] @ prices)
+    assert 3 - max(prices) < router.spent_ <= 3
+    assert router.learner.spent_ == pytest.approx(router.spent_)
+    router.save(tmp_path / "models.router")
+    assert Router.load(tmp_path / "models.router").ask(X).mask.sum() * min(prices) <= 3 - router.spent_
+
+
+def test_a_budget_with_prices_of_its_own_or_in_costs_is_kept():
+    for budget in ({"price": 3, "price_per_cost": 0.5}, {"costs": 6}):
+        X, loss = problem()
+        router = Router(MODELS, PRICES, 2.0, budget=budget)
+        assert router.interview(X, lambda i, model: loss[i, MODELS.index(model)]).outcomes_known_ == 6  # noqa: B023
+
+
+@pytest.mark.parametrize(
+    ("price", "budget", "words"),
+    [
+        (by_length, {"price": 3}, "because price is a function. Pass price_per_cost as a mapping from models, such as"),
+        (
+            PRICES,
+            {"price": 3, "over": 9},
+            "it is spread over 9 examples. Pass price_per_cost as a number, such as mean",
+        ),
+    ],
+)
+def test_a_budget_in_money_that_cannot_count_the_prices_is_refused(price, budget, words):
+    with pytest.raises(InputError, match=words):
+        Router(MODELS, price, budget=budget, model="online")
 
 
 def test_prices_can_follow_the_request():

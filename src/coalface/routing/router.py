@@ -21,6 +21,7 @@ from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
+from coalface.routing.budgets import priced
 from coalface.routing.prices import Prices, checked_weight, offsets_of, within_reach
 from coalface.routing.routes import Routes
 from coalface.routing.trade_off import TradeOff, usual_weights
@@ -38,7 +39,8 @@ class Router:
     per model (a mapping or a list), or a function from examples to prices (n, K). ``value_of_quality`` is what a loss
     of 1 costs you, in the same unit. ``asking_price`` is the price of learning one outcome, by default ``price``: the
     model has to run. ``settings`` are parameters of ``CoalClassifier``, which learns the losses as ``router.learner``;
-    by default its model is a committee led by a ``JointModel``.
+    by default its model is a committee led by a ``JointModel``. ``budget={"price": 3}`` limits what is spent on
+    outcomes, at their asking prices.
 
     >>> router = Router(["small", "large"], price={"small": 0.1, "large": 1.0}, value_of_quality=2.0)
     >>> loss = {"small": 0.4, "large": 0.1}
@@ -60,9 +62,11 @@ class Router:
         if own is not None:
             raise InputError(f"A Router has no {own}, because it would not fit its prices. Leave it out.")
         self.value_of_quality = finite_number("value_of_quality", value_of_quality, 0.0, above=True)
+        names = label_array(models)
+        self._set_prices(names, price, asking_price)
         chosen = {"model": CommitteeModel(joining=_MEMBERS), **settings}
-        self.learner = CoalClassifier(label_array(models), **chosen).begin()
-        self._set_prices(price, asking_price)
+        chosen["budget"] = priced(settings.get("budget"), self._asking_prices)
+        self.learner = CoalClassifier(names, **chosen).begin()
         self.spent_ = 0.0  # on outcomes told so far, at their asking prices
 
     @property
@@ -294,13 +298,13 @@ class Router:
     def _around(cls, learner: CoalClassifier, price: Any, value: float, asking_price: Any, spent: float) -> "Router":
         router = cls.__new__(cls)
         router.learner, router.value_of_quality, router.spent_ = learner, value, spent
-        router._set_prices(price, asking_price)
+        router._set_prices(router.models, price, asking_price)
         return router
 
-    def _set_prices(self, price: Any, asking_price: Any) -> None:
-        self._prices = Prices.checked(price, self.models, "price")
+    def _set_prices(self, models: NDArray[Any], price: Any, asking_price: Any) -> None:
+        self._prices = Prices.checked(price, models, "price")
         own = asking_price is not None
-        self._asking_prices = Prices.checked(asking_price, self.models, "asking_price") if own else self._prices
+        self._asking_prices = Prices.checked(asking_price, models, "asking_price") if own else self._prices
 
     def _weight(self, quality_weight: float | None) -> float:
         return self.value_of_quality if quality_weight is None else checked_weight("quality_weight", quality_weight)
