@@ -43,6 +43,20 @@ def test_train_learns_all_outcomes_or_those_it_asks_for_and_report_measures_them
     assert points["models"]["small"]["price"] == pytest.approx(0.0002)
 
 
+def test_active_training_counts_and_pays_only_outcomes_that_the_table_has(folder, capsys):
+    lines = Path("outcomes.csv").read_text().splitlines(keepends=True)
+    Path("few.csv").write_text("".join([lines[0], *lines[1::2]]))
+    words = ("route", "train", "few.csv", "--price", "small=0.25,middle=0.25,large=0.25", "--active")
+    facts = json.loads(run(capsys, *words, "--model", "a.router", "--json")[1])
+    assert facts["asked"] > facts["outcomes_in_table"] == 180 >= facts["outcomes"]
+    assert facts["spent"] == 0.25 * facts["outcomes"]
+    router = Router.load("a.router")
+    assert (router.outcomes_known_, router.spent_) == (facts["outcomes"], facts["spent"])
+    out = run(capsys, *words, "--model", "b.router")[1]
+    assert f"learned {facts['outcomes']} outcomes of 180\n" in out
+    assert f"Asked for {facts['asked']} outcomes; the table has {facts['outcomes']} of them, which cost" in out
+
+
 def test_train_says_what_a_loss_counts_as_if_the_user_does_not(folder, capsys):
     _, out, _ = run(capsys, "route", "train", "outcomes.csv", "--model", "a.router")
     assert out.splitlines()[1:] == [

@@ -76,8 +76,8 @@ class Router:
 
     @property
     def outcomes_known_(self) -> int:
-        """The number of outcomes asked for so far."""
-        return self.learner.costs_queried_
+        """The number of outcomes whose loss is known so far."""
+        return self.learner.costs_answered_
 
     # -- choosing ---------------------------------------------------------------------------------
 

@@ -70,11 +70,12 @@ def train(
         router = Router(outcomes.models, prices, value, **parameters)
         learn_outcomes(router, outcomes, active=active)
         router.save(model)
-    n_known = int((outcomes.loss == outcomes.loss).sum())
+    n_known, n_asked = int((outcomes.loss == outcomes.loss).sum()), router.learner.costs_queried_
     facts = {
         "model": str(model),
         "requests": len(outcomes),
         "models": len(outcomes.models),
+        "asked": n_asked,
         "outcomes": router.outcomes_known_,
         "outcomes_in_table": n_known,
         "spent": router.spent_,
@@ -88,6 +89,11 @@ def train(
         f"{model}: {counted(len(outcomes), 'request')}, {counted(len(outcomes.models), 'model')}, learned "
         f"{counted(router.outcomes_known_, 'outcome')} of {n_known:,}"
     )
+    if active:
+        typer.echo(
+            f"Asked for {counted(n_asked, 'outcome')}; the table has {router.outcomes_known_:,} of them, which cost "
+            f"{router.spent_:.6g}"
+        )
     if value_of_quality is None:
         typer.echo(
             "A loss of 1 counts as 1.0 in the unit of the prices. Say what it costs you with --value-of-quality."
