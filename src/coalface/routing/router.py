@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
 from coalface.routing.budgets import priced
+from coalface.routing.outcomes import OutcomeColumns
 from coalface.routing.prices import Prices, checked_weight, offsets_of, within_reach
 from coalface.routing.routes import Routes
 from coalface.routing.trade_off import TradeOff, usual_weights
@@ -68,6 +69,7 @@ class Router:
         chosen["budget"] = priced(settings.get("budget"), self._asking_prices)
         self.learner = CoalClassifier(names, **chosen).begin()
         self.spent_ = 0.0  # on outcomes told so far, at their asking prices
+        self.columns: OutcomeColumns | None = None  # of the table that it was trained on, if any
 
     @property
     def models(self) -> NDArray[Any]:
@@ -233,6 +235,8 @@ class Router:
             "asking_price": None if self._asking_prices is self._prices else self._asking_prices.plain(),
             "spent": self.spent_,
         }
+        if self.columns is not None:
+            own["columns"] = asdict(self.columns)
         write_bundle(path, _KIND, {**meta, "router": own}, arrays)
 
     @classmethod
@@ -262,10 +266,13 @@ class Router:
             asking = own["asking_price"]
             asking_prices = None if asking is None else _given_again(asking, asking_price, "asking_price")
             value, spent = float(own["value_of_quality"]), float(own["spent"])
+            columns = OutcomeColumns(**own["columns"]) if "columns" in own else None
         except (KeyError, TypeError, ValueError) as problem:
             raise FileFormatError(f"{path} was not saved by Router.save: {in_one_line(problem)}.") from None
         learner = CoalClassifier.from_bundle(meta, arrays, model, features, path)
-        return cls._around(learner, prices, value, asking_prices, spent)
+        router = cls._around(learner, prices, value, asking_prices, spent)
+        router.columns = columns
+        return router
 
     def record_to(self, ledger: Ledger) -> Self:
         """From now on, write every round to this empty ledger before it is learned."""
@@ -297,7 +304,7 @@ class Router:
     @classmethod
     def _around(cls, learner: CoalClassifier, price: Any, value: float, asking_price: Any, spent: float) -> "Router":
         router = cls.__new__(cls)
-        router.learner, router.value_of_quality, router.spent_ = learner, value, spent
+        router.learner, router.value_of_quality, router.spent_, router.columns = learner, value, spent, None
         router._set_prices(router.models, price, asking_price)
         return router
 
