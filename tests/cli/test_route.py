@@ -119,7 +119,7 @@ def test_report_reads_the_journal(folder, capsys):
     desk.take(desk.route("a sum").id, [Outcome("small", 0.25), Outcome("large", 0.0)])
     report = json.loads(run(capsys, "route", "report", "a.router", "--json")[1])
     assert (report["decisions"], report["outcomes"], report["spend"]) == (1, 2, 2.5)
-    assert "2 of 1 requests" in run(capsys, "route", "report", "a.router")[1]
+    assert "2 on 1 request" in run(capsys, "route", "report", "a.router")[1]
 
 
 @pytest.mark.parametrize(
