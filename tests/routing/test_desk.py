@@ -110,6 +110,16 @@ def test_the_report_counts_losses_that_are_not_known_apart(desk):
     assert ["losses not known", "2"] in report.rows()
 
 
+@pytest.mark.parametrize(("tiers", "status"), [(["free", None], 200), (["free", "pro"], 422)])
+def test_a_plain_text_will_do_if_only_one_column_was_filled_in_every_request(tmp_path, tiers, status):
+    prompts = ["sum of two numbers", "proof of a theorem"]
+    X = [{"prompt": prompt, "tier": tier} for prompt in prompts for tier in tiers] * 10
+    router = Router(MODELS, PRICES, model="online").tell(X, [[0.0, 0.5]] * len(X))
+    with TestClient(routing_service(RoutingDesk(router, tmp_path / "journal"))) as client:
+        assert client.post("/route", json={"example": "sum of three"}).status_code == status
+        assert client.post("/route", json={"example": {"prompt": "sum", "tier": "free"}}).status_code == 200
+
+
 def test_a_body_without_the_header_of_json_gets_the_remedy(client):
     body = '{"example": "sum"}'
     answer = client.post("/route", content=body)
