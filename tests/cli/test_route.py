@@ -43,6 +43,67 @@ def test_train_learns_all_outcomes_or_those_it_asks_for_and_report_measures_them
     assert points["models"]["small"]["price"] == pytest.approx(0.0002)
 
 
+def test_active_training_counts_and_pays_only_outcomes_that_the_table_has(folder, capsys):
+    lines = Path("outcomes.csv").read_text().splitlines(keepends=True)
+    Path("few.csv").write_text("".join([lines[0], *lines[1::2]]))
+    words = ("route", "train", "few.csv", "--price", "small=0.25,middle=0.25,large=0.25", "--active")
+    facts = json.loads(run(capsys, *words, "--model", "a.router", "--json")[1])
+    assert facts["asked"] > facts["outcomes_in_table"] == 180 >= facts["outcomes"]
+    assert facts["spent"] == 0.25 * facts["outcomes"]
+    router = Router.load("a.router")
+    assert (router.outcomes_known_, router.spent_) == (facts["outcomes"], facts["spent"])
+    out = run(capsys, *words, "--model", "b.router")[1]
+    assert f"learned {facts['outcomes']} outcomes of 180\n" in out
+    assert f"Asked for {facts['asked']} outcomes; the table has {facts['outcomes']} of them, which cost" in out
+
+
+def renamed(source, target, **names):
+    """A table of outcomes with other names of its columns, and a column to be ignored."""
+    heading, *lines = Path(source).read_text().splitlines()
+    heading = ",".join(names.get(name, name) for name in heading.split(","))
+    Path(target).write_text("\n".join([f"{heading},day", *(f"{line},{i % 7}" for i, line in enumerate(lines))]) + "\n")
+
+
+def test_report_reads_the_columns_of_the_training_or_those_that_options_name(folder, capsys):
+    names = {"model": "llm", "loss": "wrong", "price": "usd"}
+    renamed("outcomes.csv", "train.csv", **names)
+    renamed("test.csv", "same.csv", **names)
+    renamed("test.csv", "other.csv", model="name", price="usd")
+    options = ("--model-column", "llm", "--loss-column", "wrong", "--price-column", "usd", "--ignore", "day")
+    assert run(capsys, "route", "train", "train.csv", "--model", "a.router", *options)[0] == 0
+    code, found, _ = run(capsys, "route", "report", "a.router", "same.csv")
+    assert (code, "<- in use" in found) == (0, True)
+    options = ("--model-column", "name", "--loss-column", "loss")
+    assert run(capsys, "route", "report", "a.router", "other.csv", *options) == (0, found, "")
+    lines = [line.rsplit(",", 2)[0] for line in Path("same.csv").read_text().splitlines()]
+    Path("bare.csv").write_text("\n".join(lines) + "\n")  # without the price and the ignored column
+    assert run(capsys, "route", "report", "a.router", "bare.csv")[0] == 0
+    code, _, err = run(capsys, "route", "report", "a.router", "test.csv")
+    assert (code, "must have a column 'wrong', got" in err, "On the command line: --loss-column." in err) == (
+        2,
+        True,
+        True,
+    )
+    code, _, err = run(capsys, "route", "report", "a.router", "same.csv", "--price-column", "eur")
+    assert (code, "has no column 'eur'" in err, err.endswith("On the command line: --price-column.\n")) == (
+        2,
+        True,
+        True,
+    )
+
+
+def test_active_training_spends_no_more_than_its_budget_and_less_with_fewer_audits(folder, capsys):
+    def spent(*words):
+        Path("a.router").unlink(missing_ok=True)
+        command = ("route", "train", "outcomes.csv", "--model", "a.router", "--value-of-quality", "0.05", "--active")
+        return json.loads(run(capsys, *command, *words, "--json")[1])
+
+    whole = spent()
+    assert spent("--audit-rate", "0")["spent"] < whole["spent"]
+    assert 0.1 < spent("--budget", "price=0.2")["spent"] <= 0.2 < whole["spent"]
+    assert spent("--budget", "costs=9")["outcomes"] == 9 < whole["outcomes"]
+
+
 def test_train_says_what_a_loss_counts_as_if_the_user_does_not(folder, capsys):
     _, out, _ = run(capsys, "route", "train", "outcomes.csv", "--model", "a.router")
     assert out.splitlines()[1:] == [
@@ -58,7 +119,7 @@ def test_report_reads_the_journal(folder, capsys):
     desk.take(desk.route("a sum").id, [Outcome("small", 0.25), Outcome("large", 0.0)])
     report = json.loads(run(capsys, "route", "report", "a.router", "--json")[1])
     assert (report["decisions"], report["outcomes"], report["spend"]) == (1, 2, 2.5)
-    assert "2 of 1 requests" in run(capsys, "route", "report", "a.router")[1]
+    assert "2 on 1 request" in run(capsys, "route", "report", "a.router")[1]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +132,11 @@ def test_report_reads_the_journal(folder, capsys):
         (("train", "outcomes.csv", "--model", "a.router", "--price", "small=1"), "got none for 'large'"),
         (("train", "outcomes.csv", "--model", "a.router", "--loss-column", "x"), "must have a column 'x'"),
         (("train", "outcomes.csv", "--model", "a.router", "--value-of-quality", "0"), "--value-of-quality must be"),
+        (("train", "outcomes.csv", "--model", "a.router", "--budget", "price=1"), "--budget limits what --active asks"),
+        (
+            ("train", "outcomes.csv", "--model", "a.router", "--model-column", "x"),
+            "On the command line: --model-column.",
+        ),
         (("serve", "none.router"), "There is no router none.router. Train one with"),
         (("serve", "none.router", "--host", "0.0.0.0"), "so a token is needed. Set $COALFACE_ROUTE_TOKEN"),
         (("report", "none.router"), "There is no router"),

@@ -32,6 +32,20 @@ def test_simulate_prints_json_only_and_the_numbers_of_the_library(calls, capsys)
     assert found["auc"] == curve.auc
 
 
+def test_simulate_says_how_many_of_the_costs_asked_for_the_data_has(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 7},{'' if i % 2 else 0.25},{'' if i % 3 else 0.75}" for i in range(60)]
+    (tmp_path / "half.csv").write_text("\n".join(["x,cost:a,cost:b", *rows]) + "\n")
+    command = "simulate half.csv --test-fraction 0 --rule passive"
+    found = json.loads(run(capsys, f"{command} --json")[1])
+    assert (found["costs_queried"][-1], found["costs_answered"]) == (120, 30 + 20)
+    assert "The data has 50 of the 120 costs asked for; the others are empty." in run(capsys, command)[1]
+    (tmp_path / "whole.csv").write_text(
+        "\n".join(["x,cost:a,cost:b", *(f"{i % 7},0.25,0.75" for i in range(60))]) + "\n"
+    )
+    assert "The data has" not in run(capsys, command.replace("half", "whole"))[1]
+
+
 def test_a_rate_and_a_warm_up_may_be_words_which_the_learner_gets_as_they_are(calls, capsys, monkeypatch):
     got = {}
 

@@ -92,6 +92,8 @@ NOT_RUN = {
     },
     "routing.md": {
         "coalface route serve models.router": "serves until it is stopped; tests/routing/test_desk.py starts it",
+        "curl http://": "needs the service; tests/documentation/test_routing_page.py sends it",
+        '{"decision': "is a reply to that",
         "coalface route report models.router": "needs the journal of the service; tests/cli/test_route.py runs it",
     },
     "service.md": {

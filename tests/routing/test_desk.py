@@ -88,6 +88,50 @@ def test_an_outcome_sent_twice_counts_once_and_another_one_conflicts(client, des
     assert desk.router.learner.round_ == 42  # the second outcome is late: it closes no round
 
 
+def test_an_outcome_sent_again_without_its_price_is_the_same(client):
+    decision = client.post("/route", json={"example": "sum"}).json()["decision"]
+    one = {"model": "small", "loss": 0.25, "price": 0.75}
+    assert client.post("/outcomes", json={"decision": decision, "outcomes": [one]}).json()["learned"] == 1
+    del one["price"]
+    again = client.post("/outcomes", json={"decision": decision, "outcomes": [one]})
+    assert (again.status_code, again.json()["learned"]) == (200, 0)
+    assert client.get("/report").json()["spend"] == 0.75
+    one["price"] = 0.5
+    assert client.post("/outcomes", json={"decision": decision, "outcomes": [one]}).status_code == 409
+
+
+def test_the_report_counts_losses_that_are_not_known_apart(desk):
+    first, second = desk.route("sum"), desk.route("proof")
+    desk.take(first.id, [Outcome("small", 0.25), Outcome("large", None)])
+    desk.take(second.id, [Outcome("large", None)])
+    report = desk.report()
+    assert (report.outcomes, report.outcomes_without_loss, report.requests_with_outcomes) == (1, 2, 1)
+    assert ["known losses", "1 on 1 request"] in report.rows()
+    assert ["losses not known", "2"] in report.rows()
+
+
+@pytest.mark.parametrize(("tiers", "status"), [(["free", None], 200), (["free", "pro"], 422)])
+def test_a_plain_text_will_do_if_only_one_column_was_filled_in_every_request(tmp_path, tiers, status):
+    prompts = ["sum of two numbers", "proof of a theorem"]
+    X = [{"prompt": prompt, "tier": tier} for prompt in prompts for tier in tiers] * 10
+    router = Router(MODELS, PRICES, model="online").tell(X, [[0.0, 0.5]] * len(X))
+    with TestClient(routing_service(RoutingDesk(router, tmp_path / "journal"))) as client:
+        assert client.post("/route", json={"example": "sum of three"}).status_code == status
+        assert client.post("/route", json={"example": {"prompt": "sum", "tier": "free"}}).status_code == 200
+
+
+def test_a_body_without_the_header_of_json_gets_the_remedy(client):
+    body = '{"example": "sum"}'
+    answer = client.post("/route", content=body)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert answer.json()["detail"] == "body: Must be JSON. Send the header Content-Type: application/json."
+    as_form = {"content-type": "application/x-www-form-urlencoded"}  # as curl sends it by default
+    assert "Send the header" in client.post("/route", content=body, headers=as_form).json()["detail"]
+    for wrong in ("[1]", "{", ""):
+        answer = client.post("/route", content=wrong, headers={"content-type": "application/json"})
+        assert (answer.status_code, "Send the header" in answer.json()["detail"]) == (422, False)
+
+
 def test_the_report_counts_money_and_regret(client):
     first = client.post("/route", json={"example": "proof"}).json()
     second = client.post("/route", json={"example": "sum"}).json()

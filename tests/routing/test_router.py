@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
-from coalface.errors import FileFormatError, InputError
+from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
+from coalface.errors import FileFormatError, InputError, UnansweredWarning
 from coalface.rounds.round import Round
 
 MODELS = ["small", "middle", "large"]
@@ -68,13 +68,46 @@ def test_a_model_too_dear_to_be_worth_it_is_not_asked_about():
     assert (cheap.predict(X) == "large").mean() > 0.5
     assert (dear.predict(X) != "large").all()
     asked = [router.learner.model_.state.asked[2] for router in (cheap, dear)]
-    assert asked[1] < asked[0] / 3  # the rest are the warm-up and audits
+    assert (asked[0] > 100, asked[1]) == (True, 0)  # neither the warm-up nor audits ask about it
+
+
+@pytest.mark.parametrize("price", [[0.0, 0.0, 9.0], lambda X: np.where(X[:, :1] > 0, [0.0, 0.0, 9.0], [9.0, 0.0, 0.5])])
+@pytest.mark.parametrize("model", ["joint", "auto", None])
+def test_no_question_is_about_a_model_whose_price_alone_rules_it_out_for_the_request(price, model):
+    X, loss = problem(300)
+    router = Router(MODELS, price, 1.0, **({} if model is None else {"model": model}))
+    asked = np.zeros((300, 3), bool)
+
+    def answer(i, name):
+        asked[i, MODELS.index(name)] = True
+        return loss[i, MODELS.index(name)]
+
+    router.interview(X, answer)
+    prices = router.price(X)
+    could_win = prices < prices.min(axis=1, keepdims=True) + 1.0
+    assert not (asked & ~could_win).any()
+    assert asked[:10][could_win[:10]].all()  # the warm-up asks about all others
+    assert not (router.ask(X).mask & ~could_win).any()
+    only_dear = np.tile([False, False, True], (300, 1))
+    assert router.ask(X, candidates=only_dear, first_round=1).mask.any()  # the only candidate can always win
+
+
+@pytest.mark.parametrize("model", ["joint", "auto", None])
+def test_a_model_that_was_never_asked_about_can_be_chosen_for_more_money_and_learned_from_what_is_told(model):
+    X, loss = problem(200)
+    router = Router(MODELS, [0.0, 0.0, 9.0], 1.0, **({} if model is None else {"model": model}))
+    router.interview(X, lambda i, name: max(loss[i, MODELS.index(name)], 0.6))
+    assert "large" not in router.predict(X)  # without a warning about a model that cannot be chosen
+    with pytest.warns(UnansweredWarning, match="No cost of 'large' was ever answered"):
+        assert "large" in router.predict(X, quality_weight=1000.0)
+    router.tell(X, np.tile([np.nan, np.nan, 0.0], (200, 1)), late=True)
+    assert router.predicted_loss(X)[:, 2].mean() < 0.1
 
 
 def test_an_interview_is_the_loop_of_ask_and_tell_and_both_know_what_they_spent():
     X, loss = problem()
     settings = {"asking_price": [1.0, 2.0, 4.0], "model": "online"}
-    one, other = (Router(MODELS, PRICES, 2.0, **settings) for _ in range(2))
+    one, other = (Router(MODELS, PRICES, 1.5, **settings) for _ in range(2))
     one.interview(X, lambda i, model: loss[i, MODELS.index(model)])
     for i in range(len(X)):
         row, known, mine = X[i : i + 1], np.full((1, 3), np.nan), np.zeros((1, 3), bool)
@@ -89,6 +122,43 @@ def test_an_interview_is_the_loop_of_ask_and_tell_and_both_know_what_they_spent(
     assert one.outcomes_known_ == counts.sum()
     assert one.spent_ == pytest.approx(float(counts @ [1.0, 2.0, 4.0]))
     assert other.spent_ == pytest.approx(one.spent_)
+
+
+@pytest.mark.parametrize("budget", [{"price": 3}, Budget(price=3)])
+@pytest.mark.parametrize("asking_price", [None, [0.25, 0.125, 0.5]])
+def test_a_budget_in_money_counts_what_outcomes_cost_and_is_never_passed(budget, asking_price, tmp_path):
+    X, loss = problem()
+    router = Router(MODELS, PRICES, 2.0, budget=budget, asking_price=asking_price)
+    router.interview(X, lambda i, model: loss[i, MODELS.index(model)])
+    prices = list(PRICES.values()) if asking_price is None else asking_price
+    assert router.spent_ == pytest.approx(router.learner.model_.state.asked[:3] @ prices)
+    assert 3 - max(prices) < router.spent_ <= 3
+    assert router.learner.spent_ == pytest.approx(router.spent_)
+    router.save(tmp_path / "models.router")
+    assert Router.load(tmp_path / "models.router").ask(X).mask.sum() * min(prices) <= 3 - router.spent_
+
+
+def test_a_budget_with_prices_of_its_own_or_in_costs_is_kept():
+    for budget in ({"price": 3, "price_per_cost": 0.5}, {"costs": 6}):
+        X, loss = problem()
+        router = Router(MODELS, PRICES, 2.0, budget=budget)
+        assert router.interview(X, lambda i, model: loss[i, MODELS.index(model)]).outcomes_known_ == 6  # noqa: B023
+
+
+@pytest.mark.parametrize(
+    ("price", "budget", "words"),
+    [
+        (by_length, {"price": 3}, "because price is a function. Pass price_per_cost as a mapping from models, such as"),
+        (
+            PRICES,
+            {"price": 3, "over": 9},
+            "it is spread over 9 examples. Pass price_per_cost as a number, such as mean",
+        ),
+    ],
+)
+def test_a_budget_in_money_that_cannot_count_the_prices_is_refused(price, budget, words):
+    with pytest.raises(InputError, match=words):
+        Router(MODELS, price, budget=budget, model="online")
 
 
 def test_prices_can_follow_the_request():

@@ -1,5 +1,6 @@
 """``coalface simulate``."""
 
+import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,7 +79,7 @@ def simulate(
         model, curve, train, n_rows = whole_run(
             how, data, test, format, reading.given(), fraction, seed, shuffle=shuffle
         )
-    _show(curve, spending(model.learner), as_json=as_json)
+    _show(curve, model.learner, as_json=as_json)
     if save is not None:
         model.keep_encoder(train)
         model.save(save)
@@ -99,15 +100,18 @@ def _checkpoints(text: str) -> Any:
         ) from None
 
 
-def _show(curve: "Curve", spent: str | None, *, as_json: bool) -> None:
+def _show(curve: "Curve", learner: "CoalClassifier", *, as_json: bool) -> None:
+    asked, answered = int(curve.costs_queried[-1]), learner.costs_answered_
     if as_json:
-        typer.echo(curve.to_json())
+        typer.echo(json.dumps({**curve.to_values(), "costs_answered": answered}, allow_nan=False))
         return
     title = "Stopped: more questions would save too little" if curve.stopped else "The run"
     print_table("Interrupted: the run so far" if curve.interrupted else title, _headings(curve), _rows(curve))
     if not math.isnan(curve.auc):  # there is test data
         typer.echo(f"Area under the test cost on a log2 axis (AUC, smaller is better): {curve.auc:.4f}")
-    if spent is not None:
+    if answered < asked:
+        typer.echo(f"The data has {answered:,} of the {counted(asked, 'cost')} asked for; the others are empty.")
+    if (spent := spending(learner)) is not None:
         typer.echo(f"{spent}.")
 
 

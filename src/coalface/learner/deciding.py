@@ -101,9 +101,12 @@ class DecidingLearner(TruthLearner):
         """Whether no answer has taught the model about a label, (K,); retired labels may be among them."""
         return self.model_.unanswered()
 
-    def warn_if_unanswered(self) -> None:
-        """Warn once, when predictions are made, if some labels have no answered cost and others have."""
-        silent = self.unanswered & self.model_.active
+    def warn_if_unanswered(self, among: Mask | None = None) -> None:
+        """Warn once, when predictions are made, if some labels have no answered cost and others have.
+
+        ``among`` (n, K) are the labels that can be predicted; None: all.
+        """
+        silent = self.unanswered & self.model_.active & (True if among is None else among.any(axis=0))
         if silent.any() and not self.unanswered.all() and not hasattr(self, "_warned_unanswered"):
             self._warned_unanswered = True
             warn_of_unanswered(self.classes_[silent].tolist())

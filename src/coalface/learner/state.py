@@ -228,6 +228,17 @@ class LearnerState(BaseEstimator):  # type: ignore[misc]
         return int(self.model_.state.counters[COSTS_QUERIED]) if hasattr(self, "model_") else 0
 
     @property
+    def costs_answered_(self) -> int:
+        """The number of costs learned so far; one that was asked for and could not be told is not among them.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, np.nan]], asked=[[True, True]])
+        >>> learner.costs_queried_, learner.costs_answered_
+        (2, 1)
+        """
+        return int(self.model_.state.answered.sum()) if hasattr(self, "model_") else 0
+
+    @property
     def examples_queried_(self) -> int:
         """The number of examples with at least one cost, or the true label, asked for so far."""
         return int(self.model_.state.counters[EXAMPLES_QUERIED]) if hasattr(self, "model_") else 0

@@ -143,7 +143,7 @@ class RoutingDesk:
     # -- internals --------------------------------------------------------------------------------
 
     def _fresh(self, decision: Decision, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """The outcomes that are not known yet; a ConflictError if one differs from what is known."""
+        """The outcomes that are not known yet; a ConflictError if one says something else than what is known."""
         known = dict(self.log.outcomes.get(decision.id, {}))
         fresh = []
         for one in outcomes:
@@ -153,7 +153,7 @@ class RoutingDesk:
             earlier = known.setdefault(one.model, one)
             if earlier is one:
                 fresh.append(one)
-            elif (earlier.loss, earlier.price) != (one.loss, one.price):
+            elif one.loss != earlier.loss or one.price not in (None, earlier.price):
                 raise ConflictError(
                     f"Decision {decision.id} has another outcome of {one.model!r}: {_in_words(earlier)}. "
                     "An outcome cannot be changed."

@@ -1,7 +1,7 @@
 """Tables of outcomes in long form: one line per request and model, with the loss and, if known, the price."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,15 @@ class OutcomeColumns:
     price: str = "price"
     id: str = ID
     ignore: Sequence[str] = ()
+    may_lack: Sequence[str] = ("price", ID)  # names of columns that need not exist
+
+    def remembered(self) -> "OutcomeColumns":
+        """The names for another table, which may lack what is not needed there.
+
+        >>> OutcomeColumns(price="usd", ignore=("day",)).remembered().may_lack
+        ('usd', 'id', 'day')
+        """
+        return replace(self, may_lack=(self.price, self.id, *self.ignore))
 
 
 @dataclass(frozen=True)
@@ -139,18 +148,22 @@ def _loss_name(columns: OutcomeColumns, lines: list[Mapping[str, Any]], source: 
         wanted = repr(columns.model) if found is not None else " or ".join(map(repr, names))
         raise FileFormatError(
             f"{source} must have a column {wanted}, got {shortened(list(lines[0]))}. "
-            "Write a line per request and model."
+            "Write a line per request and model, or name the column.",
+            remedy={"model_column" if found is not None else "loss_column": None},
         )
     return found
 
 
 def _check_named(columns: OutcomeColumns, lines: list[Mapping[str, Any]], source: str) -> None:
-    """Refuse columns that were named but are in no line; prices and ids may be missing under their usual names."""
-    found, usual = {name for line in lines for name in line}, OutcomeColumns()
-    missing = [name for name in (*columns.ignore, columns.price, columns.id) if name not in found]
-    missing = [name for name in missing if name in columns.ignore or name not in (usual.price, usual.id)]
+    """Refuse columns that were named but are in no line."""
+    found = {name for line in lines for name in line}
+    named = {columns.price: "price_column", columns.id: "id_column", **dict.fromkeys(columns.ignore, "ignore")}
+    missing = [name for name in named if name not in found and name not in columns.may_lack]
     if missing:
-        raise FileFormatError(f"{source} has no column {missing[0]!r}. Its columns are {shortened(list(lines[0]))}.")
+        raise FileFormatError(
+            f"{source} has no column {missing[0]!r}. Its columns are {shortened(list(lines[0]))}. Name one of them.",
+            remedy={named[missing[0]]: None},
+        )
 
 
 def _features(line: Mapping[str, Any], columns: OutcomeColumns, loss_name: str) -> dict[str, Any]:

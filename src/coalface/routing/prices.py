@@ -77,6 +77,17 @@ def offsets_of(price: NDArray[np.float64], quality_weight: float) -> NDArray[np.
     return np.asarray(np.minimum(gaps / max(quality_weight, _NEGLIGIBLE * least), _LARGEST_OFFSET))
 
 
+def within_reach(offset: NDArray[np.float64], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which allowed models could have the least total, (n, K): no loss makes up for a whole unit of known cost.
+
+    >>> within_reach(np.array([[0.0, 0.5, 1.0], [0.0, 0.5, 1.0]]), np.array([[True] * 3, [False, True, True]]))
+    array([[ True,  True, False],
+           [False,  True,  True]])
+    """
+    least = np.where(allowed, offset, np.inf).min(axis=1, keepdims=True)
+    return np.asarray(allowed & (offset < least + 1.0))
+
+
 def checked_weight(name: str, weight: Any) -> float:
     """A value of quality: money per unit of loss, at least 0; infinity counts quality alone.
 

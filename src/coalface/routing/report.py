@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coalface.errors import counted
+
 if TYPE_CHECKING:
     from coalface.routing.desk import Decision, Outcome
 
@@ -38,14 +40,16 @@ class RoutingReport:
     """Counts, spend and regret; money is in the unit of the prices.
 
     ``spend_on_routes`` counts the chosen model of every decision, at its paid price if it was reported, else at its
-    known price. ``spend_on_questions`` counts the outcomes of other models. ``mean_loss`` is the mean reported loss of
-    chosen models, None before the first. ``estimated_regret`` is the mean extra cost, in money, of a chosen model over
-    the best model of its request, where the outcome of the chosen model is known; other models count with their known
-    or, failing that, their predicted loss.
+    known price. ``spend_on_questions`` counts the outcomes of other models. ``outcomes`` have a known loss;
+    ``outcomes_without_loss`` have "can't tell" in its place. ``mean_loss`` is the mean reported loss of chosen models,
+    None before the first. ``estimated_regret`` is the mean extra cost, in money, of a chosen model over the best model
+    of its request, where the outcome of the chosen model is known; other models count with their known or, failing
+    that, their predicted loss.
     """
 
     decisions: int
     outcomes: int
+    outcomes_without_loss: int
     requests_with_outcomes: int
     spend_on_routes: float
     spend_on_questions: float
@@ -67,7 +71,8 @@ class RoutingReport:
         unknown = "not known yet"
         return [
             ["decisions", f"{self.decisions:,}"],
-            ["outcomes", f"{self.outcomes:,} of {self.requests_with_outcomes:,} requests"],
+            ["known losses", f"{self.outcomes:,} on {counted(self.requests_with_outcomes, 'request')}"],
+            ["losses not known", f"{self.outcomes_without_loss:,}"],
             ["spend", f"{self.spend:.6g}"],
             ["  on routes", f"{self.spend_on_routes:.6g}"],
             ["  on further outcomes", f"{self.spend_on_questions:.6g}"],
@@ -89,6 +94,7 @@ def report_of(log: RouteLog) -> RoutingReport:
     return RoutingReport(
         len(log.decisions) + log.forgotten,
         int(sums.get("outcomes", 0)),
+        int(sums.get("without loss", 0)),
         int(sums.get("answered", 0)),
         sums.get("on routes", 0.0),
         sums.get("on questions", 0.0),
@@ -101,7 +107,9 @@ def report_of(log: RouteLog) -> RoutingReport:
 def _numbers_of(log: RouteLog, decision: "Decision") -> dict[str, float]:
     """What one decision adds to the sums of a report."""
     outcomes = log.outcomes.get(decision.id, {})
-    found = {f"chosen {decision.model}": 1.0, "outcomes": float(len(outcomes)), "answered": float(len(outcomes) > 0)}
+    n_known = sum(one.loss is not None for one in outcomes.values())
+    found = {f"chosen {decision.model}": 1.0, "outcomes": float(n_known), "answered": float(n_known > 0)}
+    found["without loss"] = float(len(outcomes) - n_known)
 
     def paid(model: str) -> float:
         price = outcomes[model].price if model in outcomes else None

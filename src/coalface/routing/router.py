@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,17 +10,20 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import as_cost_array, check_mask
 from coalface.data.encoding.table import is_raw, table_of
-from coalface.data.frames import by_label
+from coalface.data.frames import by_label, by_row
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, write_bundle
+from coalface.kernels.state import CANNOT_BE_BEST
 from coalface.learner.classifiers import CoalClassifier
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
-from coalface.routing.prices import Prices, checked_weight, offsets_of
+from coalface.routing.budgets import priced
+from coalface.routing.outcomes import OutcomeColumns
+from coalface.routing.prices import Prices, checked_weight, offsets_of, within_reach
 from coalface.routing.routes import Routes
 from coalface.routing.trade_off import TradeOff, usual_weights
 
@@ -36,7 +40,8 @@ class Router:
     per model (a mapping or a list), or a function from examples to prices (n, K). ``value_of_quality`` is what a loss
     of 1 costs you, in the same unit. ``asking_price`` is the price of learning one outcome, by default ``price``: the
     model has to run. ``settings`` are parameters of ``CoalClassifier``, which learns the losses as ``router.learner``;
-    by default its model is a committee led by a ``JointModel``.
+    by default its model is a committee led by a ``JointModel``. ``budget={"price": 3}`` limits what is spent on
+    outcomes, at their asking prices.
 
     >>> router = Router(["small", "large"], price={"small": 0.1, "large": 1.0}, value_of_quality=2.0)
     >>> loss = {"small": 0.4, "large": 0.1}
@@ -58,10 +63,13 @@ class Router:
         if own is not None:
             raise InputError(f"A Router has no {own}, because it would not fit its prices. Leave it out.")
         self.value_of_quality = finite_number("value_of_quality", value_of_quality, 0.0, above=True)
+        names = label_array(models)
+        self._set_prices(names, price, asking_price)
         chosen = {"model": CommitteeModel(joining=_MEMBERS), **settings}
-        self.learner = CoalClassifier(label_array(models), **chosen).begin()
-        self._set_prices(price, asking_price)
+        chosen["budget"] = priced(settings.get("budget"), self._asking_prices)
+        self.learner = CoalClassifier(names, **chosen).begin()
         self.spent_ = 0.0  # on outcomes told so far, at their asking prices
+        self.columns: OutcomeColumns | None = None  # of the table that it was trained on, if any
 
     @property
     def models(self) -> NDArray[Any]:
@@ -70,8 +78,8 @@ class Router:
 
     @property
     def outcomes_known_(self) -> int:
-        """The number of outcomes asked for so far."""
-        return self.learner.costs_queried_
+        """The number of outcomes whose loss is known so far."""
+        return self.learner.costs_answered_
 
     # -- choosing ---------------------------------------------------------------------------------
 
@@ -79,10 +87,14 @@ class Router:
         """The chosen model of each example.
 
         ``quality_weight`` replaces ``value_of_quality`` without learning again; 0 gives the cheapest model, infinity
-        the one with the least loss. ``candidates`` (n, K) are the models that can be chosen.
+        the one with the least loss. ``candidates`` (n, K) are the models that can be chosen. A model without any
+        outcome counts as losing 0.5; a warning says so once if it could be chosen.
         """
         offset = self.offset(X, quality_weight)
-        return self.learner.predict(X, candidates=candidates, offset=offset)
+        best = self.learner.best_labels(X, candidates=candidates, offset=offset)
+        _, allowed = self.learner.with_label_features(X, candidates)
+        self.learner.warn_if_unanswered(self.contenders(X, candidates=allowed, quality_weight=quality_weight))
+        return best
 
     def route(self, X: Any, *, quality_weight: float | None = None, candidates: Any = None) -> Routes:
         """The chosen models with the predicted losses, their ranges and the prices: see ``Routes``."""
@@ -114,6 +126,21 @@ class Router:
         """The prices in units of loss, as ``CoalClassifier`` takes them; None if only quality counts."""
         return offsets_of(self.price(X), self._weight(quality_weight))
 
+    def contenders(self, X: Any, *, candidates: Any = None, quality_weight: float | None = None) -> NDArray[np.bool_]:
+        """The models (n, K) that some loss would make the best choice; the router asks about no others.
+
+        The price of the others alone is at least the price of the cheapest model plus what a loss of 1 costs.
+
+        >>> router = Router(["small", "large"], price=[0.1, 9.0], value_of_quality=2.0)
+        >>> router.contenders([[1.0]]).tolist(), router.contenders([[1.0]], quality_weight=10.0).tolist()
+        ([[True, False]], [[True, True]])
+        """
+        n_rows, offset = _n_rows(X), self.offset(X, quality_weight)
+        allowed = np.tile(self.learner.model_.active, (n_rows, 1))
+        if candidates is not None:
+            allowed &= check_mask(by_row(candidates, X, "candidates"), n_rows, self.models, "candidates")
+        return allowed if offset is None else within_reach(offset, allowed)
+
     def trade_off(self, X: Any, loss: Any, *, paid: Any = None, quality_weights: Any = None) -> TradeOff:
         """Mean loss against mean price over a sweep of quality weights, on examples with known losses (n, K).
 
@@ -140,10 +167,11 @@ class Router:
 
     # -- learning ---------------------------------------------------------------------------------
 
-    def ask(self, X: Any, max_costs: int | None = None, **others: Any) -> Queries:
+    def ask(self, X: Any, max_costs: int | None = None, *, candidates: Any = None, **others: Any) -> Queries:
         """The outcomes worth asking for, given losses and prices; the router does not change.
 
-        ``others`` are further arguments of ``CoalClassifier.ask``, such as ``known`` and ``candidates``.
+        No question is about a model whose price alone rules it out, whatever its loss. ``others`` are further arguments
+        of ``CoalClassifier.ask``, such as ``known``.
 
         >>> router = Router(["small", "large"], price=[0.1, 9.0], value_of_quality=2.0, warm_up=0)
         >>> print(router.ask([[1.0]]).reason(0))
@@ -151,7 +179,18 @@ class Router:
               small  predicted   0.000  range 0.000 to 1.000  plus 0.000  only contender
               large  predicted   0.000  range 0.000 to 1.000  plus 4.450  cannot be best
         """
-        return self.learner.ask(X, max_costs, offset=self.offset(X), asking_price=self.asking_price(X), **others)
+        joined, allowed = self.learner.with_label_features(X, candidates)
+        contenders = self.contenders(X, candidates=allowed)
+        queries = self.learner.ask(
+            joined,
+            max_costs,
+            candidates=None if contenders.all() else contenders,
+            offset=self.offset(X),
+            asking_price=self.asking_price(X),
+            **others,
+        )
+        too_dear = self.contenders(X, candidates=allowed, quality_weight=np.inf) & ~contenders
+        return replace(queries, reason_codes=np.where(too_dear, np.int8(CANNOT_BE_BEST), queries.reason_codes))
 
     def tell(self, X: Any, loss: Any, asked: Any = None, late: bool = False, *, candidates: Any = None) -> Self:
         """Learn the known losses (n, K), NaN elsewhere; the arguments are those of ``CoalClassifier.tell``."""
@@ -172,13 +211,16 @@ class Router:
                 f"answer must be a function that returns the loss of a model on example i, got {shortened(answer)}."
             )
         prices, column = self.asking_price(X), {model: k for k, model in enumerate(self.models.tolist())}
+        joined, allowed = self.learner.with_label_features(X, candidates)
+        contenders = self.contenders(X, candidates=allowed)
 
         def paid(i: int, model: Any) -> float:
             loss = answer(i, model)
             self.spent_ += float(prices[i, column[model]])
             return loss
 
-        self.learner.interview(X, paid, candidates=candidates, offset=self.offset(X), asking_price=prices)
+        mask = None if contenders.all() else contenders
+        self.learner.interview(joined, paid, candidates=mask, offset=self.offset(X), asking_price=prices)
         return self
 
     # -- files ------------------------------------------------------------------------------------
@@ -193,6 +235,8 @@ class Router:
             "asking_price": None if self._asking_prices is self._prices else self._asking_prices.plain(),
             "spent": self.spent_,
         }
+        if self.columns is not None:
+            own["columns"] = asdict(self.columns)
         write_bundle(path, _KIND, {**meta, "router": own}, arrays)
 
     @classmethod
@@ -222,10 +266,13 @@ class Router:
             asking = own["asking_price"]
             asking_prices = None if asking is None else _given_again(asking, asking_price, "asking_price")
             value, spent = float(own["value_of_quality"]), float(own["spent"])
+            columns = OutcomeColumns(**own["columns"]) if "columns" in own else None
         except (KeyError, TypeError, ValueError) as problem:
             raise FileFormatError(f"{path} was not saved by Router.save: {in_one_line(problem)}.") from None
         learner = CoalClassifier.from_bundle(meta, arrays, model, features, path)
-        return cls._around(learner, prices, value, asking_prices, spent)
+        router = cls._around(learner, prices, value, asking_prices, spent)
+        router.columns = columns
+        return router
 
     def record_to(self, ledger: Ledger) -> Self:
         """From now on, write every round to this empty ledger before it is learned."""
@@ -257,14 +304,14 @@ class Router:
     @classmethod
     def _around(cls, learner: CoalClassifier, price: Any, value: float, asking_price: Any, spent: float) -> "Router":
         router = cls.__new__(cls)
-        router.learner, router.value_of_quality, router.spent_ = learner, value, spent
-        router._set_prices(price, asking_price)
+        router.learner, router.value_of_quality, router.spent_, router.columns = learner, value, spent, None
+        router._set_prices(router.models, price, asking_price)
         return router
 
-    def _set_prices(self, price: Any, asking_price: Any) -> None:
-        self._prices = Prices.checked(price, self.models, "price")
+    def _set_prices(self, models: NDArray[Any], price: Any, asking_price: Any) -> None:
+        self._prices = Prices.checked(price, models, "price")
         own = asking_price is not None
-        self._asking_prices = Prices.checked(asking_price, self.models, "asking_price") if own else self._prices
+        self._asking_prices = Prices.checked(asking_price, models, "asking_price") if own else self._prices
 
     def _weight(self, quality_weight: float | None) -> float:
         return self.value_of_quality if quality_weight is None else checked_weight("quality_weight", quality_weight)

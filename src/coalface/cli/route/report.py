@@ -8,6 +8,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_values import check_output
+from coalface.cli.route.columns import ColumnNames
 from coalface.cli.route.serve import LedgerFile, RouterFile, existing, journal_of
 from coalface.cli.screen import print_table
 from coalface.errors import InputError
@@ -21,7 +22,9 @@ def report(
         Path | None,
         typer.Argument(metavar="[TABLE]", help="Outcomes of all models, to measure quality against price."),
     ] = None,
+    *,
     ledger: LedgerFile = None,
+    columns: ColumnNames,
     figure: Annotated[Path | None, typer.Option(help="Draw quality against price: a file .svg, .png or .pdf.")] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -29,9 +32,10 @@ def report(
 
     Without TABLE, the numbers are those of the journal that route serve keeps.
     With TABLE, which needs the outcome of every model, the router is measured on it at many quality weights.
+    Its columns have the names that route train was given, unless options name others.
     """
     from coalface.routing.desk import RoutingDesk
-    from coalface.routing.outcomes import Outcomes
+    from coalface.routing.outcomes import OutcomeColumns, Outcomes
     from coalface.routing.router import Router
 
     if figure is not None:
@@ -47,7 +51,8 @@ def report(
         else:
             print_table("Routing", ("number", "value"), found.rows())
         return
-    outcomes = Outcomes.read(table, models=router.models.tolist())
+    trained = OutcomeColumns() if router.columns is None else router.columns.remembered()
+    outcomes = Outcomes.read(table, columns.within(trained), router.models.tolist())
     paid = outcomes.price if outcomes.has_prices else None
     trade_off = router.trade_off(outcomes.examples, outcomes.loss, paid=paid)
     if as_json:

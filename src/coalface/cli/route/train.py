@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import check_output, embedder_in, given, model_in, names_in, numbers_in
+from coalface.cli.option_values import budget_in, check_output, embedder_in, given, model_in, numbers_in
+from coalface.cli.route.columns import ColumnNames
 from coalface.cli.screen import counted
 from coalface.errors import InputError
 
@@ -32,13 +33,15 @@ def train(
     active: Annotated[
         bool, typer.Option("--active", help="Learn only the outcomes that the router asks for, row by row.")
     ] = False,
-    model_column: Annotated[str, typer.Option(help="The column of the model.")] = "model",
-    loss_column: Annotated[
-        str | None, typer.Option(help="The column of the loss, from 0 to 1; by default loss or cost.")
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=NUMBER,...",
+            help="What --active may spend: price=5, in the unit of the prices, or costs=500, a number of outcomes.",
+        ),
     ] = None,
-    price_column: Annotated[str, typer.Option(help="The column of what a run has cost.")] = "price",
-    id_column: Annotated[str, typer.Option(help="The column of the request's id.")] = "id",
-    ignore: Annotated[str | None, typer.Option(help="Columns to leave out, such as day,user.")] = None,
+    audit_rate: options.AuditRate = None,
+    columns: ColumnNames,
     features: options.Features = None,
     mellowness: options.Mellowness = None,
     cost_model: options.CostModel = None,
@@ -57,24 +60,33 @@ def train(
     from coalface.routing.training import learn_outcomes
 
     check_output(model, "--model")
-    left = () if ignore is None else tuple(names_in("--ignore", ignore))
-    columns = OutcomeColumns(model_column, loss_column, price_column, id_column, left)
-    outcomes = Outcomes.read(table, columns, format=format)
-    kind = model_in(cost_model, None)
-    parameters = given(features=embedder_in(features), mellowness=mellowness, model=kind, random_state=seed)
+    if budget is not None and not active:
+        raise InputError("--budget limits what --active asks for. Pass --active, too, or leave out --budget.")
+    named = columns.within(OutcomeColumns())
+    outcomes = Outcomes.read(table, named, format=format)
+    parameters = given(
+        features=embedder_in(features),
+        mellowness=mellowness,
+        audit_rate=audit_rate,
+        budget=budget_in(budget),
+        model=model_in(cost_model, None),
+        random_state=seed,
+    )
     prices = prices_in(price, outcomes)
     with exclusive(model):
         if model.exists():
             raise InputError(f"{model} exists already. Pass another --model.")
         value = _UNIT_VALUE if value_of_quality is None else value_of_quality
         router = Router(outcomes.models, prices, value, **parameters)
+        router.columns = named
         learn_outcomes(router, outcomes, active=active)
         router.save(model)
-    n_known = int((outcomes.loss == outcomes.loss).sum())
+    n_known, n_asked = int((outcomes.loss == outcomes.loss).sum()), router.learner.costs_queried_
     facts = {
         "model": str(model),
         "requests": len(outcomes),
         "models": len(outcomes.models),
+        "asked": n_asked,
         "outcomes": router.outcomes_known_,
         "outcomes_in_table": n_known,
         "spent": router.spent_,
@@ -88,6 +100,11 @@ def train(
         f"{model}: {counted(len(outcomes), 'request')}, {counted(len(outcomes.models), 'model')}, learned "
         f"{counted(router.outcomes_known_, 'outcome')} of {n_known:,}"
     )
+    if active:
+        typer.echo(
+            f"Asked for {counted(n_asked, 'outcome')}; the table has {router.outcomes_known_:,} of them, which cost "
+            f"{router.spent_:.6g}"
+        )
     if value_of_quality is None:
         typer.echo(
             "A loss of 1 counts as 1.0 in the unit of the prices. Say what it costs you with --value-of-quality."

@@ -138,6 +138,8 @@ def _handle(request: Request, error: Exception) -> Response:
             (".".join(str(part) for part in one["loc"]), str(one["msg"]).removeprefix("Value error, "))
             for one in error.errors()
         ]
+        if isinstance(error.body, bytes) and error.body:  # FastAPI reads JSON only if the header says that it is
+            found = [("body", "Must be JSON. Send the header Content-Type: application/json.")]
         detail = "; ".join(f"{place}: {rule}" for place, rule in found[:5])
         return error_response(request, 422, detail, errors=[{"place": place, "rule": rule} for place, rule in found])
     return _handle_unexpected(request, error, _status_of(error))
