@@ -282,8 +282,9 @@ class Encoder:
             return cells
         if table.records and column.optional:
             return [None] * table.n_rows
+        row = gap or 0
         where = (
-            f"The record in row {table.first + (gap or 0)} has no {column.name!r}"
+            f"The record in {table.place(row) if table.lines else f'row {table.first + row}'} has no {column.name!r}"
             if table.records
             else f"X has no column {column.name!r}"
         )
