@@ -56,7 +56,9 @@ def test_the_reference_has_every_public_name_once_and_lists_it_on_the_first_page
     assert [*pages] == ["python.md", *(f"{module}.md" for module in public)]
     for module, names in public.items():
         for name in set(names) - {"__version__"}:
-            assert f"\n::: {module}.{name}\n" in pages[f"{module}.md"] or f"\n## {name} {{ data-" in pages[f"{module}.md"]
+            assert (
+                f"\n::: {module}.{name}\n" in pages[f"{module}.md"] or f"\n## {name} {{ data-" in pages[f"{module}.md"]
+            )
 
 
 def test_the_output_of_an_example_goes_on_to_the_next_empty_line():
