@@ -56,7 +56,7 @@ def python() -> dict[str, str]:
                 if any(id(base) in known for base in getattr(found, "__bases__", ())):
                     page += "    options: {inherited_members: false}\n"  # they are those of another public class
             else:
-                page += f"\n## {name}\n\nThe same as [`{first}`][].\n"
+                page += f"\n## {name} {{ data-search-exclude }}\n\nThe same as [`{first}`][].\n"
         pages[f"{module}.md"] = page
     return {"python.md": index} | pages
 

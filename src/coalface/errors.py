@@ -18,6 +18,7 @@
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors
     UnansweredWarning (UserWarning)    predictions of a learner that has no answer about some label
+    DoubtfulColumnWarning (UserWarning)    a column that was read as words looks like ids, dates or numbers
     EmptyVersionSpaceWarning (UserWarning)    no regressor was within the slack at every round
 
 Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
@@ -130,6 +131,17 @@ class CollapseWarning(UserWarning):
 
 class UnansweredWarning(UserWarning):
     """No cost of some label was ever answered, so its predictions say nothing."""
+
+
+class DoubtfulColumnWarning(UserWarning):
+    """A column of a table was read as words although it looks like ids, dates or numbers.
+
+    ``remedy`` has the parameters that the message suggests, as that of an error does.
+    """
+
+    def __init__(self, *args: object, remedy: Mapping[str, object] = MappingProxyType({})) -> None:
+        super().__init__(*args)
+        self.remedy = remedy
 
 
 class UnlearnedWarning(UserWarning):

@@ -58,7 +58,7 @@ def test_costs_of_served_labels_are_reported_apart_from_those_asked_for(empty_mo
     log = "".join(json.dumps({"round": i + 1, **line}) + "\n" for i in range(7))
     (empty_model.parent / "served.jsonl").write_text(log)
     _, out, _ = run(capsys, "tell m.coal served.jsonl")
-    assert "m.coal: 7 costs of served labels seen, 7 in all\nm.coal: 0 costs counted" in out
+    assert out == "m.coal: learned 7 served costs from 7 examples\n7 served costs in all; next round 8\n"
 
 
 def test_explain_gives_a_range_and_a_reason_for_every_label(empty_model, capsys):

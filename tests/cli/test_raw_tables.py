@@ -133,3 +133,15 @@ def test_a_new_column_is_one_warning(capsys, folder):
     code, _, err = run(capsys, "predict m.coal wide.csv")
     assert code == 0
     assert err == "coalface: warning: X has the new column 'mood', which the first rows did not have. Ignored.\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_column_of_names_is_one_warning_with_the_options_that_leave_it_out(capsys, folder):
+    rows = "\n".join(f"inst{place:03}.cnf,{place % 7},{place % 3},{place % 2}" for place in range(60))
+    (folder / "runs.csv").write_text(f"instance,size,cost:walk,cost:fly\n{rows}\n")
+    for command in ("data info runs.csv", "train runs.csv --model r.coal", "simulate runs.csv"):
+        _, _, err = run(capsys, command)
+        (warned,) = [line for line in err.splitlines() if "warning" in line]
+        assert warned.startswith("coalface: warning: Column 'instance' looks like an id")
+        assert warned.endswith("On the command line: --id instance or --ignore instance.")
+        assert "warning" not in run(capsys, f"{command.replace('r.coal', 's.coal')} --id instance")[2]

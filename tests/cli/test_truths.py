@@ -26,7 +26,9 @@ def test_true_labels_are_asked_for_told_and_counted(calls, capsys):
     (calls / "answers.jsonl").write_text("\n".join(answers))
     code, out, _ = run(capsys, "tell m.coal answers.jsonl")
     assert code == 0
-    assert "50 true labels counted, 50 in all" in out
+    assert out.startswith(
+        "m.coal: learned 50 true labels from 50 examples\n50 true labels in all, on 50 of 50 examples;"
+    )
     told = CoalClassifier.load("m.coal")
     learner = CoalClassifier(classes=LABELS, price_of_truth=2, cost_matrix=MATRIX)
     learner.tell(test.X, MATRIX[test.truth], asked=learner.ask(test.X))

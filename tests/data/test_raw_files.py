@@ -102,9 +102,13 @@ BAD = {
     ),
     "no label": ("note,kind\n\nhello you,\n", {"label": "kind"}, "line 3: the label, in column 'kind', is missing"),
     "no id": ("id,note,kind\n,hello you,a\n", {"label": "kind"}, "line 2: the id, in column 'id', is missing"),
-    "a bad cost": ("note,cost:a\nhello you,x\n", {}, "Column 'cost:a' must have numbers"),
+    "a bad cost": (
+        "note,cost:a\nhello you,1\n\nhello,TIMEOUT\n",
+        {},
+        "line 4, column 'cost:a': a cost must be a finite number, got 'TIMEOUT'. Write the limit for a run that timed",
+    ),
     "no costs": ("note,kind\nhello you,a\n", {}, "to name the column of the true label"),
-    "one word among numbers": ("n,kind\n" + "1,a\n" * 30 + "O,b\n", {"label": "kind"}, "got 'O' in row 30"),
+    "one word among numbers": ("n,kind\n" + "1,a\n" * 30 + "O,b\n", {"label": "kind"}, "line 32: .* got 'O'. Correct"),
     "infinity": ("n,kind\ninf,a\n", {"label": "kind"}, "line 2, column .n.: a cell must be a finite number, got .inf."),
 }
 
@@ -156,6 +160,28 @@ def test_a_missing_label_in_json_lines_is_named_by_its_line(tmp_path):
     for read in (read_dataset, lambda *args, **options: list(read_blocks(*args, **options))):
         with pytest.raises(FileFormatError, match=r"line 3: the label, in column 'team', is missing"):
             read(path, label="team")
+
+
+def test_a_bad_cell_in_json_lines_is_named_by_its_line(tmp_path):
+    path = tmp_path / "calls.jsonl"
+    lines = [{"text": "a b", "size": place, "team": "x"} for place in range(12)]
+    bad = {
+        "a word": {**lines[0], "size": "big"},
+        "a list": {**lines[0], "size": [1]},
+        "a gap": {"size": 1, "team": "x"},
+    }
+    encoder = read_dataset(_written(path, lines), label="team").encoder
+    for name, line in bad.items():
+        _written(path, [*lines[:2], line])
+        with pytest.raises(FileFormatError, match=r"calls.jsonl(, |: .*)line 4") as caught:
+            read_dataset(path, label="team", encoder=encoder)
+        assert "row 2" not in str(caught.value), name
+
+
+def _written(path, lines):
+    """The file with an empty line in second place."""
+    path.write_text("\n".join([json.dumps(lines[0]), "", *map(json.dumps, lines[1:])]) + "\n")
+    return path
 
 
 @pytest.mark.parametrize("reader", [read_csv, read_jsonl, read_parquet])

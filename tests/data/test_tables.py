@@ -56,11 +56,16 @@ def test_windows_line_ends_quotes_and_empty_lines_change_nothing(read):
 
 BAD_TABLES = {
     "a cell missing": ("x,cost:a\n1,0\n1\n", {}, "line 3: every line must have 2 cells .* got 1"),
-    "a word among numbers": ("x,cost:a\n" + "1,0\n" * 20 + "red,0\n", {}, "numbers only, .* got 'red' in row 20"),
+    "a word among numbers": ("x,cost:a\n" + "1,0\n" * 20 + "red,0\n", {}, "line 22: .* numbers only, .* got 'red'"),
     "infinity": ("x,cost:a\ninf,0\n", {}, "got 'inf'. Correct it, or pass ignore="),
     "nothing but empty cells": ("x,cost:a\n,0\n", {}, "must have a column to learn from, got 'x', all left out"),
     "a word that may be the label": ("x,kind\n1,red\n", {"classes": ["red"]}, r"label='kind' .* ignore=\['kind'\]"),
-    "a cost that is nan": ("x,cost:a\n1,nan\n", {}, "line 2, column 'cost:a': .* got 'nan'. Leave it empty"),
+    "a cost that is a word": (
+        "x,cost:a\n1,TIMEOUT\n",
+        {},
+        "line 2, column 'cost:a': .* got 'TIMEOUT'. Write the limit",
+    ),
+    "an infinite cost": ("x,cost:a\n1,inf\n", {}, "line 2, column 'cost:a': a cost must be a finite number, got 'inf'"),
     "too large": ("x,cost:a\n1e39,0\n", {}, "line 2, column 'x': .* got '1e39'"),
     "no costs": (
         "x,kind\n1,a\n",
@@ -140,7 +145,19 @@ def test_what_a_table_cannot_hold_is_not_written(tmp_path):
         write_csv(CostDataset([[1]], [[0, 1]], feature_names=["cost:x"]), tmp_path / "a.csv")
 
 
-def test_an_empty_true_label_is_an_error_with_its_line(tmp_path):
-    (tmp_path / "pets.csv").write_text("weight,kind\n4,cat\n\n20, \n")
-    with pytest.raises(FileFormatError, match=r"pets.csv, line 4, column 'kind': a true label must not be empty"):
+@pytest.mark.parametrize("column", ["weight", "note"])
+def test_missing_labels_are_one_error_with_the_first_line_and_their_number(column, tmp_path):
+    cells = {"weight": ["4", "20", "7", "8"], "note": ["purrs", "barks", "hisses", "growls"]}[column]
+    lines = [f"{cell},{label}" for cell, label in zip(cells, ["cat", " ", "cat", ""], strict=True)]
+    (tmp_path / "pets.csv").write_text(f"{column},kind\n\n" + "\n".join(lines) + "\n")
+    words = r"pets.csv, line 4: the label, in column 'kind', is missing; 2 of 4 rows have none. Add the labels, or move"
+    with pytest.raises(FileFormatError, match=words):
         read_csv(tmp_path / "pets.csv", label="kind")
+
+
+@pytest.mark.parametrize("size", ["3", "small", ""])
+def test_a_cost_may_say_that_it_is_not_known(size, tmp_path):
+    words = ["n/a", "NaN", " - ", "?", ""]
+    rows = "".join(f"{size},1,{word},0.5\n" for word in words)
+    (tmp_path / "runs.csv").write_text(f"size,depth,cost:walk,cost:fly\n{rows}")
+    np.testing.assert_array_equal(read_csv(tmp_path / "runs.csv").cost, [[np.nan, 0.5]] * len(words))

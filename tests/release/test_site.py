@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.service.visitor import Visitor
+from tests.studies.browser import find_browser
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -53,7 +56,9 @@ def test_the_reference_has_every_public_name_once_and_lists_it_on_the_first_page
     assert [*pages] == ["python.md", *(f"{module}.md" for module in public)]
     for module, names in public.items():
         for name in set(names) - {"__version__"}:
-            assert f"\n::: {module}.{name}\n" in pages[f"{module}.md"] or f"\n## {name}\n" in pages[f"{module}.md"]
+            assert (
+                f"\n::: {module}.{name}\n" in pages[f"{module}.md"] or f"\n## {name} {{ data-" in pages[f"{module}.md"]
+            )
 
 
 def test_the_output_of_an_example_goes_on_to_the_next_empty_line():
@@ -91,6 +96,23 @@ def test_a_link_of_the_repository_leads_to_the_same_file_on_the_site():
     assert changed == "[a](studies/README.md#b) [c](theory.md) [d](https://x.example) [e](#f)"
 
 
+def test_pages_to_look_things_up_in_weigh_less_in_the_search_than_guides():
+    weight = _loaded("search").weight
+    guides = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "tutorials").glob("*.md")]
+    assert min(weight(page) or 1.0 for page in [*guides, "data.md", "routing.md", "how-it-works.md"]) == 1.0
+    others = ["reference/coalface.md", "studies/README.md", "CHANGELOG.md", "measurements.md", "comparison.md"]
+    assert max(map(weight, others)) < 0.4  # a page counts 2.5 times as much as a section
+
+
+def test_a_member_that_several_classes_share_is_found_once_and_those_of_their_own_stay():
+    search, described = _loaded("search"), set()
+    names = ["CoalClassifier.ask", "RidgeCoalClassifier.ask", "CoalClassifier.predict", "RidgeModel.predict"]
+    html = "".join(f'<h3 id="coalface.{name}" class="doc">' for name in names)
+    marked = search.with_members_once(html, described).split("<h3")[1:]
+    assert [name for name, heading in zip(names, marked, strict=True) if "exclude" in heading] == [names[1]]
+    assert search.with_members_once(html, described).count("exclude") == 4  # on a later page
+
+
 class _Page(HTMLParser):
     """The anchors of a page, its links, and what it loads."""
 
@@ -108,14 +130,21 @@ class _Page(HTMLParser):
             self.loads.append(address)
 
 
-@pytest.mark.slow
-def test_the_site_builds_without_a_warning_loads_nothing_from_elsewhere_and_has_no_dead_link(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site."""
     pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)]
     built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in tmp_path.rglob("*.html")}
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_loads_nothing_from_elsewhere_and_has_no_dead_link(site):
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(pages) > 35
     dead = []
     for path, page in pages.items():
@@ -127,5 +156,28 @@ def test_the_site_builds_without_a_warning_loads_nothing_from_elsewhere_and_has_
             target = (path.parent / address.partition("?")[0]).resolve() if address else path
             target = target / "index.html" if target.is_dir() else target
             if not target.is_file() or (anchor and target in pages and anchor not in pages[target].anchors):
-                dead.append(f"{path.relative_to(tmp_path)}: {link}")
+                dead.append(f"{path.relative_to(site)}: {link}")
     assert dead == []
+
+
+SEARCHES = {
+    "when to stop": "how-it-works.html",
+    "timeout": "tutorials/choosing-a-solver.html",
+    "true label": "how-it-works.html",
+    "missing values": "data.html",
+    "budget": "how-it-works.html",
+}
+FOUND = "document.querySelector('.md-search-result__item a')?.href"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is None, reason="no chromium here")
+def test_a_search_without_the_network_finds_a_guide_first(site, tmp_path):
+    with Visitor(find_browser(), tmp_path) as reader:
+        for words, page in SEARCHES.items():
+            reader.open((site / "index.html").as_uri())
+            reader.wait("document.querySelector('input[name=query]')")
+            reader.see("document.querySelector('input[name=query]').focus()")
+            reader.type(words)
+            reader.wait(FOUND)
+            assert reader.see(FOUND).partition("?")[0].endswith(page), words

@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from shlex import quote
 from typing import Any
 
@@ -12,7 +13,7 @@ import typer
 from coalface.cli.app import app
 from coalface.cli.extras import missing_extra
 from coalface.cli.option_values import READER_OPTIONS
-from coalface.errors import CoalfaceError
+from coalface.errors import CoalfaceError, DoubtfulColumnWarning
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, _options_of(command, words))
             code = command.main(args=words, prog_name="coalface", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
@@ -46,8 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"coalface: warning: {message}", file=sys.stderr)
+def _show_warning(options: Mapping[str, str], message: Warning | str, *_: object, **__: object) -> None:
+    shown = _with_options(message, options) if isinstance(message, DoubtfulColumnWarning) else message
+    print(f"coalface: warning: {shown}", file=sys.stderr)
 
 
 def _say(line: str, code: int) -> int:
@@ -76,7 +78,7 @@ def _one_line(problem: Exception, options: Mapping[str, str]) -> str | None:
     return None
 
 
-def _with_options(problem: CoalfaceError, options: Mapping[str, str]) -> str:
+def _with_options(problem: CoalfaceError | DoubtfulColumnWarning, options: Mapping[str, str]) -> str:
     """The message with the verb's options: a message about a parameter starts with its name.
 
     >>> _with_options(CoalfaceError("warm_up must be at least 0, got -1."), {"warm_up": "--warm-up"})

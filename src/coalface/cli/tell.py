@@ -1,12 +1,15 @@
 """``coalface tell``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coalface.cli import options
 from coalface.cli.screen import counted
+
+if TYPE_CHECKING:
+    from coalface.learner.classifiers import CoalClassifier
 
 
 def tell(
@@ -38,17 +41,34 @@ def tell(
     with exclusive(model):  # or another process would overwrite what this one learns
         current = NamedLearner.load(model)
         learner = current.learner
-        before, truths_before, seen_before = learner.costs_queried_, learner.truths_queried_, learner.costs_seen_
+        before = _counts(learner)
         tell_lines(current, lines, str(answers), rows=block, late=late, fill_gaps=fill_gaps)
         current.save(model)
-    truths, seen = learner.truths_queried_, learner.costs_seen_
-    if truths:
-        typer.echo(f"{model}: {counted(truths - truths_before, 'true label')} counted, {truths:,} in all")
-    if seen:
-        typer.echo(f"{model}: {counted(seen - seen_before, 'cost')} of served labels seen, {seen:,} in all")
-    typer.echo(
-        f"{model}: {counted(learner.costs_queried_ - before, 'cost')} counted, {learner.costs_queried_:,} in all on "
-        f"{counted(learner.examples_queried_, 'example')}; next round {learner.round_:,}"
-    )
+    now = _counts(learner)
+    rounds = now.pop("example")
+    new = rounds - before.pop("example")
+    learned = _listed({what: n - before[what] for what, n in now.items()})
+    typer.echo(f"{model}: learned {learned}" + (f" from {counted(new, 'example')}" if new else ""))
+    asked = f", on {learner.examples_queried_:,} of {counted(rounds, 'example')}" if learner.examples_queried_ else ""
+    typer.echo(f"{_listed(now)} in all{asked}; next round {rounds + 1:,}")
     if learner.saving_ is not None:
         typer.echo(f"More asking could save {learner.saving_}")
+
+
+def _counts(learner: "CoalClassifier") -> dict[str, int]:
+    """How much a learner has learned, by what it is."""
+    return {
+        "example": learner.round_ - 1,
+        "true label": learner.truths_queried_,
+        "cost": learner.costs_queried_,
+        "served cost": learner.costs_seen_,
+    }
+
+
+def _listed(counts: dict[str, int]) -> str:
+    """What there is of each, without what there is none of.
+
+    >>> _listed({"true label": 2, "cost": 0, "served cost": 1}), _listed({"cost": 0})
+    ('2 true labels and 1 served cost', '0 costs')
+    """
+    return " and ".join(counted(n, what) for what, n in counts.items() if n) or counted(0, "cost")

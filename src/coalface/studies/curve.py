@@ -29,10 +29,11 @@ class Curve:
     ``checkpoints`` are the numbers of costs at which the run was to be measured. ``at_doublings`` holds the test cost
     when 10 K 2^(q-1) costs were first reached, q = 1, 2, ...: the common axis on which runs are compared. A number
     never reached has the run's final test cost. ``asked_at_doublings`` has the numbers of costs asked for by then;
-    None in curves of earlier versions. ``spent`` is the price of all questions, None where asking has no
-    price. ``stopped`` says that the run ended early because more questions would have saved too little,
-    ``interrupted`` that Ctrl-C ended it. ``truths_queried`` counts the true labels asked for, None where the learner
-    never asks for one; ``price`` counts them and the costs together, and the checkpoints are on its scale.
+    None in curves of earlier versions. ``spent`` is the sum of the prices that were given for the questions, such as
+    seconds; None where none were given. ``stopped`` says that the run ended early because more questions would have
+    saved too little, ``interrupted`` that Ctrl-C ended it. ``truths_queried`` counts the true labels asked for, None
+    where the learner never asks for one; ``price`` counts them and the costs together, not what was spent, and the
+    checkpoints are on its scale.
 
     >>> from coalface import CoalClassifier, simulate
     >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
@@ -59,7 +60,10 @@ class Curve:
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """The price of all questions in costs: a true label counts as ``price_of_truth``."""
+        """The number of costs asked for; a true label counts as ``price_of_truth`` of them.
+
+        What they cost in another unit, such as seconds, is ``spent``.
+        """
         costs = self.costs_queried.astype(np.float64)
         if self.truths_queried is None or self.price_of_truth is None:
             return costs

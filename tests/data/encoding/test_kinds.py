@@ -17,7 +17,7 @@ KINDS = {
     "codes": (["a1", "b2", "c3"], "category"),
     "sentences": (["Where is my parcel?", "I want my money back"], "text"),
     "the same sentences often": (["Where is my parcel now?", "I want my money back"] * 20, "text"),
-    "many distinct words": ([f"T-{number}" for number in range(50)], "text"),
+    "many distinct words": ([f"T-{number}" for number in range(40)], "text"),
     "nothing": ([None, "", float("nan")], "left out"),
     "nothing but words for it": (["NA", "null"], "left out"),
     "lists of words": ([["late", "parcel"], ["my money"]], "text"),

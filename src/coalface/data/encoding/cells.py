@@ -1,7 +1,7 @@
 """One cell of a table as a number, a date or a text; a missing cell is None."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
 from numbers import Real
@@ -18,9 +18,31 @@ T = TypeVar("T")
 
 _MISSING_WORDS = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "-", "?"}
-)  # in columns of numbers and dates
+)  # in columns of numbers, dates and costs
 _FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 _SHORTEST_DATE = len("2024-1-1")
+
+
+class CellError(InputError):
+    """A cell breaks a rule: ``rule`` says which and what it holds, ``row`` counts from 0, ``advice`` says what to do.
+
+    >>> problem = CellError("Column 'size' must have numbers, got 'x'", 7, "Correct it.")
+    >>> print(problem)
+    Column 'size' must have numbers, got 'x' in row 7. Correct it.
+    >>> problem.at("calls.csv, line 9")
+    "calls.csv, line 9: Column 'size' must have numbers, got 'x'. Correct it."
+    """
+
+    def __init__(self, rule: str, row: int, advice: str, remedy: Mapping[str, object] | None = None) -> None:
+        super().__init__(rule, row, advice, remedy=remedy)
+        self.rule, self.row, self.advice = rule, row, advice
+
+    def __str__(self) -> str:
+        return f"{self.rule} in row {self.row}. {self.advice}"
+
+    def at(self, place: str) -> str:
+        """The message with a place in a file instead of the row."""
+        return f"{place}: {self.rule}. {self.advice}"
 
 
 def clean_cells(cells: Sequence[Any]) -> list[Any]:
@@ -39,6 +61,15 @@ def is_missing(cell: Any) -> bool:
     (True, True, False)
     """
     return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
+
+
+def says_missing(text: str) -> bool:
+    """Whether a text says that there is no number, date or cost.
+
+    >>> says_missing(" N/A"), says_missing("0")
+    (True, False)
+    """
+    return text.strip().lower() in _MISSING_WORDS
 
 
 def _clean(cell: Any) -> Any:
@@ -62,7 +93,7 @@ def as_number(cell: Any) -> float:
     >>> as_number("2.5"), as_number(True), as_number("NA")
     (2.5, 1.0, nan)
     """
-    if isinstance(cell, str) and cell.strip().lower() in _MISSING_WORDS:
+    if isinstance(cell, str) and says_missing(cell):
         return math.nan
     if not isinstance(cell, str | Real) and type(cell).__name__ != "Decimal":
         raise ValueError(cell)
@@ -80,7 +111,7 @@ def as_date(cell: Any) -> datetime | None:
     """
     if isinstance(cell, str):
         text = cell.strip()
-        if text.lower() in _MISSING_WORDS:
+        if says_missing(text):
             return None
         if len(text) < _SHORTEST_DATE or not text[:4].isdigit():
             raise ValueError(cell)
@@ -140,21 +171,19 @@ def fits(cells: Cells, parse: Callable[[Any], Any]) -> int:
 
 
 def parsed(cells: Cells, parse: Callable[[Any], T], name: str, what: str) -> list[T | None]:
-    """The parsed cells, None where one is missing; an InputError that names the column and the row of a bad cell."""
+    """The parsed cells, None where one is missing; a CellError that names the column and the row of a bad cell."""
     values: list[T | None] = []
     for row, cell in enumerate(cells):
         try:
             values.append(None if cell is None else parse(cell))
         except ValueError:
-            raise InputError(
-                f"Column {name!r} must have {what}, as in the first rows, got {_shown(cell)} in row {row}. Correct it, "
-                "or leave it empty."
-            ) from None
+            rule = f"Column {name!r} must have {what}, as in the first rows, got {_shown(cell)}"
+            raise CellError(rule, row, "Correct it, or leave it empty.") from None
     return values
 
 
 def numbers_in(cells: Cells, name: str) -> NDArray[np.float64]:
-    """The cells as numbers, NaN where one is missing; an InputError if one is not finite."""
+    """The cells as numbers, NaN where one is missing; a CellError if one is not finite."""
     if isinstance(cells, np.ndarray):
         values = cells
     else:
@@ -162,10 +191,8 @@ def numbers_in(cells: Cells, name: str) -> NDArray[np.float64]:
         values = values.astype(np.float64).reshape(len(cells))
     bad = np.flatnonzero(np.abs(values) > LARGEST)
     if len(bad):
-        raise InputError(
-            f"Column {name!r} must have finite 32-bit numbers, got {values[bad[0]]:g} in row {bad[0]}. Correct it, or "
-            "leave it empty."
-        )
+        rule = f"Column {name!r} must have finite 32-bit numbers, got {values[bad[0]]:g}"
+        raise CellError(rule, int(bad[0]), "Correct it, or leave it empty.")
     return values
 
 

@@ -6,8 +6,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.encoding.cells import Cells, as_text, is_missing
-from coalface.errors import InputError
+from coalface.data.encoding.cells import CellError, Cells, as_text, is_missing
 from coalface.kernels.words import LARGEST
 
 Block = NDArray[np.float32]  # (rows, columns) of one raw column
@@ -49,10 +48,11 @@ def texts_of(cells: Cells) -> list[str]:
 
 
 def finite_block(values: NDArray[Any], name: str) -> Block:
-    """The values as 32-bit numbers; an InputError if one is too large."""
+    """The values as 32-bit numbers; a CellError if one is too large."""
     bad = np.argwhere(~(np.abs(values) <= LARGEST))
     if len(bad):
-        raise InputError(f"Column {name!r} must be finite in float32, got {values[tuple(bad[0])]} in row {bad[0][0]}.")
+        rule = f"Column {name!r} must be finite in float32, got {values[tuple(bad[0])]}"
+        raise CellError(rule, int(bad[0][0]), "Correct it.")
     return values.astype(np.float32)
 
 

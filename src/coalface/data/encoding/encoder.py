@@ -13,6 +13,7 @@ from coalface.data.encoding import kinds
 from coalface.data.encoding.cells import Cells, is_missing
 from coalface.data.encoding.columns import LeftOutColumn, column_of, plain_column
 from coalface.data.encoding.contract import Embedder, EncodedColumn, texts_of
+from coalface.data.encoding.doubts import warn_of_doubts
 from coalface.data.encoding.embedders import embedder_again, embedder_named, plain_embedder
 from coalface.data.encoding.number_columns import DateColumn, NumberColumn
 from coalface.data.encoding.table import Table, table_of
@@ -104,6 +105,7 @@ class Encoder:
         )
         if not self.width:
             raise InputError(f"X must have a column to learn from, got {_listed(kinds_of)}, all left out.")
+        self._warn_of_doubts(table, kinds_of)
         return self
 
     def transform(self, X: Any) -> Examples:
@@ -280,8 +282,9 @@ class Encoder:
             return cells
         if table.records and column.optional:
             return [None] * table.n_rows
+        row = gap or 0
         where = (
-            f"The record in row {table.first + (gap or 0)} has no {column.name!r}"
+            f"The record in {table.place(row) if table.lines else f'row {table.first + row}'} has no {column.name!r}"
             if table.records
             else f"X has no column {column.name!r}"
         )
@@ -303,6 +306,14 @@ class Encoder:
                 f"X has the new column{plural} {_listed(new)}, which the first rows did not have. Ignored.",
                 stacklevel=3,
             )
+
+    def _warn_of_doubts(self, table: Table, kinds_of: Mapping[str, str]) -> None:
+        """Warn of columns that look like something else than what they were taken for, unless the user said so."""
+        named = {name for names in self.named.values() for name in names}
+        several = len({column.name for column in self._used()}) > 1
+        for name, kind in kinds_of.items():
+            if kind in (kinds.TEXT, kinds.CATEGORY) and name not in named and not table.texts:
+                warn_of_doubts(name, table.columns[name], may_be_id=several and kind == kinds.TEXT)
 
     def _refuse_unknown(self, table: Table) -> None:
         for option in _LISTS[:-1]:

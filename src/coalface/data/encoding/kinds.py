@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.encoding.cells import Cells, as_date, as_number, as_text, fits, is_missing
-from coalface.errors import InputError, shortened
+from coalface.data.encoding.cells import CellError, Cells, as_date, as_number, as_text, fits, is_missing
+from coalface.errors import shortened
 
 NUMBER, DATE, CATEGORY, TEXT, EMPTY = "number", "date", "category", "text", "empty"
 _MOSTLY = 0.9  # share of numbers or dates from which the other cells are taken for mistakes
@@ -45,9 +45,10 @@ def _refuse_nested(name: str, cells: Cells) -> None:
         if isinstance(cell, list) and all(isinstance(item, str) for item in cell):
             continue
         if isinstance(cell, Mapping | list | tuple | set | frozenset | bytes | np.ndarray):
-            raise InputError(
-                f"Column {name!r} must have texts, numbers or dates, got {shortened(cell, 40)} in row {row}. Write one "
-                f"column per value, leave the column out, or pass text=[{name!r}] to read it as text.",
+            raise CellError(
+                f"Column {name!r} must have texts, numbers or dates, got {shortened(cell, 40)}",
+                row,
+                f"Write one column per value, leave the column out, or pass text=[{name!r}] to read it as text.",
                 remedy={"ignore": name, TEXT: name},
             )
 
@@ -66,10 +67,11 @@ def _is_category(texts: list[str]) -> bool:
     return short and (few or single)
 
 
-def _mixed(name: str, cells: Cells, kind: str, parse: Any) -> InputError:
+def _mixed(name: str, cells: Cells, kind: str, parse: Any) -> CellError:
     row = next(row for row, cell in enumerate(cells) if cell is not None and not fits([cell], parse))
-    return InputError(
-        f"Column {name!r} must have {kind}s only, because nearly all of its values are, got {cells[row]!r:.40} in row "
-        f"{row}. Correct it, leave it empty, or pass text=[{name!r}] or category=[{name!r}].",
+    return CellError(
+        f"Column {name!r} must have {kind}s only, because nearly all of its values are, got {cells[row]!r:.40}",
+        row,
+        f"Correct it, leave it empty, or pass text=[{name!r}] or category=[{name!r}].",
         remedy={TEXT: name},
     )

@@ -19,16 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
+from coalface.data.encoding.cells import says_missing
 from coalface.data.encoding.table import Table, table_of
 from coalface.data.formats.compression import DAMAGED, open_unpacked
 from coalface.data.formats.raw_table import (
     COST_PREFIX,
     TableKeywords,
     TableOptions,
+    bad_cost,
     check_costs_or_label,
     costs_by_column,
     costs_by_label,
     dataset_of_table,
+    missing_labels,
     table_reader,
 )
 from coalface.data.formats.text_lines import is_number, read_lines
@@ -131,13 +134,15 @@ def _read_table(
     """Features and costs side by side, the text of each true label, and the ids."""
     texts: list[str] = []
     ids: list[str] = []
+    unlabelled: list[int] = []
     blocks: list[NDArray[np.float32]] = []
     numbers: list[list[float]] = []
     layout = _layout(source, next(rows, (1, []))[1], options)
     for line, cells in rows:
         numbers.append(_numbers(source, line, cells, layout))
         if layout.label is not None:
-            texts.append(_label_text(source, line, cells[layout.label], layout))
+            texts.append(cells[layout.label])
+            unlabelled += [line] * (not texts[-1].strip())
         if layout.id is not None:
             ids.append(cells[layout.id])
         if len(numbers) == _BLOCK:
@@ -148,16 +153,10 @@ def _read_table(
     table = np.concatenate(blocks)
     if len(table) == 0:
         raise FileFormatError(f"{source} must hold at least one example, got none. Check the file.")
-    return layout, table, texts, ids
-
-
-def _label_text(source: Path, line: int, cell: str, layout: _Layout) -> str:
-    if not cell.strip():
+    if unlabelled:
         title = layout.header[layout.label or 0]
-        raise FileFormatError(
-            f"{source}, line {line}, column {title!r}: a true label must not be empty. Fill it in, or remove the line."
-        )
-    return cell
+        raise missing_labels(source, f"line {unlabelled[0]}", title, len(unlabelled), len(table))
+    return layout, table, texts, ids
 
 
 def csv_rows(source: Path) -> CsvRows:
@@ -243,7 +242,7 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
     for rank, place in enumerate([*layout.features, *layout.costs]):
         cell = cells[place]
         is_cost = rank >= len(layout.features)
-        if is_cost and not cell.strip():
+        if is_cost and says_missing(cell):
             numbers.append(np.nan)
             continue
         try:
@@ -251,12 +250,13 @@ def _numbers(source: Path, line: int, cells: list[str], layout: _Layout) -> list
         except ValueError:
             number = np.nan
         if not abs(number) <= LARGEST:
-            title = layout.header[place]
-            remedy = {} if is_cost else _remedy(title, layout)
-            advice = "Leave it empty if it is unknown" if is_cost else _advice(title, cell, remedy)
-            where = f"{source}, line {line}, column {title!r}"
-            kind = FileFormatError if is_cost or not np.isnan(number) else NotANumberError
-            raise kind(f"{where}: a cell must be a finite number, got {cell[:40]!r}. {advice}.", remedy=remedy)
+            title, where = layout.header[place], f"{source}, line {line}"
+            if is_cost:
+                raise bad_cost(where, title, cell)
+            remedy = _remedy(title, layout)
+            rule = f"{where}, column {title!r}: a cell must be a finite number, got {cell[:40]!r}"
+            kind = NotANumberError if np.isnan(number) else FileFormatError
+            raise kind(f"{rule}. {_advice(title, cell, remedy)}.", remedy=remedy)
         numbers.append(number)
     return numbers
 

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
-from coalface.data.encoding.cells import Cells, as_text, is_missing, numbers_in
+from coalface.data.encoding.cells import CellError, Cells, as_text, is_missing, numbers_in
 from coalface.data.encoding.encoder import ID, Encoder
 from coalface.data.encoding.table import Table, is_raw
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, counted
 
 COST_PREFIX = "cost:"
+COST_ADVICE = "Write the limit for a run that timed out; an empty cell means that the cost is not known."
 _SHOWN = 20  # columns named in a message
 
 
@@ -122,6 +123,9 @@ def _encoded(
         if encoder is None or not encoder.is_fitted:
             encoder = (encoder or Encoder(text=options.text, ignore=left, id=id_column, embed=options.embed)).fit(table)
         X = encoder.transform(table)
+    except CellError as problem:
+        where = f"{source}, {table.place(problem.row)}"
+        raise FileFormatError(problem.at(where), remedy=problem.remedy) from None
     except InputError as problem:
         raise FileFormatError(f"{source}: {problem}", remedy=problem.remedy) from None
     used = [name for name in table.columns if name in encoder.groups]
@@ -186,19 +190,39 @@ def costs_by_column(
 def _costs_and_labels(source: Path, table: Table, costs: list[str], options: TableOptions) -> dict[str, Any]:
     if options.label is not None:
         cells = table.columns[options.label]
-        empty = next((row for row, cell in enumerate(cells) if is_missing(cell)), None)
-        if empty is not None:
-            raise FileFormatError(
-                f"{source}, {table.place(empty)}: the label, in column {options.label!r}, is missing. Add it."
-            )
+        empty = [row for row, cell in enumerate(cells) if is_missing(cell)]
+        if empty:
+            raise missing_labels(source, table.place(empty[0]), options.label, len(empty), table.n_rows)
         return costs_by_label([as_text(cell) for cell in cells], options)
     found = [name.removeprefix(COST_PREFIX) for name in costs]
-    try:
-        numbers = [numbers_in(table.columns[name], name) for name in costs]
-    except InputError as problem:
-        raise FileFormatError(f"{source}: {problem}") from None
+    numbers = [_costs_in(source, table, name) for name in costs]
     cost = np.column_stack(numbers) if numbers else np.zeros((table.n_rows, 0))
     return costs_by_column(source, found, cost, table.n_rows, options.classes)
+
+
+def _costs_in(source: Path, table: Table, name: str) -> NDArray[np.float64]:
+    """A column of costs, NaN where one is not known."""
+    cells = table.columns[name]
+    try:
+        return numbers_in(cells, name)
+    except CellError as problem:
+        raise bad_cost(f"{source}, {table.place(problem.row)}", name, cells[problem.row]) from None
+
+
+def bad_cost(where: str, column: str, cell: Any) -> FileFormatError:
+    """The error of a cost that is not a number."""
+    return FileFormatError(
+        f"{where}, column {column!r}: a cost must be a finite number, got {cell!r:.40}. {COST_ADVICE}"
+    )
+
+
+def missing_labels(source: Path, first: str, column: str, n_missing: int, n_rows: int) -> FileFormatError:
+    """The error of rows without a true label; ``first`` is the place of the first one."""
+    have = "has" if n_missing == 1 else "have"
+    return FileFormatError(
+        f"{source}, {first}: the label, in column {column!r}, is missing; {n_missing:,} of {counted(n_rows, 'row')} "
+        f"{have} none. Add the labels, or move these rows to a file for predict or ask, which need no labels."
+    )
 
 
 def _refuse_absent(source: Path, table: Table, options: TableOptions) -> None:
