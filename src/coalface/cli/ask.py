@@ -67,7 +67,7 @@ def ask(
     typer.echo(str(counts), err=True)
     if learner.round_ > 1:
         typer.echo(
-            f"Forecast, if answers are told example by example: {learner.forecast(counts.all_examples)}", err=True
+            f"Forecast for as many examples again, told one by one: {learner.forecast(counts.all_examples)}", err=True
         )
     spent = spending(learner)
     if spent is not None:

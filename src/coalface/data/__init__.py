@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
     from coalface.data.formats.conll import Sentence, read_sentences
+    from coalface.data.formats.conllu import Tree, read_trees
     from coalface.data.formats.readers import read_dataset, read_train_test, write_dataset
     from coalface.data.known.catalogue import KnownData, known_data, load_known
     from coalface.data.streams.blocks import read_blocks
@@ -25,12 +26,14 @@ _HOMES = {
     "LabelTree": "trees",
     "Sentence": "formats.conll",
     "TrainTest": "dataset",
+    "Tree": "formats.conllu",
     "known_data": "known.catalogue",
     "load_known": "known.catalogue",
     "read_blocks": "streams.blocks",
     "read_dataset": "formats.readers",
     "read_sentences": "formats.conll",
     "read_train_test": "formats.readers",
+    "read_trees": "formats.conllu",
     "tree_cost_matrix": "trees",
     "tree_costs": "trees",
     "write_dataset": "formats.readers",
@@ -42,12 +45,14 @@ __all__ = [
     "LabelTree",
     "Sentence",
     "TrainTest",
+    "Tree",
     "known_data",
     "load_known",
     "read_blocks",
     "read_dataset",
     "read_sentences",
     "read_train_test",
+    "read_trees",
     "tree_cost_matrix",
     "tree_costs",
     "write_dataset",

@@ -223,7 +223,7 @@ def _check_late(rounds: Sequence[Round], next_round: int) -> None:
 def _check_continue(rounds: Sequence[Round], next_round: int, *, fill_gaps: bool) -> None:
     if rounds[0].number < next_round:
         raise InputError(
-            f"Round {rounds[0].number} was learned already: the model is at round {next_round}. Pass late=True if "
+            f"Round {rounds[0].number} was learned already: the model is at round {next_round}. The same answers need not be told again. Pass late=True if "
             "these are second or late answers.",
             remedy={"late": True},
         )

@@ -114,7 +114,8 @@ def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: 
             raise bad_line(source, number, rule, " ".join(cells), "Choose another column")
     if tag is not None and word % len(cells) == tag % len(cells):
         raise InputError(
-            f"{source}: words and tags must be in different columns, got column {word} for both. Choose another column."
+            f"{source}: words and tags must be in different columns, got column {word} for both. Choose "
+            "another column, or read the words alone: tagged=False."
         )
     return len(cells)
 
