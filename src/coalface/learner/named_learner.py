@@ -223,8 +223,8 @@ def _check_late(rounds: Sequence[Round], next_round: int) -> None:
 def _check_continue(rounds: Sequence[Round], next_round: int, *, fill_gaps: bool) -> None:
     if rounds[0].number < next_round:
         raise InputError(
-            f"Round {rounds[0].number} was learned already: the model is at round {next_round}. The same answers need not be told again. Pass late=True if "
-            "these are second or late answers.",
+            f"Round {rounds[0].number} was learned already: the model is at round {next_round}. If these are the same "
+            "answers, do nothing. Pass late=True if they are second or late ones.",
             remedy={"late": True},
         )
     earlier = next_round - 1

@@ -115,7 +115,7 @@ def _checked_width(source: Path, number: int, cells: list[str], word: int, tag: 
     if tag is not None and word % len(cells) == tag % len(cells):
         raise InputError(
             f"{source}: words and tags must be in different columns, got column {word} for both. Choose "
-            "another column, or read the words alone: tagged=False."
+            "another column, or a file with tags."
         )
     return len(cells)
 

@@ -112,7 +112,7 @@ def _tree(source: Path, rows: list[_Row], subtypes: bool, with_heads: bool) -> T
 
 def _head(source: Path, number: int, text: str, n_words: int) -> int:
     if not text.isdecimal() or int(text) > n_words:
-        raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Correct the column HEAD, or read the words alone: heads=False")
+        raise bad_line(source, number, f"a head must be a number from 0 to {n_words}", text, "Correct the column HEAD")
     return int(text)
 
 
