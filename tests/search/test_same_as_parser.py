@@ -25,7 +25,7 @@ POLICY += ("accumulator", "sensitivity")
 def test_two_passes_give_the_same_costs_and_the_same_model(system, settings):
     trees = [*sentences(12), *crossing_sentences(4)]
     needs_rollouts = "roll_out" in settings or "wrong_label" in settings
-    same_model(trees, list(sentences(10, seed=1)), system, needs_rollouts, **settings)
+    check_same_model(trees, list(sentences(10, seed=1)), system, needs_rollouts, **settings)
 
 
 @pytest.mark.parametrize("seed", [1, 9])
@@ -35,17 +35,17 @@ def test_any_trees_give_the_same_costs_and_the_same_model(system, roll_out, seed
     """Costs are known only in equal states; with seed 9, words on the stack of arc-eager have a head or not."""
     settings = {"roll_out": roll_out, "learning_rate": 0.5, "mellowness": 0.01, "hash_bits": 1, "slack": "published"}
     settings |= {"accumulator": "adagrad", "audit_rate": 1.0}
-    same_model(any_trees(12, seed), any_trees(8, seed + 20), system, roll_out == "reference", **settings)
+    check_same_model(any_trees(12, seed), any_trees(8, seed + 20), system, roll_out == "reference", **settings)
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
 def test_losses_do_not_depend_on_the_order_in_which_mistakes_are_made(system):
     """The sum of 1, 0.3 and 0.3 must be the same in any order, or costs that are known would be paid for again."""
     settings = {"rule": "passive", "learning_rate": 0.5, "wrong_label": 0.3}
-    same_model(any_trees(16, seed=3), any_trees(2, seed=4), system, True, **settings)
+    check_same_model(any_trees(16, seed=3), any_trees(2, seed=4), system, True, **settings)
 
 
-def same_model(trees, test, system, needs_rollouts, **settings):
+def check_same_model(trees, test, system, needs_rollouts, **settings):
     """Fit both, and check that they agree bit for bit."""
     parser = DependencyParser(system, passes=2, shuffle=False, averaged=False, warm_up=3, **settings).fit(trees)
     task = ParsingTask.of(trees, parser.wrong_label, system=system, hash_bits=parser.hash_bits)
