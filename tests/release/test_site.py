@@ -167,6 +167,7 @@ SEARCHES = {
     "missing values": "data.html",
     "budget": "how-it-works.html",
 }
+TYPED = "document.querySelector('input[name=query]').dispatchEvent(new Event('keyup'))"  # until the index is loaded
 FOUND = "document.querySelector('.md-search-result__item a')?.href"
 
 
@@ -179,5 +180,5 @@ def test_a_search_without_the_network_finds_a_guide_first(site, tmp_path):
             reader.wait("document.querySelector('input[name=query]')")
             reader.see("document.querySelector('input[name=query]').focus()")
             reader.type(words)
-            reader.wait(FOUND)
+            reader.wait(f"({TYPED}, {FOUND})")
             assert reader.see(FOUND).partition("?")[0].endswith(page), words
