@@ -18,7 +18,7 @@ from benchmarks.interleaved import interleave
 from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
 from coalface.data.formats.conllu import Tree, read_trees
-from coalface.search import DependencyParser
+from coalface.structured import DependencyParser
 
 RULES = ("passive", "coal")
 VW_COSTS = {

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from coalface import CoalClassifier, simulate
-from coalface.data.known.catalogue import load_known
-from coalface.service.desk.desk import Desk
-from coalface.service.desk.messages import NoQuestion
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
+from coalface.desk.service.messages import NoQuestion
+from coalface.studies.known.catalogue import load_known
 
 N_ANNOTATORS = 20
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None

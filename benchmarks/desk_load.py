@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from coalface.service.desk.desk import Desk
-from coalface.service.desk.messages import NoQuestion
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
+from coalface.desk.service.messages import NoQuestion
 
 WORDS = 20_000
 

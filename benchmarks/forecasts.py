@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coalface import CoalClassifier, CostDataset, simulate
-from coalface.data.known.catalogue import find_train_test
+from coalface.studies.known.catalogue import find_train_test
 
 SHARES = (0.0, 0.01, 0.05, 0.2, 0.5)  # of the run that is done
 SEEN = ("digits", "tabular/segment", "tabular/splice", "tabular/spambase", "tabular/marketing", "tabular/vehicle")

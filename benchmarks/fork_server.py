@@ -55,9 +55,9 @@ def _load() -> None:
     """Import what commands import, and compile or load the kernels they run."""
     import uvicorn  # noqa: F401
 
-    from coalface.service.desk.desk import Desk
-    from coalface.service.project.project import Project
-    from coalface.service.web.service import service_of  # noqa: F401
+    from coalface.desk.project.project import Project
+    from coalface.desk.service.desk import Desk
+    from coalface.desk.web.service import service_of  # noqa: F401
 
     with tempfile.TemporaryDirectory() as folder:
         desk = Desk(Project.create(Path(folder, "p"), [{"text": f"a{i} b"} for i in range(40)], ["x", "y"]))

@@ -22,7 +22,7 @@ from benchmarks.machine import timed, use_one_core
 from coalface.data.formats.conllu import read_trees
 from coalface.kernels import online
 from coalface.models import round_arrays, undo
-from coalface.search import ParsingTask, SearchLearner, SearchTask
+from coalface.structured import ParsingTask, SearchLearner, SearchTask
 
 METHODS = (
     "start",

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.kill_crew import LEASE, Crew
+from coalface.desk.log.events import WITHDRAWING, rounds_in, undone_in
+from coalface.desk.project.project import Project
+from coalface.desk.service import messages
+from coalface.desk.service.desk import Desk
+from coalface.desk.service.messages import NoQuestion
 from coalface.rounds.event_log import Event
-from coalface.service.desk import messages
-from coalface.service.desk.desk import Desk
-from coalface.service.desk.events import WITHDRAWING, rounds_in, undone_in
-from coalface.service.desk.messages import NoQuestion
-from coalface.service.project.project import Project
 
 
 @dataclass

@@ -17,7 +17,7 @@ import httpx
 from benchmarks.fork_server import ForkServer
 from benchmarks.kill_crew import LABELS, Annotator, Crew, Curator
 from benchmarks.kill_inspection import KillReport, inspect
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
 
 _WORDS = ["parcel", "money", "back", "late", "broken", "charged", "twice", "invoice", "stolen", "card", "wrong"]
 

@@ -22,8 +22,8 @@ import httpx
 import numpy as np
 
 from benchmarks.labelling_kills import Server
-from coalface.service.project.project import Project
-from coalface.service.web.webhooks import new_secret
+from coalface.desk.project.project import Project
+from coalface.desk.web.webhooks import new_secret
 
 N_LABELS, N_WORDS, LENGTH = 50, 20_000, 12
 RAMP = 30.0  # seconds until all annotators have started

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface import OracleCoalClassifier
-from coalface.models.exact.oracles import BallOracle
+from coalface.paper.oracles import BallOracle
 
 Floats = NDArray[np.float64]
 N_TRAIN, N_TEST, NOISE = 60, 600, 0.1

@@ -10,10 +10,10 @@ import time
 import numpy as np
 
 from coalface import OracleCoalClassifier, simulate
-from coalface.models.exact import model as exact_model
-from coalface.models.exact.engine import certified_range
-from coalface.models.exact.multiplicative_weights import theoretical_cap
-from coalface.models.exact.oracles import BallOracle
+from coalface.paper import model as exact_model
+from coalface.paper.engine import certified_range
+from coalface.paper.multiplicative_weights import theoretical_cap
+from coalface.paper.oracles import BallOracle
 
 MARGIN, N_LABELS = 0.1, 3
 SLACKS = {"noise-scaled 1": {"mellowness": 1.0}, "published 0.1": {"mellowness": 0.1, "slack": "published"}}

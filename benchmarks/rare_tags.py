@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from coalface.data.formats.conll import Sentence, read_sentences
-from coalface.search import SequenceTagger
+from coalface.structured import SequenceTagger
 
 SHARE = 0.0075  # of the training words
 FILES = {

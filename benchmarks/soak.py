@@ -24,8 +24,8 @@ from benchmarks.labelling_kills import Server
 from benchmarks.labelling_load import Annotators, made
 from benchmarks.streaming import N_LABELS, vw_lines
 from coalface import CoalClassifier
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 
 MINUTE = 60.0
 PAUSE = 5.0  # mean seconds that an annotator thinks

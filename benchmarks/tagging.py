@@ -23,10 +23,10 @@ from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
 from coalface.data.encoders import WINDOW, word_features
 from coalface.data.formats.conll import Sentence, read_sentences
-from coalface.search import SequenceTagger
-from coalface.search.tagging.sentences import tag_codes
-from coalface.search.tagging.spans import span_f1
-from coalface.search.tagging.tag_features import TokenRows, word_rows
+from coalface.structured import SequenceTagger
+from coalface.structured.tagging.sentences import tag_codes
+from coalface.structured.tagging.spans import span_f1
+from coalface.structured.tagging.tag_features import TokenRows, word_rows
 
 PASSES = 2
 CRF_PASSES = 3

@@ -25,9 +25,9 @@ import numpy as np
 # All names of the package that this file depends on.
 import coalface
 from coalface import CoalClassifier, MemoryLedger
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
-from coalface.service.web.service import service_of
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
+from coalface.desk.web.service import service_of
 from coalface.studies import Study, run_sweep
 
 ROOT = f"{Path(coalface.__file__).parent.as_posix()}/"

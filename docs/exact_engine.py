@@ -8,11 +8,11 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from coalface.models.exact.bisection import Bisection
-from coalface.models.exact.dual import Dual
-from coalface.models.exact.engine import certified_range
-from coalface.models.exact.oracles import BallOracle
-from coalface.models.exact.version_space import Answers, VersionSpace
+from coalface.paper.bisection import Bisection
+from coalface.paper.dual import Dual
+from coalface.paper.engine import certified_range
+from coalface.paper.oracles import BallOracle
+from coalface.paper.version_space import Answers, VersionSpace
 
 N_ANSWERS, SLACK = 24, 0.06
 TEXT, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from coalface.evaluate.panels import draw_curves, rules_panel
+from coalface.report.figure_style import css_variables
 from coalface.studies.demo.runs import N_LABELS, WARM_UP, run_demo
-from coalface.studies.report.figure_style import css_variables
-from coalface.studies.report.panels import draw_curves, rules_panel
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import detrend
 
 from coalface import CoalClassifier
-from coalface.search import SearchLearner, SearchTask
+from coalface.structured import SearchLearner, SearchTask
 
 TOOLS = {
     "remove spikes": lambda signal: median_filter(signal, 5),

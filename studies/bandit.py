@@ -23,9 +23,9 @@ import numpy as np
 
 from coalface import Budget, CoalClassifier
 from coalface.data.dataset import CostDataset
-from coalface.data.known.catalogue import load_known
+from coalface.evaluate.serving import simulate_serving
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
-from coalface.studies.serving import simulate_serving
 
 DATA = {  # dataset: rows of a run
     "digits": 1297,

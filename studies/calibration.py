@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from coalface import CoalClassifier, simulate
-from coalface.data.known.catalogue import load_known
 from coalface.models.ridge import RidgeModel
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
 
 DATA = (

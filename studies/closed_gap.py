@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from coalface.data.dataset import TrainTest
-from coalface.data.known.catalogue import load_known
 from coalface.errors import InputError
+from coalface.evaluate.summary import read_off
 from coalface.studies.cells import fingerprint_of
 from coalface.studies.findings import DataFacts, Findings, Run
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.selection import choose_rates
-from coalface.studies.summary import read_off
 from coalface.studies.tables import read_tables
 
 OURS, RIVAL = "default", "random-forest"

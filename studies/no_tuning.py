@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from coalface.evaluate.summary import band_over, questions_needed
 from coalface.studies.findings import Findings, Run
 from coalface.studies.report.savings import DRAWS, Interval, medians_of_draws
 from coalface.studies.selection import choose_rates
-from coalface.studies.summary import band_over, questions_needed
 from coalface.studies.tables import read_tables
 
 OURS, TUNED, RECOMMENDED = "default", "hindsight", "published"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from coalface.evaluate.summary import band_over, questions_needed
 from coalface.studies.findings import Run
 from coalface.studies.selection import choose_rates
-from coalface.studies.summary import band_over, questions_needed
 from coalface.studies.tables import read_tables
 
 STUDIES = Path(__file__).parent

@@ -62,7 +62,7 @@ def served() -> None:
 
 def tagger() -> None:
     """The loops of the sequence tagger."""
-    from coalface.search import SequenceTagger
+    from coalface.structured import SequenceTagger
 
     sentences, tags = [["Ada", "saw", "London"]] * 12, [["B", "O", "B"]] * 12
     SequenceTagger().fit(sentences, tags).predict(sentences)

@@ -13,7 +13,7 @@ from benchmarks.vw import table_bits
 from rich.console import Console
 
 from coalface.data.formats.conll import Sentence
-from tests.search.made_sentences import made
+from tests.structured.made_sentences import made
 
 pytest.importorskip("vowpalwabbit")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coalface import CoalClassifier, simulate
-from coalface.data import load_known
+from coalface.studies.known import load_known
 
 PERMUTATIONS = range(20, 25)
 MISSED, FALSE_ALARM = 1.0, 0.02

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coalface.studies.report import figure_style
-from coalface.studies.report.figure_style import standalone, styled_figure, svg_of
+from coalface.report import figure_style
+from coalface.report.figure_style import standalone, styled_figure, svg_of
 
 WORDS = ("Ada", "Lovelace", "lived", "in", "Turin")
 ROLLED_IN = ("B-PER", "O")

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.studies.report import figure_style
-from coalface.studies.report.figure_style import legend_above, standalone, styled_figure, svg_of
-from coalface.theory import Schedule, difficulty
-from coalface.theory.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.paper import Schedule, difficulty
+from coalface.paper.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.report import figure_style
+from coalface.report.figure_style import legend_above, standalone, styled_figure, svg_of
 
 N_ROUNDS, N_LABELS, POOL, CONSTANT, SEEDS = 1_000, 10, 200, 0.5, range(5)
 SIZES = (4, 16, 64, 256, 1_024)

@@ -11,11 +11,11 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from coalface import CoalClassifier, simulate
+from coalface.evaluate.curve import Curve
+from coalface.evaluate.panels import AXIS_LABELS, Panel, Style, draw_curves, panel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
-from coalface.studies.curve import Curve
-from coalface.studies.report.figure_style import RULES, standalone
-from coalface.studies.report.panels import AXIS_LABELS, Panel, Style, draw_curves, panel
+from coalface.report.figure_style import RULES, standalone
 
 PERMUTATIONS = range(5)
 TRAINING_SHARE = 0.7

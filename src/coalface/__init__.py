@@ -19,17 +19,22 @@ if TYPE_CHECKING:
     from coalface.data.formats.readers import read_dataset
     from coalface.data.streams.blocks import read_blocks
     from coalface.data.trees import tree_cost_matrix, tree_costs
+    from coalface.evaluate.curve import Curve
+    from coalface.evaluate.logged import LoggedReport, evaluate_logged
+    from coalface.evaluate.report import EvaluationReport, evaluation_report
+    from coalface.evaluate.serving import ServedCurve, simulate_serving
+    from coalface.evaluate.simulation import simulate
     from coalface.learner.budget import Budget
     from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
     from coalface.learner.pipeline import ActivePipeline
     from coalface.learner.stopping import Saving
     from coalface.models.committee import CommitteeModel
     from coalface.models.contract import CostModel
-    from coalface.models.exact.model import ExactModel
     from coalface.models.forest import ForestModel
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
     from coalface.models.shared import SharedModel
+    from coalface.paper.model import ExactModel
     from coalface.rounds.actions import Actions
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
@@ -38,11 +43,6 @@ if TYPE_CHECKING:
     from coalface.rounds.sql import SqlLedger
     from coalface.routing.router import Router
     from coalface.routing.trade_off import TradeOff
-    from coalface.studies.curve import Curve
-    from coalface.studies.evaluation.logged import LoggedReport, evaluate_logged
-    from coalface.studies.evaluation.report import EvaluationReport, evaluation_report
-    from coalface.studies.serving import ServedCurve, simulate_serving
-    from coalface.studies.simulation import simulate
 
 
 _HOMES = {
@@ -54,13 +54,13 @@ _HOMES = {
     "CostDataset": "data.dataset",
     "CostModel": "models.contract",
     "CostRanges": "rounds.queries",
-    "Curve": "studies.curve",
+    "Curve": "evaluate.curve",
     "Encoder": "data.encoding.encoder",
-    "EvaluationReport": "studies.evaluation.report",
-    "ExactModel": "models.exact.model",
+    "EvaluationReport": "evaluate.report",
+    "ExactModel": "paper.model",
     "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
-    "LoggedReport": "studies.evaluation.logged",
+    "LoggedReport": "evaluate.logged",
     "MemoryLedger": "rounds.ledger",
     "OnlineModel": "models.online",
     "OracleCoalClassifier": "learner.classifiers",
@@ -70,16 +70,16 @@ _HOMES = {
     "Round": "rounds.round",
     "Router": "routing.router",
     "Saving": "learner.stopping",
-    "ServedCurve": "studies.serving",
+    "ServedCurve": "evaluate.serving",
     "SharedModel": "models.shared",
     "SqlLedger": "rounds.sql",
     "TradeOff": "routing.trade_off",
-    "evaluate_logged": "studies.evaluation.logged",
-    "evaluation_report": "studies.evaluation.report",
+    "evaluate_logged": "evaluate.logged",
+    "evaluation_report": "evaluate.report",
     "read_blocks": "data.streams.blocks",
     "read_dataset": "data.formats.readers",
-    "simulate": "studies.simulation",
-    "simulate_serving": "studies.serving",
+    "simulate": "evaluate.simulation",
+    "simulate_serving": "evaluate.serving",
     "tree_cost_matrix": "data.trees",
     "tree_costs": "data.trees",
 }

@@ -8,7 +8,7 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from coalface import read_dataset
-from coalface.data import load_known
+from coalface.studies.known import load_known
 from tests.cli.commands import refused, run
 from tests.data.scenarios import runs_by_hand, write_scenario
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 from tests.cli.commands import refused, run
-from tests.service.fake_llm import KEY, fake_llm
-from tests.service.projects import WORDS, work
+from tests.desk.fake_llm import KEY, fake_llm
+from tests.desk.projects import WORDS, work
 
 LABEL = "label mail --annotator openai:gpt-4o:mini --price-in 2.5 --price-out 10 --backoff 0"
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from coalface import CoalClassifier
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 from tests.cli.commands import LABELS, answered, json_lines, refused, run
-from tests.service.serving import served
+from tests.desk.serving import served
 
 
 def test_a_model_takes_renames_and_retires_labels(empty_model, capsys):

@@ -6,9 +6,9 @@ import pytest
 
 from coalface.cli import screen
 from coalface.data.formats.conllu import read_trees
-from coalface.search import DependencyParser
+from coalface.structured import DependencyParser
 from tests.cli.commands import refused, run
-from tests.search.made_trees import sentences
+from tests.structured.made_trees import sentences
 
 
 def conllu(trees, *, heads=True):

@@ -5,10 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 from tests.cli.commands import refused, run
-from tests.service.serving import served
+from tests.desk.serving import served
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_predict_takes_a_pattern_several_files_or_one_file_with_out(pool, capsys
 
 def test_a_ranking_becomes_a_labelling_project_in_the_order_of_ranks(pool, capsys):
     pytest.importorskip("sqlalchemy")
-    from coalface.service.project.project import Project
+    from coalface.desk.project.project import Project
 
     code, out, _ = run(capsys, "rank m.coal pool/*.csv --top 12 --out ranking.parquet")
     assert code == 0

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from coalface.cli import screen
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 from coalface.rounds import sql_engines as engines
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
 from tests.cli.commands import json_lines, refused, run
 
 JUDGE = """

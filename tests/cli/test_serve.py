@@ -9,9 +9,9 @@ from contextlib import closing
 import httpx
 import pytest
 
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
-from coalface.service.web import uvicorn_server
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
+from coalface.desk.web import uvicorn_server
 from tests.cli.commands import refused, run
 
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from coalface import CoalClassifier, read_dataset, simulate
-from coalface.data.known.catalogue import load_known
 from coalface.errors import InputError
 from coalface.models.online import OnlineModel
+from coalface.studies.known.catalogue import load_known
 from tests.cli.commands import json_lines, run
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from coalface.search import SequenceTagger
+from coalface.structured import SequenceTagger
 from tests.cli.commands import json_lines, run
-from tests.search.made_sentences import made
+from tests.structured.made_sentences import made
 
 
 def conll(sentences, tags):

@@ -17,11 +17,11 @@ import pytest
 import coalface
 from coalface import CoalClassifier, JsonLinesLedger, SqlLedger, read_dataset
 from coalface.cli import main
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
+from coalface.desk.web.service import service_of
 from coalface.files.atomic import exclusive
-from coalface.search import SearchLearner, SequenceTagger, SequenceTask
-from coalface.service.desk.desk import Desk
-from coalface.service.project.project import Project
-from coalface.service.web.service import service_of
+from coalface.structured import SearchLearner, SequenceTagger, SequenceTask
 from tests.compatibility import facts
 
 HERE = Path(__file__).parent

@@ -94,7 +94,7 @@ def write_models():
 
 
 def write_search():
-    from coalface.search import SearchLearner, SequenceTagger, SequenceTask
+    from coalface.structured import SearchLearner, SequenceTagger, SequenceTask
 
     tagger = SequenceTagger(warm_up=4, cost_matrix=[[0, 0.5, 1], [0.5, 0, 1], [1, 1, 0]]).fit(SENTENCES, TAGS)
     tagger.save(FILES / "models" / "tagger.coalface")

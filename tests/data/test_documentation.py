@@ -8,7 +8,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "data.md"
 
 
 def test_every_known_name_is_explained():
-    from coalface.data import known_data
+    from coalface.studies.known import known_data
 
     text = PAGE.read_text(encoding="utf-8")
     listed = [known.name for known in known_data() if not known.there or "/" not in known.name]  # not every scenario

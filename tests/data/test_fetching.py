@@ -8,10 +8,10 @@ import sklearn.datasets
 from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch
 
-from coalface.data import load_known
-from coalface.data.known.fetching import FetchError, fetch
-from coalface.data.known.sklearn_downloads import newsgroup_tree, rcv1_tree
 from coalface.errors import InputError
+from coalface.studies.known import load_known
+from coalface.studies.known.fetching import FetchError, fetch
+from coalface.studies.known.sklearn_downloads import newsgroup_tree, rcv1_tree
 
 GROUPS = ["comp.sys.ibm", "comp.sys.mac", "misc.forsale", "rec.autos"]
 TOPICS = sorted(rcv1_tree().labels)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array, save_npz
 
-from coalface.data.known.hierarchy_folder import read_hierarchy_folder
+from coalface.data.formats.hierarchy_folder import read_hierarchy_folder
 from coalface.data.trees import tree_costs
 from coalface.errors import FileFormatError
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from coalface.data import known_data, load_known
 from coalface.errors import FileFormatError, InputError
+from coalface.studies.known import known_data, load_known
 from coalface.studies.study import Study
 from coalface.studies.sweep import run_sweep
 from tests.cli.commands import run

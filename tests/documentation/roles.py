@@ -33,7 +33,7 @@ NOT_RUN = {
     "get-started.md": {"pip install coalface": "installs from the network"},
     "exchange.md": {
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",
-        "coalface pool twin --costs exported.json": "needs an export; tests/service/test_label_studio.py has one",
+        "coalface pool twin --costs exported.json": "needs an export; tests/desk/test_label_studio.py has one",
     },
     "how-it-works.md": {
         "            u^2 (2 gap - u) = slack": "is a drawing",
@@ -60,7 +60,7 @@ NOT_RUN = {
         "coalface serve tickets calls": "serves until it is stopped",
         "coalface serve tickets --webhook https://hooks.example/coal": "serves until it is stopped, and calls a host",
         "tickets is at http://": "is printed by the server",
-        "import httpx": "needs the server; tests/service/test_api.py runs it with one",
+        "import httpx": "needs the server; tests/desk/test_api.py runs it with one",
         "location / {": "is a setting of nginx",
     },
     "labels.md": {

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from coalface import CoalClassifier
+from coalface.desk.project.project import Project
+from coalface.desk.service.archive import read_archive, write_archive
+from coalface.desk.service.desk import Desk
+from coalface.desk.service.messages import NoQuestion
 from coalface.errors import CoalfaceError
-from coalface.service.desk.desk import Desk
-from coalface.service.desk.messages import NoQuestion
-from coalface.service.project.archive import read_archive, write_archive
-from coalface.service.project.project import Project
 from tests.fuzzing.mutations import mutated_archive, mutated_bundle
 
 _PER_CHILD = 2500

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coalface.kernels.ranges import bound_costs, printed_slack, pull_each, summed_slack
 from coalface.kernels.state import DERIVATIVE, NOISE_SCALED, PRINTED, PUBLISHED, SHADOW, SLACK_FACTOR, SLOTS_USED
-from coalface.models.exact.schedule import Schedule
+from coalface.paper.schedule import Schedule
 
 from .decisions import counts_of, scratch_of, settings_of
 

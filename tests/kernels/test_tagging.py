@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.kernels.tagging import CONJUNCTION_BITS, conjunction
-from coalface.search.tagging.tag_features import FIRST_CONJUNCTION, conjunction_columns
+from coalface.structured.kernels.tagging import CONJUNCTION_BITS, conjunction
+from coalface.structured.tagging.tag_features import FIRST_CONJUNCTION, conjunction_columns
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 200))

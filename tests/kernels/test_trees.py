@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from coalface.kernels.trees import all_are_trees, lift_crossing_arcs
-from coalface.search.parsing.arc_hybrid import NO_WORD, projectivize
+from coalface.structured.kernels.trees import all_are_trees, lift_crossing_arcs
+from coalface.structured.parsing.arc_hybrid import NO_WORD, projectivize
 
 KINDS = [lambda kernel: kernel, lambda kernel: kernel.py_func]
 

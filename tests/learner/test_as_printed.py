@@ -5,7 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, OracleCoalClassifier
 from coalface.errors import InputError
-from coalface.models.exact.schedule import Schedule
+from coalface.paper.schedule import Schedule
 
 from ..problems import dense_problem
 

@@ -12,10 +12,10 @@ from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, OracleCoalCl
 from coalface.errors import FileFormatError, InputError, UnansweredWarning, UnknownLabelError
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
-from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
+from coalface.paper.model import ExactModel
 from coalface.rounds.label_change import LabelChange
 from tests.models.test_contract import MeanModel
 

@@ -5,7 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, CostDataset, MemoryLedger, simulate
 from coalface.errors import InputError
-from coalface.search import SequenceTagger
+from coalface.structured import SequenceTagger
 
 from ..problems import state_of
 

@@ -10,11 +10,11 @@ from sklearn.tree import DecisionTreeRegressor
 from coalface import MemoryLedger, OracleCoalClassifier, RidgeCoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
-from coalface.models.exact.bounded_linear import BoundedLinearOracle
-from coalface.models.exact.model import ENGINES
-from coalface.models.exact.oracles import BallOracle, RidgeOracle
-from coalface.models.exact.schedule import TheorySchedule
-from coalface.models.exact.user_oracles import FiniteOracle
+from coalface.paper.bounded_linear import BoundedLinearOracle
+from coalface.paper.model import ENGINES
+from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.schedule import TheorySchedule
+from coalface.paper.user_oracles import FiniteOracle
 
 TREE = DecisionTreeRegressor(max_depth=2)
 SETUPS = {

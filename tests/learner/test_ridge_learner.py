@@ -11,9 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, RidgeModel, simulate
-from coalface.data.known.catalogue import load_known
 from coalface.errors import FileFormatError, InputError
 from coalface.models import device
+from coalface.studies.known.catalogue import load_known
 
 from ..problems import ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of
 from ..rounds.test_replay import eventful_life

@@ -5,7 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, CostDataset, evaluation_report, simulate
 from coalface.errors import InputError
-from coalface.studies.serving import simulate_serving
+from coalface.evaluate.serving import simulate_serving
 
 from ..problems import state_of
 

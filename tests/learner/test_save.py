@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from coalface import Budget, CoalClassifier
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
-from coalface.search import SequenceTagger
+from coalface.structured import SequenceTagger
 
 from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
 

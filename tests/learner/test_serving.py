@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from coalface import Budget, CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
 from coalface.errors import InputError
+from coalface.evaluate.serving import simulate_serving
 from coalface.rounds.ledger import MemoryLedger
 from coalface.rounds.round import Round
-from coalface.studies.serving import simulate_serving
 
 LABELS = ["a", "b", "c"]
 KINDS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface.models.exact.engine import certified_range
+from coalface.paper.engine import certified_range
 from tests.models.histories import history, learned, slack_of
 
 ENDS = (0.0, 1.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coalface.models.exact.version_space import Answers, VersionSpace
+from coalface.paper.version_space import Answers, VersionSpace
 from tests.reference.convex import Round
 
 

@@ -6,13 +6,13 @@ from benchmarks.misspecified import outside, problem
 
 from coalface import OracleCoalClassifier
 from coalface.errors import InputError, MisspecifiedWarning
-from coalface.models.exact.bisection import Bisection
-from coalface.models.exact.engine import certified_range
-from coalface.models.exact.enumeration import Enumeration
-from coalface.models.exact.model import ExactModel
-from coalface.models.exact.oracles import BallOracle
-from coalface.models.exact.user_oracles import FiniteOracle
-from coalface.models.exact.version_space import Answers, VersionSpace
+from coalface.paper.bisection import Bisection
+from coalface.paper.engine import certified_range
+from coalface.paper.enumeration import Enumeration
+from coalface.paper.model import ExactModel
+from coalface.paper.oracles import BallOracle
+from coalface.paper.user_oracles import FiniteOracle
+from coalface.paper.version_space import Answers, VersionSpace
 
 N = 40
 

@@ -18,11 +18,11 @@ from coalface.learner.settings import settings_for
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged
-from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
 from coalface.models.joint import JointModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
+from coalface.paper.model import ExactModel
 
 K = 3
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from coalface.models.exact.bisection import Bisection
-from coalface.models.exact.bounded_linear import BoundedLinearOracle
-from coalface.models.exact.engine import certified_range
-from coalface.models.exact.oracles import BallOracle, RidgeOracle
-from coalface.models.exact.user_oracles import FiniteOracle
+from coalface.paper.bisection import Bisection
+from coalface.paper.bounded_linear import BoundedLinearOracle
+from coalface.paper.engine import certified_range
+from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.user_oracles import FiniteOracle
 from tests.models.contract import ENDS
 from tests.models.histories import history, learned, slack_of
 

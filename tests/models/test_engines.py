@@ -5,17 +5,17 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from coalface.errors import InputError
-from coalface.models.exact.bisection import Bisection
-from coalface.models.exact.bounded_linear import BoundedLinearOracle
-from coalface.models.exact.dual import Dual
-from coalface.models.exact.ellipsoid import Ellipsoid
-from coalface.models.exact.engine import certified_range
-from coalface.models.exact.ensemble import N_MEMBERS, Ensemble
-from coalface.models.exact.enumeration import Enumeration
-from coalface.models.exact.model import ENGINES, engine_for
-from coalface.models.exact.multiplicative_weights import MultiplicativeWeights, theoretical_cap
-from coalface.models.exact.oracles import BallOracle, RidgeOracle
-from coalface.models.exact.user_oracles import FiniteOracle, SklearnOracle
+from coalface.paper.bisection import Bisection
+from coalface.paper.bounded_linear import BoundedLinearOracle
+from coalface.paper.dual import Dual
+from coalface.paper.ellipsoid import Ellipsoid
+from coalface.paper.engine import certified_range
+from coalface.paper.ensemble import N_MEMBERS, Ensemble
+from coalface.paper.enumeration import Enumeration
+from coalface.paper.model import ENGINES, engine_for
+from coalface.paper.multiplicative_weights import MultiplicativeWeights, theoretical_cap
+from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.user_oracles import FiniteOracle, SklearnOracle
 from tests.models.contract import ENDS, Counting, RangeEngineContract
 from tests.models.histories import history, learned, slack_of
 from tests.reference.convex import LinearClass, Round, best, extreme_cost, summed_loss, version_space

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface.models.exact.dual import Dual
-from coalface.models.exact.engine import certified_range
-from coalface.models.exact.enumeration import Enumeration
-from coalface.models.exact.interior import middle_of
-from coalface.models.exact.oracles import BallOracle, RidgeOracle
-from coalface.models.exact.user_oracles import FiniteOracle
-from coalface.models.exact.version_space import Answers, VersionSpace
+from coalface.paper.dual import Dual
+from coalface.paper.engine import certified_range
+from coalface.paper.enumeration import Enumeration
+from coalface.paper.interior import middle_of
+from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.user_oracles import FiniteOracle
+from coalface.paper.version_space import Answers, VersionSpace
 from tests.models.histories import history, learned, slack_of
 from tests.reference.convex import LinearClass, best, solve, summed_loss, version_space
 

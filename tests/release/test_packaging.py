@@ -65,7 +65,7 @@ def test_a_learner_that_only_learns_does_not_load_what_draws_serves_or_compares(
 def test_a_learner_does_not_load_the_readers_of_files():
     program = (
         "import sys; from coalface import CoalClassifier; CoalClassifier(classes=['a', 'b']);"
-        "print([n for n in sys.modules if n.startswith(('coalface.data.formats', 'coalface.data.known'))])"
+        "print([n for n in sys.modules if n.startswith(('coalface.data.formats', 'coalface.studies.known'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.service.visitor import Visitor
+from tests.desk.visitor import Visitor
 from tests.studies.browser import find_browser
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def test_the_reference_has_every_public_name_once_and_lists_it_on_the_first_page
     pages = _loaded("reference").python()
     assert "\n::: coalface.CostDataset\n" in pages["coalface.md"]
     assert "\nThe same as [`coalface.CostDataset`][].\n" in pages["coalface.data.md"]
-    assert "\n::: coalface.theory.difficulty\n" in pages["coalface.theory.md"]
+    assert "\n::: coalface.paper.difficulty\n" in pages["coalface.paper.md"]
     assert "| [`CostDataset`][coalface.CostDataset] | " in pages["python.md"]
     public = tomllib.loads((ROOT / "docs" / "reference" / "public.toml").read_text(encoding="utf-8"))
     assert [*pages] == ["python.md", *(f"{module}.md" for module in public)]

@@ -5,6 +5,7 @@ import gc
 import pytest
 import sqlalchemy as sa
 
+from coalface.desk.log import access, ownership, store
 from coalface.errors import FileFormatError, InputError
 from coalface.rounds import event_log as events
 from coalface.rounds.database import Database
@@ -13,8 +14,6 @@ from coalface.rounds.label_change import LabelChange
 from coalface.rounds.round import Round
 from coalface.rounds.sql import SqlLedger
 from coalface.rounds.sql_engines import without_password
-from coalface.service.desk import access, store
-from coalface.service.project import ownership
 from tests.rounds import postgres
 
 PARTS = {"events": events.STEPS, "desk": store.STEPS, "project": ownership.STEPS}

@@ -8,10 +8,10 @@ import pytest
 
 from coalface.data import CostDataset
 from coalface.errors import InputError
+from coalface.evaluate.checkpoints import checkpoint_costs, last_doubling
+from coalface.evaluate.curve import Curve
+from coalface.report.figure_style import RULES
 from coalface.studies.baselines import BASELINES, baseline
-from coalface.studies.checkpoints import checkpoint_costs, last_doubling
-from coalface.studies.curve import Curve
-from coalface.studies.report.figure_style import RULES
 from tests.studies.baseline_problems import order_of, pets, priced
 
 FEW = {"max_labels": 29, "batch_size": 12, "warm_up": 5}

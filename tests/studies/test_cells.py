@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import coalface
-from coalface.data.known.catalogue import load_known
 from coalface.studies import cells
 from coalface.studies.cells import Cell, cells_of, code_of, fingerprint_of, opened, run_cell, save_problem
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.study import Study
 
 from .studies import small_study

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.errors import InputError
-from coalface.studies.checkpoints import checkpoint_costs, last_doubling
+from coalface.evaluate.checkpoints import checkpoint_costs, last_doubling
 
 
 @given(st.integers(1, 500), st.integers(1, 10**7))

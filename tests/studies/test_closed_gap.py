@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coalface.data import CostDataset, load_known
+from coalface.data import CostDataset
 from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
 from coalface.studies.cells import fingerprint_of
 from coalface.studies.findings import DataFacts
+from coalface.studies.known import load_known
 from coalface.studies.tables import write_tables
 from tests.data.scenarios import write_archive
 from tests.studies.made_findings import K, N, a_run, findings

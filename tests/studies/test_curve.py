@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from coalface import CoalClassifier, Curve, simulate
 from coalface.errors import FileFormatError, InputError
-from coalface.studies.serving import ServedCurve
+from coalface.evaluate.serving import ServedCurve
 
 from ..problems import dense_problem
 

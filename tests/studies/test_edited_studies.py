@@ -5,7 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, CostDataset
 from coalface.data.formats.readers import write_dataset
-from coalface.search.tagging.tagger import SequenceTagger
+from coalface.structured.tagging.tagger import SequenceTagger
 from coalface.studies import write_report_of
 from coalface.studies.collect_results import collect_results
 from coalface.studies.results import FILE, Results

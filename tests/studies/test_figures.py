@@ -9,11 +9,11 @@ import pytest
 from jinja2 import UndefinedError
 
 from coalface import CoalClassifier
-from coalface.studies.curve import Curve
-from coalface.studies.report import figure_style, html_page
+from coalface.evaluate.curve import Curve
+from coalface.evaluate.panels import draw_curves, rules_panel
+from coalface.report import figure_style, html_page
+from coalface.report.range_figure import draw_ranges, range_bars
 from coalface.studies.report.page_tables import Cell
-from coalface.studies.report.panels import draw_curves, rules_panel
-from coalface.studies.report.range_figure import draw_ranges, range_bars
 from coalface.studies.results import package_versions
 
 

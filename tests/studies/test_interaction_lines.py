@@ -3,10 +3,10 @@
 import pytest
 
 from coalface import CoalClassifier, simulate
-from coalface.data.known.catalogue import load_known
 from coalface.errors import StudyError
 from coalface.models.online import OnlineModel
 from coalface.studies import Study, run_sweep, write_report_of
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
 from coalface.studies.results import Results
 

@@ -7,7 +7,7 @@ import pytest
 
 from coalface import CoalClassifier
 from coalface.errors import InputError
-from coalface.studies.evaluation.logged import evaluate_logged, policy_estimates
+from coalface.evaluate.logged import evaluate_logged, policy_estimates
 
 COST = np.array([[0.1, 0.7, 0.4], [0.9, 0.2, 0.6], [0.3, 0.8, 0.5]])
 LOGGING = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.studies.curve import Curve
-from coalface.studies.report import figure_style
+from coalface.evaluate.curve import Curve
+from coalface.evaluate.panels import MARKERS, draw_curves, panel, styles_for
+from coalface.report import figure_style
+from coalface.report.figure_style import standalone
 from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, axis_of, draw_dots
-from coalface.studies.report.figure_style import standalone
 from coalface.studies.report.page_tables import Cell
-from coalface.studies.report.panels import MARKERS, draw_curves, panel, styles_for
 
 from .test_figures import part
 

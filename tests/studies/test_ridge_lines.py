@@ -3,10 +3,10 @@
 import pytest
 
 from coalface import RidgeCoalClassifier, simulate
-from coalface.data.known.catalogue import load_known
 from coalface.errors import StudyError
 from coalface.studies import Study, run_sweep, write_report_of
 from coalface.studies.estimate import estimates
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of, rule_of
 from coalface.studies.results import Results
 

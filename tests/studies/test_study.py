@@ -7,9 +7,9 @@ import pytest
 
 from coalface import CoalClassifier, simulate
 from coalface.data.formats.readers import write_dataset
-from coalface.data.known.catalogue import load_known
 from coalface.errors import StudyError
 from coalface.studies.cells import cells_of, code_of, run_cell
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of, run
 from coalface.studies.study import Study
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.errors import InputError
-from coalface.studies.curve import Curve
-from coalface.studies.summary import Band, band_over, questions_needed, summarize
+from coalface.evaluate.curve import Curve
+from coalface.evaluate.summary import Band, band_over, questions_needed, summarize
 
 
 def a_run(asked, test_cost, examples=None):

@@ -14,15 +14,15 @@ import pytest
 
 from coalface import CoalClassifier, simulate
 from coalface.data.dataset import TrainTest
-from coalface.data.known.catalogue import load_known
 from coalface.errors import FileBusyError, InputError
+from coalface.evaluate.curve import Curve
 from coalface.files.atomic import exclusive
 from coalface.studies import sweep as sweeping
 from coalface.studies import tasks
 from coalface.studies.cells import Stopped, cells_of
 from coalface.studies.collect_results import collect_results
-from coalface.studies.curve import Curve
 from coalface.studies.executors import ProcessExecutor, WorkerLostError, executor_for
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.results import FILE, Results
 from coalface.studies.sweep import run_sweep
 

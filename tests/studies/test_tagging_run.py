@@ -6,11 +6,11 @@ import pytest
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.conll import Sentence, examples_of_words
 from coalface.errors import InputError
-from coalface.search import SequenceTagger
+from coalface.structured import SequenceTagger
 from coalface.studies import learners
 from coalface.studies.study import Study
 from coalface.studies.tagging_run import tagging_curve
-from tests.search.made_sentences import made
+from tests.structured.made_sentences import made
 
 CLASSES = np.array(["B-LOC", "B-PER", "I-LOC", "I-PER", "O"])
 

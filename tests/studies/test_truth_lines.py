@@ -3,11 +3,11 @@
 import pytest
 
 from coalface import CoalClassifier, simulate
-from coalface.data.known.catalogue import load_known
 from coalface.errors import StudyError
+from coalface.evaluate.curve import Curve
 from coalface.studies import Study, run_sweep, write_report_of
 from coalface.studies.collect_results import collect_results
-from coalface.studies.curve import Curve
+from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
 from coalface.studies.results import Results
 

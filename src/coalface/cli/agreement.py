@@ -10,8 +10,8 @@ from coalface.cli import options
 from coalface.cli.screen import print_table
 
 if TYPE_CHECKING:
-    from coalface.service.desk.agreements import AgreementRow
-    from coalface.service.desk.gates import Judged
+    from coalface.desk.service.agreements import AgreementRow
+    from coalface.desk.service.gates import Judged
 
 _ALPHA = ["alpha", "95 % interval", "examples", "costs"]
 ByLabel = Annotated[bool, typer.Option("--by-label", help="One row per label: how far all annotators agree on it.")]
@@ -27,9 +27,9 @@ def agreement(folder: options.ProjectFolder, by_label: ByLabel = False, as_json:
     from contextlib import closing
     from dataclasses import asdict
 
-    from coalface.service.desk.agreements import label_agreements
-    from coalface.service.desk.gates import all_judged, counted_answers
-    from coalface.service.project.project import Project
+    from coalface.desk.project.project import Project
+    from coalface.desk.service.agreements import label_agreements
+    from coalface.desk.service.gates import all_judged, counted_answers
 
     project = Project.open(folder)
     with closing(project.open_store()) as store, store.database.one_moment():

@@ -34,9 +34,9 @@ def demo(
 
     Prints a table per kind of costs and writes a page with figures, which needs no network.
     """
+    from coalface.report.html_page import write_page
     from coalface.studies.demo import demo_page, run_demo
     from coalface.studies.demo.page import table_rows
-    from coalface.studies.report.html_page import write_page
 
     check_output(report, "--report")
     with progress_bar("Simulating") as progress:

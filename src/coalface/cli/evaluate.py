@@ -12,7 +12,7 @@ from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.studies.evaluation.report import EvaluationReport
+    from coalface.evaluate.report import EvaluationReport
 
 
 def evaluate(
@@ -41,8 +41,8 @@ def evaluate(
         _evaluate_log(model, data, as_json=as_json)
         return
     from coalface.data.formats.readers import format_of
+    from coalface.evaluate.report import evaluation_report
     from coalface.learner.named_learner import NamedLearner
-    from coalface.studies.evaluation.report import evaluation_report
 
     if html is not None:
         check_output(html, "--html")
@@ -70,7 +70,7 @@ def evaluate(
 
 
 def _print_report(report: "EvaluationReport") -> None:
-    from coalface.studies.evaluation.tables import facts_of, notice_of, tables_of
+    from coalface.evaluate.tables import facts_of, notice_of, tables_of
 
     for table in tables_of(report):
         print_table(table.title, table.headings, table.rows)
@@ -86,8 +86,8 @@ def _evaluate_log(model: Path, log: Path, *, as_json: bool) -> None:
     import json
 
     from coalface.data.streams.line_source import text_lines
+    from coalface.evaluate.log_lines import evaluate_lines
     from coalface.learner.named_learner import NamedLearner
-    from coalface.studies.evaluation.log_lines import evaluate_lines
 
     report = evaluate_lines(NamedLearner.load(model), text_lines(log), str(log))
     if as_json:

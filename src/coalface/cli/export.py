@@ -44,11 +44,11 @@ def export(
     """
     from contextlib import closing
 
+    from coalface.desk.project.project import Project
+    from coalface.desk.service.archive import write_archive
+    from coalface.desk.service.exports import export as pieces
+    from coalface.desk.service.model import LiveModel
     from coalface.files.atomic import atomic_write
-    from coalface.service.desk.model import LiveModel
-    from coalface.service.project.archive import write_archive
-    from coalface.service.project.exports import export as pieces
-    from coalface.service.project.project import Project
 
     form = _FORMS.get(file.suffix)
     if form is None and file.suffix != ".zip":

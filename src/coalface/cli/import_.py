@@ -19,8 +19,8 @@ def import_(
 
     It has the same examples, answers and model.
     """
-    from coalface.service.project.archive import read_archive
-    from coalface.service.project.archive_limits import ArchiveLimits
+    from coalface.desk.project.archive_limits import ArchiveLimits
+    from coalface.desk.service.archive import read_archive
 
     project = read_archive(file, folder, database, ArchiveLimits(bytes=most_bytes))
     typer.echo(

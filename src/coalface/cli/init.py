@@ -82,8 +82,8 @@ def init(
     labels are those of --label.
     """
     from coalface.data.rankings import Ranking
-    from coalface.service.project.guidelines import read_guidelines, unknown_headings
-    from coalface.service.project.project import Project
+    from coalface.desk.project.guidelines import read_guidelines, unknown_headings
+    from coalface.desk.project.project import Project
 
     ranking = None if from_ranking is None else Ranking.open(from_ranking)
     source = examples if ranking is None else ranking.examples()

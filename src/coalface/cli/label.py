@@ -14,10 +14,10 @@ from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.service.annotators.judge import Judge
-    from coalface.service.desk.call_book import CallBook
-    from coalface.service.desk.gates import Judged
-    from coalface.service.desk.messages import Progress
+    from coalface.buying.oracles.judge import Judge
+    from coalface.desk.service.call_book import CallBook
+    from coalface.desk.service.gates import Judged
+    from coalface.desk.service.messages import Progress
 
 
 def label(
@@ -93,17 +93,17 @@ def label(
     each line, and give the file to --batch-in. The same line twice counts once; late answers are kept.
     An LLM judge is a model at an OpenAI-compatible endpoint: OPENAI_BASE_URL has its address, OPENAI_API_KEY the key.
     """
-    from coalface.service.annotators.judge import Judge, Patience, model_in
-    from coalface.service.annotators.labelling import Labelling
-    from coalface.service.annotators.openai_judge import judge_of, shown_prompt
-    from coalface.service.annotators.programs import annotator_of
-    from coalface.service.annotators.prompts import Prompt
-    from coalface.service.annotators.rates import Rates
-    from coalface.service.desk.desk import Desk
-    from coalface.service.desk.gates import judged
-    from coalface.service.project.label_history import project_now
-    from coalface.service.project.ownership import opening
-    from coalface.service.project.project import Project
+    from coalface.buying.oracles.judge import Judge, Patience, model_in
+    from coalface.buying.oracles.programs import annotator_of
+    from coalface.buying.oracles.prompts import Prompt
+    from coalface.buying.oracles.rates import Rates
+    from coalface.desk.annotators.labelling import Labelling
+    from coalface.desk.annotators.openai_judge import judge_of, shown_prompt
+    from coalface.desk.log.ownership import opening
+    from coalface.desk.project.label_history import project_now
+    from coalface.desk.project.project import Project
+    from coalface.desk.service.desk import Desk
+    from coalface.desk.service.gates import judged
 
     model = None if annotator is None else model_in(annotator)
     if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
@@ -179,8 +179,8 @@ class _Run:
 
 
 def _show(folder: Path, who: str, run: _Run, *, as_json: bool) -> None:
-    from coalface.service.desk.gates import in_words
-    from coalface.service.desk.messages import ENDED
+    from coalface.desk.service.gates import in_words
+    from coalface.desk.service.messages import ENDED
 
     if as_json:
         calls = {} if run.judge is None else {"calls": {**run.book.plain(), **_invalid(run.judge)}}

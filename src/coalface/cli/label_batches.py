@@ -13,7 +13,7 @@ from coalface.cli.screen import counted
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.service.desk.desk import Desk
+    from coalface.desk.service.desk import Desk
 
 _REFUSED_LINES = 1  # exit code if a line of answers was refused
 
@@ -32,8 +32,8 @@ class Trip:
 
     def form(self, name: str) -> Any:
         """The form of the lines."""
-        from coalface.service.annotators.batches import OwnForm
-        from coalface.service.project.label_history import project_now
+        from coalface.desk.annotators.batches import OwnForm
+        from coalface.desk.project.label_history import project_now
 
         if name == "own":
             return OwnForm()
@@ -41,8 +41,8 @@ class Trip:
             raise InputError(f"--batch-form must be own or openai, got {name!r}.")
         if self.model is None:
             raise InputError("--batch-form openai needs a model. Pass --annotator openai:MODEL.")
-        from coalface.service.annotators.judge import Prices
-        from coalface.service.annotators.openai_batches import OpenAIForm
+        from coalface.buying.oracles.judge import Prices
+        from coalface.desk.annotators.openai_batches import OpenAIForm
 
         project = project_now(self.folder)
         price_in = project.limits.price_in if self.price_in is None else self.price_in
@@ -90,7 +90,7 @@ class BatchOptions:
         self, trip: Trip, path: Path, form: Any, budget: str | None, limit: int | None, *, as_json: bool
     ) -> None:
         """Lease questions and write them, or write those on lease once more."""
-        from coalface.service.annotators.batches import lease_batch, write_batch
+        from coalface.desk.annotators.batches import lease_batch, write_batch
 
         check_output(path, "--batch-out")
         with _opened(trip.folder) as desk:
@@ -111,7 +111,7 @@ class BatchOptions:
 
 def _take(trip: Trip, path: Path, form: Any, *, as_json: bool) -> bool:
     """Take the answers in a file, and say what is wrong with the lines that are refused; whether none was."""
-    from coalface.service.annotators.batches import take_batch
+    from coalface.desk.annotators.batches import take_batch
 
     with _opened(trip.folder) as desk:
         taken = take_batch(desk, trip.name, path, form)
@@ -160,7 +160,7 @@ def with_expected(progress: Callable[[int], None], desk: "Desk", *, as_json: boo
 def _opened(folder: Path) -> Any:
     from contextlib import closing
 
-    from coalface.service.desk.desk import Desk
-    from coalface.service.project.project import Project
+    from coalface.desk.project.project import Project
+    from coalface.desk.service.desk import Desk
 
     return closing(Desk(Project.open(folder)))

@@ -88,10 +88,10 @@ def _of_model(path: Path, change: "LabelChange | None", cost_matrix: Path | None
 def _of_project(folder: Path, change: "LabelChange | None", cost_matrix: Path | None) -> tuple[list[Any], list[Any]]:
     from contextlib import closing
 
-    from coalface.service.desk.desk import Desk
-    from coalface.service.project.label_history import project_now, with_matrix
-    from coalface.service.project.ownership import opening
-    from coalface.service.project.project import Project
+    from coalface.desk.log.ownership import opening
+    from coalface.desk.project.label_history import project_now, with_matrix
+    from coalface.desk.project.project import Project
+    from coalface.desk.service.desk import Desk
 
     if change is None:
         project = project_now(folder)
@@ -103,7 +103,7 @@ def _of_project(folder: Path, change: "LabelChange | None", cost_matrix: Path | 
 
 
 def _of_service(url: str, change: "LabelChange | None", cost_matrix: Path | None) -> tuple[list[Any], list[Any]]:
-    from coalface.service.annotators.label_requests import change_labels
+    from coalface.desk.annotators.label_requests import change_labels
 
     token = os.environ.get(TOKEN)
     if not token:

@@ -68,12 +68,12 @@ class _Changes(NamedTuple):
 def _of_project(folder: Path, changes: _Changes) -> dict[str, dict[str, int]]:
     from contextlib import closing
 
-    from coalface.service.desk.desk import Desk
-    from coalface.service.project.features import read_features
-    from coalface.service.project.known_costs import read_costs
-    from coalface.service.project.ownership import opening
-    from coalface.service.project.project import Project
-    from coalface.service.project.sources import read_examples
+    from coalface.desk.log.ownership import opening
+    from coalface.desk.project.features import read_features
+    from coalface.desk.project.known_costs import read_costs
+    from coalface.desk.project.project import Project
+    from coalface.desk.project.sources import read_examples
+    from coalface.desk.service.desk import Desk
 
     project, done = Project.open(folder), dict[str, dict[str, int]]()
     columns = project.pool.columns
@@ -100,10 +100,10 @@ def _of_project(folder: Path, changes: _Changes) -> dict[str, dict[str, int]]:
 
 
 def _of_service(url: str, changes: _Changes) -> dict[str, dict[str, int]]:
-    from coalface.service.annotators.pool_requests import RemotePool
-    from coalface.service.project.columns import Columns
-    from coalface.service.project.known_costs import read_costs
-    from coalface.service.project.sources import read_records
+    from coalface.desk.annotators.pool_requests import RemotePool
+    from coalface.desk.project.columns import Columns
+    from coalface.desk.project.known_costs import read_costs
+    from coalface.desk.project.sources import read_records
 
     token = os.environ.get(TOKEN)
     if not token:

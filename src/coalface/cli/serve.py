@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from coalface.service.project.project import Project
+    from coalface.desk.project.project import Project
 
 SECRET = "COALFACE_WEBHOOK_SECRET"
 
@@ -53,7 +53,7 @@ def serve(
     Every caller needs a token; there is no default password. Only --host lets other machines connect; put a proxy
     with HTTPS in front of the server then.
     """
-    from coalface.service.project.project import Project
+    from coalface.desk.project.project import Project
 
     projects = [Project.open(folder) for folder in folders]
     if new_token is not None:
@@ -62,7 +62,7 @@ def serve(
     if remove_token is not None:
         _remove_token(projects, remove_token)
         return
-    from coalface.service.web.uvicorn_server import ServerOptions, run_server
+    from coalface.desk.web.uvicorn_server import ServerOptions, run_server
 
     server = ServerOptions(
         host,
@@ -79,8 +79,8 @@ def serve(
 
 
 def _add_token(projects: "list[Project]", name: str, role: str) -> str:
-    from coalface.service.project.ownership import opening
-    from coalface.service.web import tokens
+    from coalface.desk.log.ownership import opening
+    from coalface.web import tokens
 
     tokens.check_person(name, role)
     token = tokens.new_token()
@@ -91,7 +91,7 @@ def _add_token(projects: "list[Project]", name: str, role: str) -> str:
 
 
 def _remove_token(projects: "list[Project]", name: str) -> None:
-    from coalface.service.project.ownership import opening
+    from coalface.desk.log.ownership import opening
 
     for project in projects:
         with opening(project.address), closing(project.open_store()) as store:

@@ -16,8 +16,8 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
+    from coalface.evaluate.curve import Curve
     from coalface.learner.classifiers import CoalClassifier
-    from coalface.studies.curve import Curve
 
 _INTERRUPTED = 130
 _OF_THE_DATA = ("classes", "cost_matrix")
@@ -134,8 +134,8 @@ def _rows(curve: "Curve") -> list[list[str]]:
 def _write_report(
     path: Path, curve: "Curve", train: "CostDataset", n_rows: int, learner: "CoalClassifier", batch: int
 ) -> None:
-    from coalface.studies.report.html_page import page, write_page
-    from coalface.studies.report.panels import draw_curves, rules_panel
+    from coalface.evaluate.panels import draw_curves, rules_panel
+    from coalface.report.html_page import page, write_page
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
     settings["batch"] = f"{batch}"

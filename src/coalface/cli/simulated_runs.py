@@ -12,8 +12,8 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
+    from coalface.evaluate.curve import Curve
     from coalface.learner.named_learner import NamedLearner
-    from coalface.studies.curve import Curve
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def whole_run(
     import numpy as np
 
     from coalface.data.formats.readers import read_dataset
-    from coalface.data.known.catalogue import find_train_test
-    from coalface.studies.simulation import simulate as run
+    from coalface.evaluate.simulation import simulate as run
+    from coalface.studies.known.catalogue import find_train_test
 
     both = find_train_test(data, format, options)
     if both is not None and test is not None:
@@ -94,7 +94,7 @@ def streamed_run(
 ) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over a stream, in one pass."""
     from coalface.data.streams.blocks import read_blocks
-    from coalface.studies.simulation import simulate_blocks
+    from coalface.evaluate.simulation import simulate_blocks
 
     rows = max(block - block % how.batch, how.batch)  # whole batches
     blocks = read_blocks(data, format, rows=rows, **options)

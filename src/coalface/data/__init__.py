@@ -1,8 +1,8 @@
 """Datasets: examples, labels and costs, the file formats they are read from, and label trees.
 
 ``read_dataset`` and ``write_dataset`` choose the format by the suffix, and ``read_blocks`` reads files that do not fit
-into memory. ``read_train_test`` reads a path that holds both training and test data, and ``load_known`` loads data by
-its name. ``tree_cost_matrix`` turns a hierarchy of labels into costs.
+into memory. ``read_train_test`` reads a path that holds both training and test data. ``tree_cost_matrix`` turns a
+hierarchy of labels into costs.
 
 Names are loaded when they are first used, so that a learner does not load the readers of all formats.
 """
@@ -15,20 +15,16 @@ if TYPE_CHECKING:
     from coalface.data.formats.conll import Sentence, read_sentences
     from coalface.data.formats.conllu import Tree, read_trees
     from coalface.data.formats.readers import read_dataset, read_train_test, write_dataset
-    from coalface.data.known.catalogue import KnownData, known_data, load_known
     from coalface.data.streams.blocks import read_blocks
     from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
 
 _HOMES = {
     "CostDataset": "dataset",
     "DatasetStatistics": "dataset",
-    "KnownData": "known.catalogue",
     "LabelTree": "trees",
     "Sentence": "formats.conll",
     "TrainTest": "dataset",
     "Tree": "formats.conllu",
-    "known_data": "known.catalogue",
-    "load_known": "known.catalogue",
     "read_blocks": "streams.blocks",
     "read_dataset": "formats.readers",
     "read_sentences": "formats.conll",
@@ -41,13 +37,10 @@ _HOMES = {
 __all__ = [
     "CostDataset",
     "DatasetStatistics",
-    "KnownData",
     "LabelTree",
     "Sentence",
     "TrainTest",
     "Tree",
-    "known_data",
-    "load_known",
     "read_blocks",
     "read_dataset",
     "read_sentences",

@@ -296,7 +296,7 @@ class CostDataset:
 class TrainTest(NamedTuple):
     """Training data and test data.
 
-    >>> from coalface.data import load_known
+    >>> from coalface.studies.known import load_known
     >>> train, test = load_known("iris")
     >>> train.classes.tolist() == test.classes.tolist(), train.X.shape[0] + test.X.shape[0]
     (True, 150)

@@ -21,6 +21,7 @@ from numba.core import caching
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+_OWN = Path(__file__).resolve().parent
 
 
 class Kernel(Protocol[P, R]):
@@ -34,19 +35,23 @@ class Kernel(Protocol[P, R]):
 
 
 @cache
-def folder_stamp() -> str:
-    """A hash of the names and contents of all kernel source files."""
+def folder_stamp(folder: Path = _OWN) -> str:
+    """A hash of the names and contents of all kernel source files of a folder and of this one, which others call."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    for place in dict.fromkeys((_OWN, folder)):
+        for source in sorted(place.glob("*.py")):
+            digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """The folder for machine code: in $NUMBA_CACHE_DIR, else the user's cache folder, else a temporary one."""
+def cache_folder(folder: Path = _OWN) -> Path:
+    """The folder for the machine code of kernels in ``folder``.
+
+    It lies in $NUMBA_CACHE_DIR, else in the user's cache folder, else in a temporary one.
+    """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     base = Path(chosen) if chosen else _user_cache()
-    return base / "coalface" / folder_stamp()
+    return base / "coalface" / folder_stamp(folder)
 
 
 def _user_cache() -> Path:
@@ -64,12 +69,13 @@ class _FolderLocator(caching._CacheLocator):  # type: ignore[misc]
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         self._disambiguator = str(py_func.__code__.co_firstlineno)
+        self._folder = Path(py_func.__code__.co_filename).resolve().parent
 
     def get_cache_path(self) -> str:
-        return str(cache_folder())
+        return str(cache_folder(self._folder))
 
     def get_source_stamp(self) -> str:
-        return folder_stamp()
+        return folder_stamp(self._folder)
 
     def get_disambiguator(self) -> str:
         return self._disambiguator

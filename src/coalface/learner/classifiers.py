@@ -7,10 +7,10 @@ from coalface.learner.settings import AS_PRINTED, AS_PUBLISHED
 from coalface.models.choice import model_of
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
-from coalface.models.exact.model import ExactModel, plain_oracle
-from coalface.models.exact.schedule import PUBLISHED
 from coalface.models.membership import Member
 from coalface.models.ridge import OF_A_MACHINE, RidgeModel
+from coalface.paper.model import ExactModel, plain_oracle
+from coalface.paper.schedule import PUBLISHED
 
 
 class CoalClassifier(CostClassifier):

@@ -7,12 +7,12 @@ from coalface.errors import InputError, shortened
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
-from coalface.models.exact.model import ExactModel
 from coalface.models.forest import ForestModel
 from coalface.models.joint import JointModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.models.shared import SharedModel
+from coalface.paper.model import ExactModel
 
 MODELS: dict[str, type[CostModel]] = {
     "auto": CommitteeModel,

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from coalface.evaluate.simulation import simulate
 from coalface.routing.outcomes import Outcomes
 from coalface.routing.router import Router
-from coalface.studies.simulation import simulate
 
 
 def learn_outcomes(router: Router, outcomes: Outcomes, *, active: bool = False) -> None:

@@ -9,9 +9,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from coalface.routing.desk import Decision, Outcome, RoutingDesk
-from coalface.service.web.http_errors import RESPONSES, RefusedError, install_error_handlers
-from coalface.service.web.middleware import LARGEST_BODY, Safeguards
 from coalface.version import __version__
+from coalface.web.http_errors import RESPONSES, RefusedError, install_error_handlers
+from coalface.web.middleware import LARGEST_BODY, Safeguards
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="The token that the server was started with.")
 _MOST_OUTCOMES = 1000  # in one request

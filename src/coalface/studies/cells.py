@@ -23,8 +23,18 @@ from coalface.studies.learners import as_rate
 from coalface.studies.study import TUNED, Study
 
 # The code that determines the numbers of a run.
-_DECISIVE = ("errors.py", "data", "files", "kernels", "models", "rounds", "learner", "studies")  # whole packages
-_DECISIVE_FOR_TAGGERS = ("search",)
+_DECISIVE = (
+    "errors.py",
+    "data",
+    "files",
+    "kernels",
+    "models",
+    "rounds",
+    "learner",
+    "evaluate",
+    "studies",
+)
+_DECISIVE_FOR_TAGGERS = ("structured",)
 _CODE = (".py", ".cuh")
 _NOT_DECISIVE = ("studies/report", "studies/demo")  # these only read results
 

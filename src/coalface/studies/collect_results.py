@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
+from coalface.evaluate.curve import Curve
 from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of
-from coalface.studies.curve import Curve
 from coalface.studies.findings import Findings, Points, Run
 from coalface.studies.learners import as_rate
-from coalface.studies.report import number_format
+from coalface.studies.report import outcome_text
 from coalface.studies.results import Results, Session
 from coalface.studies.study import TUNED, Line, Study
 
@@ -88,7 +88,7 @@ def _settings(study: Study) -> dict[str, str]:
     shown = {"permutations": seeds, "checkpoints": str(study.checkpoints), "baseline": study.baseline}
     for line in study.lines:
         values = ", ".join(f"{name} {value}" for name, value in line.settings.items())
-        rates = ", ".join(map(number_format.rate, line.rates))
+        rates = ", ".join(map(outcome_text.rate, line.rates))
         shown[line.name] = "; ".join(filter(None, (f"learner {line.learner}", values, f"learning rates {rates}")))
     return shown
 

@@ -6,9 +6,9 @@ from statistics import mean
 from typing import NamedTuple
 
 from coalface.data.dataset import TrainTest
+from coalface.evaluate.checkpoints import checkpoint_costs
 from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
-from coalface.studies.checkpoints import checkpoint_costs
 from coalface.studies.learners import as_rate
 from coalface.studies.results import Results
 from coalface.studies.study import TUNED, Line, Study

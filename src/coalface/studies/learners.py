@@ -12,13 +12,13 @@ from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
+from coalface.evaluate.curve import Curve
+from coalface.evaluate.simulation import simulate
 from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.stopping import checked_saving
-from coalface.search.tagging.tagger import SequenceTagger
+from coalface.structured.tagging.tagger import SequenceTagger
 from coalface.studies.baselines import BASELINES
-from coalface.studies.curve import Curve
-from coalface.studies.simulation import simulate
 from coalface.studies.tagging_run import n_sequences, tagging_curve
 
 _CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {

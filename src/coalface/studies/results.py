@@ -1,10 +1,8 @@
 """The results of a sweep: a journal of finished and failed cells, and of the study, code and data of each session."""
 
 import os
-import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +10,9 @@ from coalface.files.journal import Journal
 from coalface.studies.cells import Record
 from coalface.studies.findings import DataFacts
 from coalface.studies.study import Study
-from coalface.version import __version__
 
 FILE = "results.jsonl"
 VERSION = 1
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
-
-
-def package_versions() -> dict[str, str]:
-    """The versions of the software that computes the numbers.
-
-    >>> sorted(package_versions())[:3]
-    ['Python', 'coalface', 'matplotlib']
-    """
-    installed = {package: version(package) for package in _PACKAGES}
-    return {"coalface": __version__, "Python": platform.python_version(), **installed}
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from coalface.data.dataset import TrainTest
 from coalface.data.formats.readers import holds_train_test, read_dataset, read_train_test
-from coalface.data.known.catalogue import check_known, known_data, load_known
 from coalface.errors import FileFormatError, InputError, StudyError
+from coalface.studies.known.catalogue import check_known, known_data, load_known
 
 _FILE_KEYS = ("train", "test", "test_fraction", "format")
 

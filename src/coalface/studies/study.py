@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from coalface.errors import InputError, StudyError
+from coalface.evaluate.checkpoints import checkpoint_costs
 from coalface.studies import learners
-from coalface.studies.checkpoints import checkpoint_costs
 from coalface.studies.learners import Rate, as_rate
 from coalface.studies.sources import Source, named_sources, table_source
 

@@ -16,10 +16,11 @@ from threadpoolctl import threadpool_limits
 from coalface.errors import CollapseWarning, counted
 from coalface.files.atomic import exclusive
 from coalface.files.interrupts import interrupts_put_off
+from coalface.report.html_page import package_versions
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of, new_record
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts
-from coalface.studies.results import FILE, Results, Session, package_versions
+from coalface.studies.results import FILE, Results, Session
 from coalface.studies.study import Study
 from coalface.studies.tasks import RETRIES, run_tasks
 

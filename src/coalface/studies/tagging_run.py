@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
 from coalface.errors import InputError
-from coalface.search.tagging.runs import predict_tags
-from coalface.search.tagging.tag_features import TokenRows
-from coalface.search.tagging.tagger import SequenceTagger
-from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder
-from coalface.studies.curve import Curve
+from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
+from coalface.evaluate.curve import Curve
+from coalface.structured.tagging.runs import predict_tags
+from coalface.structured.tagging.tag_features import TokenRows
+from coalface.structured.tagging.tagger import SequenceTagger
 
 Progress = Callable[[int, int], None]
 

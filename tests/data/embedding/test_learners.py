@@ -119,7 +119,7 @@ def test_a_labelling_project_has_sentence_embeddings(minilm_is_tiny, tmp_path, m
     (tmp_path / "labels.txt").write_text("post\nmoney\n")
     arguments = ["--examples", str(tmp_path / "pool.jsonl"), "--labels", str(tmp_path / "labels.txt")]
     assert main(["init", str(tmp_path / "project"), *arguments, "--features", "minilm"]) == 0
-    from coalface.service.project.project import Project
+    from coalface.desk.project.project import Project
 
     pool = Project.open(tmp_path / "project").pool
     vectors = SentenceEmbedder(minilm_is_tiny)(TEXTS)

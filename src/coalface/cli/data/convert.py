@@ -29,7 +29,7 @@ def convert(
     both, train and test.
     """
     from coalface.data.formats.readers import read_dataset
-    from coalface.data.known.catalogue import find_train_test
+    from coalface.studies.known.catalogue import find_train_test
 
     how = reading.given()
     both = find_train_test(source, format, how)

@@ -18,8 +18,8 @@ def fetch(
 
     It is written as two dataset folders, train and test.
     """
-    from coalface.data.known import fetching
-    from coalface.data.known.catalogue import VARIABLE, check_fetchable, data_root
+    from coalface.studies.known import fetching
+    from coalface.studies.known.catalogue import VARIABLE, check_fetchable, data_root
 
     check_fetchable(name)
     root = data_root()

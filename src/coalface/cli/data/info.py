@@ -28,7 +28,7 @@ def info(
     column is encoded by its kind.
     """
     from coalface.data.formats.readers import read_dataset
-    from coalface.data.known.catalogue import find_train_test
+    from coalface.studies.known.catalogue import find_train_test
 
     how = reading.given()
     both = find_train_test(data, format, how)

@@ -13,7 +13,7 @@ def list_known(as_json: options.Json = False) -> None:
 
     The list shows how large they are, and whether they are on this machine.
     """
-    from coalface.data.known.catalogue import known_data
+    from coalface.studies.known.catalogue import known_data
 
     lines = known_data()
     if as_json:

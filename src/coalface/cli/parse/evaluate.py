@@ -13,8 +13,8 @@ def evaluate(model: options.Parser, data: options.Trees) -> None:
     uas is the share of words with the right head, las that with the right head and label.
     """
     from coalface.data.formats.conllu import read_trees
-    from coalface.search import DependencyParser
-    from coalface.search.parsing.scores import attachment_scores
+    from coalface.structured import DependencyParser
+    from coalface.structured.parsing.scores import attachment_scores
 
     parser = DependencyParser.load(model)
     trees = read_trees(data, subtypes=parser.has_subtypes_)

@@ -11,7 +11,7 @@ def predict(model: options.Parser, data: options.Trees) -> None:
     The words of FILE must have tags. Its own heads and labels, if any, are not used.
     """
     from coalface.data.formats.conllu import lines_with_heads, read_trees
-    from coalface.search import DependencyParser
+    from coalface.structured import DependencyParser
 
     parser = DependencyParser.load(model)
     predicted = parser.predict(read_trees(data, heads=False))

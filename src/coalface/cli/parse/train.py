@@ -39,7 +39,7 @@ def train(
     """
     from coalface.data.formats.conllu import read_trees
     from coalface.files.atomic import exclusive
-    from coalface.search import DependencyParser
+    from coalface.structured import DependencyParser
 
     check_output(model, "--model")
     settings = given(

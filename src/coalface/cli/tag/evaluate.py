@@ -21,8 +21,8 @@ def evaluate(
     --repair makes the tags of FILE legal for the constraints of MODEL.
     """
     from coalface.data.formats.conll import read_sentences
-    from coalface.search import SequenceTagger
-    from coalface.search.tagging.spans import marks_spans
+    from coalface.structured import SequenceTagger
+    from coalface.structured.tagging.spans import marks_spans
 
     tagger = SequenceTagger.load(model)
     sentences = read_sentences(data, word=word, tag=tag)

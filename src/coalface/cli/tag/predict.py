@@ -13,7 +13,7 @@ def predict(model: options.Tagger, data: options.Sentences, word: options.WordCo
     FILE needs no column of tags.
     """
     from coalface.data.formats.conll import read_sentences
-    from coalface.search import SequenceTagger
+    from coalface.structured import SequenceTagger
 
     tagger = SequenceTagger.load(model)
     words = [list(sentence.words) for sentence in read_sentences(data, word=word, tagged=False)]

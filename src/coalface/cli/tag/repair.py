@@ -8,15 +8,15 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.formats.conll import Sentence
-    from coalface.search.tagging.sentences import TagError
+    from coalface.structured.tagging.sentences import TagError
 
 
 def repaired_sentences(
     sentences: "list[Sentence]", scheme: str | None, saved: Path | None
 ) -> "tuple[list[Sentence], int]":
     """The sentences with legal tags, and how many tags had to change; the scheme may be that of a ``saved`` tagger."""
-    from coalface.search.tagging.spans import repaired
-    from coalface.search.tagging.tag_rules import check_scheme
+    from coalface.structured.tagging.spans import repaired
+    from coalface.structured.tagging.tag_rules import check_scheme
 
     check_scheme(scheme)
     if scheme is None and saved is not None:
@@ -36,8 +36,8 @@ def repaired_sentences(
 
 def repair_advice(problem: "TagError", sentence: "Sentence", scheme: str | None) -> str:
     """The end of an error about a tag: names ``--repair`` where that helps."""
-    from coalface.search.tagging.sentences import UnknownTagError
-    from coalface.search.tagging.spans import repaired
+    from coalface.structured.tagging.sentences import UnknownTagError
+    from coalface.structured.tagging.spans import repaired
 
     if scheme is None:
         return ""

@@ -14,7 +14,7 @@ from coalface.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
     from coalface.data.formats.conll import Sentence
-    from coalface.search import SequenceTagger
+    from coalface.structured import SequenceTagger
 
 
 def train(
@@ -66,7 +66,7 @@ def train(
     """
     from coalface.data.formats.conll import read_sentences
     from coalface.files.atomic import exclusive
-    from coalface.search import SequenceTagger
+    from coalface.structured import SequenceTagger
 
     check_output(model, "--model")
     settings = given(
@@ -145,7 +145,7 @@ def _with_costs(settings: dict[str, Any], sentences: "list[Sentence]") -> dict[s
 def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:
     """Learn the sentences in all passes; an error names the line of an illegal tag."""
     from coalface.data.numbers import whole_number
-    from coalface.search.tagging.sentences import TagError
+    from coalface.structured.tagging.sentences import TagError
 
     words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
     passes, n_words = whole_number("passes", tagger.passes, least=1), sum(map(len, sentences))

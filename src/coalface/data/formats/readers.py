@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.formats.array_folder import is_dataset_folder
+from coalface.data.formats.aslib import read_aslib_npz
+from coalface.data.formats.aslib_folder import is_aslib_folder, read_aslib_folder
 from coalface.data.formats.compression import without_packing
 from coalface.data.formats.conll import read_conll
 from coalface.data.formats.csv_table import read_csv, write_csv
+from coalface.data.formats.hierarchy_folder import TREE_FILE, read_hierarchy_folder
 from coalface.data.formats.npz import read_npz, write_npz
 from coalface.data.formats.records import read_jsonl, read_parquet
 from coalface.data.formats.svmlight import read_svmlight
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.data.formats.vw_writer import write_vw_text
-from coalface.data.known.aslib import read_aslib_npz
-from coalface.data.known.aslib_folder import is_aslib_folder, read_aslib_folder
-from coalface.data.known.fetching import is_fetched, open_fetched
-from coalface.data.known.hierarchy_folder import TREE_FILE, read_hierarchy_folder
 from coalface.errors import FileFormatError, InputError
 
 _SUFFIXES = {
@@ -48,6 +48,7 @@ _READERS: dict[str, Callable[..., CostDataset]] = {
     "npz": read_npz,
     "folder": CostDataset.open,
 }
+PARTS = ("train", "test")  # the folders of training and test data
 TABLES = ("csv", "jsonl", "parquet")  # formats of named columns, which may need an encoder
 _LISTS = ("ignore", "keep", "text", "classes", "feature_names")
 _WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
@@ -182,6 +183,16 @@ def read_train_test(path: str | os.PathLike[str]) -> TrainTest:
         f"{source} must hold training and test data: an ASlib scenario, a folder with {TREE_FILE}, or a folder with "
         "the dataset folders train and test. Check the path."
     )
+
+
+def is_fetched(home: Path) -> bool:
+    """Whether a folder holds both parts of fetched data."""
+    return all(is_dataset_folder(home / part) for part in PARTS)
+
+
+def open_fetched(home: Path) -> TrainTest:
+    """Training and test data, memory-mapped."""
+    return TrainTest(*(CostDataset.open(home / part) for part in PARTS))
 
 
 def _is_aslib_npz(source: Path) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.errors import InputError
+from coalface.evaluate.checkpoints import CheckpointPlan
+from coalface.evaluate.curve import Curve
 from coalface.studies.baselines.problem import Problem, Progress
-from coalface.studies.checkpoints import CheckpointPlan
-from coalface.studies.curve import Curve
 
 Parameters = dict[str, Any]
 

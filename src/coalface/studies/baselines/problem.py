@@ -11,7 +11,7 @@ from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.studies.checkpoints import CheckpointPlan, checkpoint_costs
+from coalface.evaluate.checkpoints import CheckpointPlan, checkpoint_costs
 
 Progress = Callable[[int, int], None]
 _MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB

@@ -12,12 +12,12 @@ from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
+from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, checkpoint_costs, doubling_costs
+from coalface.evaluate.curve import Curve
 from coalface.kernels.cuda.device import Device
 from coalface.kernels.cuda.layout import POINTERS, PROBLEM, bytes_per_run, stride_for
 from coalface.kernels.state import LEVELS, MOST_IMPLIED, lanes_for
-from coalface.studies.checkpoints import Checkpoint, CheckpointRecorder, checkpoint_costs, doubling_costs
 from coalface.studies.cuda.tasks import Task, packed
-from coalface.studies.curve import Curve
 from coalface.studies.learners import order_of
 
 _SHARE_OF_MEMORY = 0.85  # of the free memory, for the models of the runs

@@ -4,6 +4,10 @@ import math
 
 import numpy as np
 
+from coalface.evaluate.panels import AXIS_LABELS, draw_curves, rules_panel
+from coalface.evaluate.summary import Summary
+from coalface.report import html_page
+from coalface.report.range_figure import draw_ranges, range_bars
 from coalface.rounds.queries import Queries
 from coalface.studies.demo.runs import (
     CHOICE_OF_SETTINGS,
@@ -15,10 +19,6 @@ from coalface.studies.demo.runs import (
     WARM_UP,
     Demo,
 )
-from coalface.studies.report import html_page
-from coalface.studies.report.panels import AXIS_LABELS, draw_curves, rules_panel
-from coalface.studies.report.range_figure import draw_ranges, range_bars
-from coalface.studies.summary import Summary
 
 HEADINGS = (
     "rule and mellowness",

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
+from coalface.evaluate.curve import Curve
+from coalface.evaluate.simulation import simulate
+from coalface.evaluate.summary import Summary, summarize
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.queries import Queries
-from coalface.studies.curve import Curve
-from coalface.studies.simulation import simulate
-from coalface.studies.summary import Summary, summarize
 
 N_TEST = 500
 N_LABELS = 10

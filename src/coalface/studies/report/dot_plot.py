@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.studies.report import figure_style
-from coalface.studies.report.figure_style import legend_above, styled_figure, svg_of
-from coalface.studies.report.panels import MARKERS, Style
+from coalface.evaluate.panels import MARKERS, Style
+from coalface.report import figure_style
+from coalface.report.figure_style import legend_above, styled_figure, svg_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

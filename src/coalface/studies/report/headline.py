@@ -1,7 +1,8 @@
 """The headline of a report: a few large numbers, each with its meaning."""
 
+from coalface.report import number_format
 from coalface.studies.measures import COSTS
-from coalface.studies.report import number_format
+from coalface.studies.report import outcome_text
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.savings import Outcome
 
@@ -25,7 +26,7 @@ def _over_many(best: list[Outcome], analysis: Analysis) -> dict[str, str]:
     baseline, facts = analysis.findings.baseline, {}
     reached = [one for one in best if _reaches(one)]
     if (mean := analysis.best_mean()) is not None and mean.n_reached:
-        interval = number_format.factor_interval(mean.interval)
+        interval = outcome_text.factor_interval(mean.interval)
         facts[
             f"fewer costs than {baseline} for the same test cost: the mean of {mean.line} over the {mean.n_reached} of "
             f"{mean.n_data} datasets where it gets there" + (f" (95 % interval {interval})" if interval else "")
@@ -37,7 +38,7 @@ def _over_many(best: list[Outcome], analysis: Analysis) -> dict[str, str]:
         top = max(reached, key=lambda one: one.savings[COSTS].factor)
         facts[f"the largest saving: {top.line} on {top.data}"] = number_format.factor(top.savings[COSTS].factor)
     else:
-        text, number = _trade(min(best, key=number_format.relative_excess), analysis, where="on any dataset")
+        text, number = _trade(min(best, key=outcome_text.relative_excess), analysis, where="on any dataset")
         facts[text] = number
     some = _kind_of_line(analysis)
     facts[f"datasets on which some {some} gets as good as {baseline} at its end"] = f"{len(reached)} of {len(best)}"
@@ -51,7 +52,7 @@ def _reaches(outcome: Outcome) -> bool:
 def _saving(outcome: Outcome, analysis: Analysis) -> tuple[str, str]:
     """The saving of a line that gets as good as the baseline."""
     saving = outcome.savings[COSTS]
-    notes = [f"95 % interval {interval}"] if (interval := number_format.factor_interval(saving.interval)) else []
+    notes = [f"95 % interval {interval}"] if (interval := outcome_text.factor_interval(saving.interval)) else []
     if saving.interval.low <= 0:
         notes.append(f"no saving in {number_format.percent(1 - saving.reached)} of draws")
     text = (
@@ -67,7 +68,7 @@ def _trade(outcome: Outcome, analysis: Analysis, where: str = "there") -> tuple[
     ours, theirs = outcome.costs_asked, analysis.baseline_asked(outcome)
     number, compared = _compared_costs(ours, theirs)
     return (
-        f"{compared} {baseline}, ending {number_format.above(outcome)} its test cost: {outcome.line} on {outcome.data} "
+        f"{compared} {baseline}, ending {outcome_text.above(outcome)} its test cost: {outcome.line} on {outcome.data} "
         f"({number_format.number(ours)} costs instead of {number_format.number(theirs)}, {outcome.test_cost:.4g} "
         f"instead of {outcome.baseline_test_cost:.4g}). No {_kind_of_line(analysis)} gets as good as {baseline} "
         f"{where}; this one comes closest."

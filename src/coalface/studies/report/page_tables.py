@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from coalface.report import number_format
 from coalface.studies.findings import DataFacts
 from coalface.studies.learners import Rate, by_size
 from coalface.studies.measures import ANSWERS, COSTS, Measure
-from coalface.studies.report import number_format
+from coalface.studies.report import outcome_text
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.savings import Interval, MeanSaving, Outcome
 from coalface.studies.selection import Choice
@@ -104,7 +105,7 @@ def rates_table(analysis: Analysis) -> _GroupedTable:
         for facts in analysis.findings.data
     }
     groups = {name: rows for name, rows in groups.items() if rows}
-    return _GroupedTable(["line", "best", *map(number_format.rate, rates)], groups)
+    return _GroupedTable(["line", "best", *map(outcome_text.rate, rates)], groups)
 
 
 def data_table(analysis: Analysis) -> Table:
@@ -169,7 +170,7 @@ def _saving_cells(analysis: Analysis, outcome: Outcome) -> Row:
     return [
         outcome.line,
         f"{outcome.test_cost:.4f}",
-        "" if is_baseline else Cell(number_format.excess(outcome), number_format.excess_interval(outcome)),
+        "" if is_baseline else Cell(outcome_text.excess(outcome), outcome_text.excess_interval(outcome)),
         number_format.number(outcome.costs_asked),
         number_format.number(outcome.examples_asked),
         number_format.number(round(needed)) if needed == needed else "never",
@@ -183,14 +184,14 @@ def _one_saving(outcome: Outcome, measure: Measure, *, is_baseline: bool) -> str
         return ""
     saving = outcome.savings[measure]
     return Cell(
-        number_format.factor(saving.factor), "" if is_baseline else number_format.factor_interval(saving.interval)
+        number_format.factor(saving.factor), "" if is_baseline else outcome_text.factor_interval(saving.interval)
     )
 
 
 def _mean_cells(mean: MeanSaving) -> Row:
     return [
         mean.line,
-        Cell(number_format.factor(mean.mean), number_format.factor_interval(mean.interval)),
+        Cell(number_format.factor(mean.mean), outcome_text.factor_interval(mean.interval)),
         f"{mean.n_reached} of {mean.n_data}",
         number_format.factor(mean.median),
     ]
@@ -200,7 +201,7 @@ def _rate_cells(choice: Choice, rates: list[Rate]) -> Row:
     aucs = dict(zip(choice.rates, choice.aucs, strict=True))
     cells: list[str | Cell] = [
         choice.line,
-        number_format.rate(choice.rate) + (" (edge)" if choice.at_edge else ""),
+        outcome_text.rate(choice.rate) + (" (edge)" if choice.at_edge else ""),
     ]
     for rate in rates:
         text = f"{aucs[rate]:.3f}" if rate in aucs else ""

@@ -12,16 +12,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coalface.files.atomic import atomic_write
+from coalface.report import html_page, number_format
+from coalface.report.figure_style import standalone
+from coalface.report.html_page import package_versions
 from coalface.studies.csv_files import write_csv
 from coalface.studies.measures import PRICE, applies
-from coalface.studies.report import html_page, number_format, page_tables
+from coalface.studies.report import outcome_text, page_tables
 from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.figure_data import NAMES, StudyFigure, figures_for
-from coalface.studies.report.figure_style import standalone
 from coalface.studies.report.headline import facts_of
 from coalface.studies.report.savings import DRAWS
 from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
-from coalface.studies.results import package_versions
 from coalface.studies.selection import Choice
 from coalface.studies.tables import read_tables
 
@@ -62,7 +63,7 @@ def _study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) 
         losses=where_coal_loses(analysis),
         no_losses=no_losses_text(analysis),
         rates=page_tables.rates_table(analysis),
-        at_edge=[f"{one.line} on {one.data} ({number_format.rate(one.rate)})" for one in choices if one.at_edge],
+        at_edge=[f"{one.line} on {one.data} ({outcome_text.rate(one.rate)})" for one in choices if one.at_edge],
         uneven=[f"{one.line} on {one.data} ({_sharing(one)})" for one in choices if one.uneven],
         data=page_tables.data_table(analysis),
         times={**findings.timings, **_seconds_per_run(analysis)},

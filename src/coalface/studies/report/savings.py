@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.evaluate.summary import common_axis, last_crossings, read_off
 from coalface.studies.findings import DataFacts, Findings, Run
 from coalface.studies.learners import Rate
 from coalface.studies.measures import Measure, applies, counted_points, measures_for, start_of
 from coalface.studies.selection import Choice, choose_rates
-from coalface.studies.summary import common_axis, last_crossings, read_off
 
 DRAWS = 1000
 _SEED = 20_190_601

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from coalface.report.number_format import factor, listed, number
 from coalface.studies.measures import Measure
 from coalface.studies.report.analysis import OURS, Analysis
-from coalface.studies.report.number_format import excess, excess_interval, factor, listed, number
+from coalface.studies.report.outcome_text import excess, excess_interval
 from coalface.studies.report.savings import Outcome
 
 

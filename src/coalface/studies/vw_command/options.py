@@ -133,7 +133,7 @@ OPTIONS = (
     _refused("baseline", "it ends VW with an error. Use coalface simulate --rule all-or-none", takes_value=False),
     _refused("active", _ONE_LABEL, takes_value=False),
     _refused("active_cover", _ONE_LABEL, takes_value=False),
-    _refused("search", "use coalface tag, or coalface.search for tasks of your own"),
+    _refused("search", "use coalface tag, or coalface.structured for tasks of your own"),
     _refused("min_prediction", "predictions are clipped to 0 and the largest cost"),
     _refused("max_prediction", "predictions are clipped to 0 and the largest cost"),
 )

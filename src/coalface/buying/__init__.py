@@ -1,0 +1,1 @@
+"""Buying costs: where answers come from."""

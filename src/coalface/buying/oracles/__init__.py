@@ -1,0 +1,1 @@
+"""Who knows the costs: programs and language models."""

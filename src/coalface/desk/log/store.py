@@ -1,0 +1,337 @@
+"""The table of a project's questions beside its log; ``access`` has those of tokens and sessions.
+
+The log records what happened. The table of questions holds the present state of each question and changes in the same
+transactions. One statement leases a question: it finds a free one, checks that an old lease has expired, and takes it.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from coalface.desk.log import ownership, version_0_1
+from coalface.desk.log.access import AccessTables
+from coalface.errors import FileFormatError
+from coalface.rounds.database import BIG, Database, sql_step
+from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.round import Round
+
+import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
+
+_events = sa.table("events", sa.column("example"), sa.column("kind"), sa.column("who"))  # the log's table, read only
+
+_MOST_NAMED = 1000  # numbers in one statement; databases have a limit
+_metadata = sa.MetaData()
+_questions = sa.Table(
+    "questions",
+    _metadata,
+    sa.Column("number", BIG, primary_key=True),
+    sa.Column("example", BIG, nullable=False),
+    sa.Column("copy", sa.Integer, nullable=False),  # 0, and 1, 2, ... where several people are asked
+    sa.Column("open", sa.Boolean, nullable=False),
+    sa.Column("step", sa.Integer, nullable=False),  # number of answers so far
+    sa.Column("asking", sa.Integer, nullable=False),  # number of costs asked for now
+    sa.Column("decided", BIG, nullable=False),  # number of examples the model had learned when it chose the labels
+    sa.Column("lease", sa.Text),
+    sa.Column("holder", sa.Text),  # of the lease or, for a closed question, who closed it
+    sa.Column("expires", sa.Double),
+    sa.Column("previous", sa.Text),  # who held the lease before, if it expired
+    sa.Column("round", sa.Text, nullable=False),  # JSON
+    sa.UniqueConstraint("example", "copy"),
+    sa.Index("questions_open", "open", "number"),
+    sqlite_autoincrement=True,
+)
+STEPS = (
+    sql_step(
+        "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
+        "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, turn BIGINT NOT NULL, "
+        "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, "
+        "expires DOUBLE PRECISION, previous TEXT, "
+        "UNIQUE (example, copy))",
+        "CREATE INDEX questions_open ON questions (open, number)",
+        "CREATE INDEX questions_by_holder ON questions (holder)",
+        "CREATE TABLE tokens (name TEXT PRIMARY KEY NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, "
+        "created DOUBLE PRECISION NOT NULL)",
+    ),
+    sql_step("DROP INDEX questions_by_holder"),  # it found every question a person ever closed; few are open
+    sql_step(
+        "ALTER TABLE questions ADD COLUMN round TEXT NOT NULL DEFAULT ''",
+        """UPDATE questions SET round = '{{"turn":' || turn || ',"plan":' || plan || ',"known":' || known || '}}'""",
+        "ALTER TABLE questions DROP COLUMN turn",
+        "ALTER TABLE questions DROP COLUMN plan",
+        "ALTER TABLE questions DROP COLUMN known",
+    ),
+    sql_step(
+        "CREATE TABLE sessions (digest TEXT PRIMARY KEY NOT NULL, token TEXT NOT NULL, "
+        "expires DOUBLE PRECISION NOT NULL)"
+    ),
+)
+_q = _questions.c
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table of questions: a ``Round``, and who holds it, until when, and how far it is answered.
+
+    The number of the round is the place of the example in the order of the pool, counted from 1.
+    """
+
+    number: int
+    example: int
+    copy: int
+    open: bool
+    step: int
+    asking: int
+    decided: int
+    round: Round
+    lease: str | None = None
+    holder: str | None = None
+    expires: float | None = None
+    previous: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain JSON values."""
+        return {**vars(self), "round": self.round.to_json()}
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any], labels: Sequence[str]) -> "Row":
+        """The row that ``to_json`` gave, now or in version 0.1; ``labels`` are the project's."""
+        try:
+            kept = version_0_1.nested_question(line) if "plan" in line else dict(line)
+            plain = kept.pop("round")
+            found = version_0_1.question_round(plain, labels) if "plan" in plain else Round.from_json(plain)
+            return cls(**kept, round=found)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise FileFormatError(
+                f"Question {line.get('number')} is damaged ({problem}). Restore the project from a copy."
+            ) from None
+
+
+class _Situation(NamedTuple):
+    """What an answer meets: the same answer sent before, its lease, the example's events, and the question's row."""
+
+    earlier: Event | None
+    lease: Event | None
+    past: list[Event]
+    row: Row | None
+
+
+class Store(AccessTables):
+    """The database of a project with these labels: its log, questions and tokens.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store(f"sqlite:///{folder}/project.db")
+    ...     store.add_token("ada", "engineer", "0" * 64)
+    ...     store.holder_of("0" * 64)
+    ...     store.close()
+    ('ada', 'engineer')
+    """
+
+    def __init__(self, url: str, labels: Sequence[str] = (), *, alone: bool = False) -> None:
+        self._labels = labels  # version 0.1 recorded places in this list
+        self.database = Database(url, alone=alone)
+        try:
+            self.log = EventLog(self.database)
+            self.database.bring_up_to_date("desk", STEPS)
+            self.database.bring_up_to_date("project", ownership.STEPS)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    # -- questions -------------------------------------------------------------------------------
+
+    def add(self, connection: sa.Connection, rows: Iterable[Row]) -> None:
+        """Add questions; a question that has a number keeps it."""
+        listed = [_columns(row) for row in rows]
+        try:
+            if listed:
+                connection.execute(_questions.insert(), listed)
+        except sa.exc.IntegrityError:
+            raise FileFormatError(
+                "The project has a question about this example already: its log and its questions do not fit. "
+                "Restore the project from a copy."
+            ) from None
+
+    def insert(self, connection: sa.Connection, row: Row) -> Row:
+        """Add one question; the row with its number."""
+        number = connection.execute(_questions.insert().returning(_q.number), [_columns(row)]).scalar_one()
+        return replace(row, number=number)
+
+    def question(self, number: int) -> Row | None:
+        """The question of this number; None if there is none, or if it was removed unanswered."""
+        return next(iter(self.rows(_q.number == number)), None)
+
+    def situation(self, number: int, answer: str, lease: str) -> _Situation:
+        """All that decides what happens to an answer to a question, by the names of the answer and its lease."""
+        with self.database.reading() as connection:
+            found = connection.execute(_questions.select().where(_q.number == number)).first()
+            row = None if found is None else self._row(found)
+            return _Situation(*self.log.of_answer(connection, answer, lease), row)
+
+    def copies(self, row: Row) -> list[Row]:
+        """The other copies of a question, in order."""
+        return self.rows(_q.example == row.example, _q.number != row.number)
+
+    def rows(self, *conditions: sa.ColumnElement[bool]) -> list[Row]:
+        """The questions that meet all conditions, in order."""
+        query = _questions.select().where(*conditions).order_by(_q.number)
+        with self.database.reading() as connection:
+            return [self._row(row) for row in connection.execute(query)]
+
+    def about(self, example: int) -> list[Row]:
+        """All copies of the question about an example, in order."""
+        return self.rows(_q.example == example)
+
+    def open_about(self, example: int) -> list[Row]:
+        """The open copies of the question about an example, in order."""
+        return self.rows(_q.example == example, _q.open)
+
+    def in_question(self, examples: list[int]) -> set[int]:
+        """Those of these examples that have an open question."""
+        query = sa.select(_q.example).where(_q.open)
+        if len(examples) <= _MOST_NAMED:
+            query = query.where(_q.example.in_(examples))
+        with self.database.reading() as connection:
+            return set(connection.execute(query).scalars()).intersection(examples)
+
+    def free(self, now: float) -> list[Row]:
+        """Open questions without a lease."""
+        return self.rows(_q.open, _unleased(now))
+
+    def leased(self, now: float) -> list[Row]:
+        """Open questions with a lease."""
+        return self.rows(_q.open, ~_unleased(now))
+
+    def half_finished(self, now: float) -> list[Row]:
+        """Open questions with some answers and without a lease."""
+        return self.rows(_q.open, _q.step > 0, _unleased(now))
+
+    def held(self, annotator: str, now: float) -> list[Row]:
+        """Open questions that an annotator holds, the lease that ends last first."""
+        return sorted(self.rows(*_held_by(annotator, now)), key=lambda row: -(row.expires or 0.0))
+
+    def n_open(self, annotator: str | None = None, without: Collection[int] = (), judges: Collection[str] = ()) -> int:
+        """How many questions are open, or are open to one annotator once their leases end, ``without`` some."""
+        for_them = [] if annotator is None else [~_not_for(annotator, judges)]
+        return self._count(_q.open, _q.number.not_in(without), *for_them)
+
+    def n_awaited(self, judge: str) -> int:
+        """How many examples a judge has answered that have an open copy for people."""
+        other = _questions.alias()
+        return self._count(
+            _q.open, sa.exists().where(other.c.example == _q.example, ~other.c.open, other.c.holder == judge)
+        )
+
+    def n_held(self, annotator: str, now: float) -> int:
+        """How many questions an annotator holds."""
+        return self._count(*_held_by(annotator, now))
+
+    def n_free(self, now: float) -> int:
+        """How many open questions have no lease."""
+        return self._count(_q.open, _unleased(now))
+
+    def outstanding(self, now: float, without: int | None = None) -> tuple[int, int]:
+        """The new examples and the costs that annotators are asked about now; ``without`` leaves out a question."""
+        first = sa.func.coalesce(sa.func.sum(sa.case((_q.step == 0, 1), else_=0)), 0)
+        costs = sa.func.coalesce(sa.func.sum(_q.asking), 0)
+        query = sa.select(first, costs).where(_q.open, _q.lease.is_not(None), _q.expires >= now)
+        query = query if without is None else query.where(_q.number != without)
+        with self.database.reading() as connection:
+            examples, asked = connection.execute(query).one()
+        return int(examples), int(asked)
+
+    def take(
+        self,
+        connection: sa.Connection,
+        annotator: str,
+        lease: str,
+        now: float,
+        expires: float,
+        *,
+        new: bool = True,
+        without: Collection[int] = (),
+        judges: Collection[str] = (),
+    ) -> Row | None:
+        """Lease the next free question to this annotator; without ``new``, only one that has answers already.
+
+        ``without`` has the numbers of questions to leave to others. If there are ``judges``, the last copy of a
+        question that only judges hold is for people, and the other way round.
+        """
+        chosen = (
+            sa.select(_q.number)
+            .where(_q.open, _unleased(now), ~_not_for(annotator, judges), _q.step >= (0 if new else 1))
+            .where(_q.number.not_in(without))
+            .order_by(_q.step.desc(), _q.number)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        changed = (
+            _questions.update()
+            .where(_q.number == chosen)
+            .values(lease=lease, holder=annotator, expires=expires, previous=_q.holder)
+            .returning(_questions)
+        )
+        row = connection.execute(changed).first()
+        return None if row is None else self._row(row)
+
+    def change(self, connection: sa.Connection, number: int, **values: Any) -> None:
+        """Change columns of a question; ``round`` in its JSON form."""
+        if "round" in values:
+            values["round"] = json.dumps(values["round"])
+        connection.execute(_questions.update().where(_q.number == number).values(**values))
+
+    def remove(self, connection: sa.Connection, numbers: Iterable[int]) -> None:
+        """Remove questions that were never displayed."""
+        connection.execute(_questions.delete().where(_q.number.in_(list(numbers))))
+
+    def renumber(self, connection: sa.Connection) -> None:
+        """Reset the id sequences after events and questions were added with numbers of their own."""
+        if connection.dialect.name == "postgresql":  # SQLite does so itself
+            for table, column in (("events", "id"), ("questions", "number")):
+                largest = f"coalesce((select max({column}) from {table}), 1)"
+                connection.execute(sa.text(f"select setval(pg_get_serial_sequence('{table}', '{column}'), {largest})"))
+
+    def _row(self, row: Any) -> Row:
+        return Row.from_json({**row._mapping, "round": json.loads(row.round)}, self._labels)
+
+    def _count(self, *conditions: sa.ColumnElement[bool]) -> int:
+        with self.database.reading() as connection:
+            query = sa.select(sa.func.count()).select_from(_questions).where(*conditions)
+            return int(connection.execute(query).scalar_one())
+
+
+def _unleased(now: float) -> sa.ColumnElement[bool]:
+    return sa.or_(_q.lease.is_(None), _q.expires < now)
+
+
+def _held_by(annotator: str, now: float) -> tuple[sa.ColumnElement[bool], ...]:
+    return _q.open, _q.holder == annotator, _q.lease.is_not(None), _q.expires >= now
+
+
+def _not_for(annotator: str, judges: Collection[str]) -> sa.ColumnElement[bool]:
+    """Whether the annotator was the last to hold another copy of the question, or has answered one.
+
+    Where there are judges, also whether all other copies are held by annotators of the same kind, judges or people.
+    """
+    other, said = _questions.alias(), _events.c
+    copies = sa.exists().where(other.c.example == _q.example, other.c.copy != _q.copy)
+    answered = sa.exists().where(said.example == _q.example, said.kind == "answered", said.who == annotator)
+    own = sa.func.coalesce(_q.holder, "") == annotator  # an annotator may continue their own copy
+    taken = sa.or_(copies.where(other.c.holder == annotator), sa.and_(copies, answered, ~own))
+    if not judges:
+        return taken
+    unlike = other.c.holder.not_in(judges) if annotator in judges else other.c.holder.in_(judges)
+    return sa.or_(taken, sa.and_(copies, ~copies.where(sa.or_(other.c.holder.is_(None), unlike))))
+
+
+def _columns(row: Row) -> dict[str, Any]:
+    columns = {**vars(row), "round": json.dumps(row.round.to_json())}
+    if not row.number:
+        del columns["number"]
+    return columns

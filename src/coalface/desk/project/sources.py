@@ -1,0 +1,198 @@
+"""Readers of examples from JSON lines, CSV, Parquet or a folder of images: the id and the content of each."""
+
+import csv
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coalface.data.encoding.cells import as_text
+from coalface.data.formats.csv_table import check_header
+from coalface.data.formats.records import json_records
+from coalface.data.formats.text_lines import read_lines
+from coalface.desk.project.columns import Columns
+from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
+from coalface.desk.project.settings_file import whole_text
+from coalface.errors import FileFormatError, InputError
+
+_PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+_LONGEST_ID = 200
+_USUAL = Columns()
+_LARGEST = float(np.finfo(np.float32).max)  # the largest 32-bit number, which is what the model uses
+
+
+class Given(NamedTuple):
+    """An example as it was read; ``file`` is the file of an image."""
+
+    id: str
+    content: dict[str, Any]
+    file: Path | None = None
+
+
+def _label_studio(path: Path) -> Iterator[Mapping[str, Any]]:
+    from coalface.desk.project.label_studio import read_tasks, task_records  # which knows projects
+
+    return task_records(read_tasks(path))
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Mapping[str, Any]]]] = {
+    ".jsonl": json_records,
+    ".json": _label_studio,
+    ".parquet": dataset_records,
+}
+Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
+
+
+def read_examples(source: Source, columns: Columns = _USUAL) -> Iterator[Given]:
+    """The examples of a .jsonl, .csv or .parquet file, of a folder of images, or of records in memory.
+
+    Annotators see a record's "text" or "html", or the text that ``columns`` names, and its other fields as a table. A
+    record without an id gets a hash of its content as its id.
+
+    >>> [given.id for given in read_examples([{"id": 7, "text": "hello"}, {"text": "hello"}, {"text": "hello"}])]
+    ['7', 'b6f9f3d151dfdaa1', 'b6f9f3d151dfdaa1-2']
+    """
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir() and not is_saved_dataset(Path(source)):
+        if columns.named:
+            raise InputError(f"Images have no column {columns.named[0]!r}: only tables have columns. Leave it out.")
+        return _pictures(Path(source))
+    return _named(content_of(record, columns) for record in read_records(source, columns))
+
+
+def read_records(source: Source, columns: Columns) -> Iterator[Mapping[str, Any]]:
+    """The records of a .jsonl, .csv or .parquet file, or of memory; an InputError if they lack a named column.
+
+    >>> list(read_records([{"body": "hello"}], Columns(text=("body",))))
+    [{'body': 'hello'}]
+    """
+    if not isinstance(source, str | os.PathLike):
+        return columns.found_in(source, source)
+    path = Path(source)
+    if path.is_dir() and is_saved_dataset(path):
+        return columns.found_in(path, dataset_records(path))
+    if not path.is_file():
+        raise FileFormatError(f"There is no file {path}. Check the path of the examples.")
+    if path.suffix not in _READERS and path.suffix != ".csv":
+        raise InputError(
+            "Examples must be in a .jsonl, .csv or .parquet file or a folder of images, or in Label Studio's .json, "
+            f"got {path}."
+        )
+    found = _csv(path, columns) if path.suffix == ".csv" else _READERS[path.suffix](path)
+    return columns.found_in(path, in_utf8(path, found))
+
+
+def content_of(record: Mapping[str, Any], columns: Columns = _USUAL) -> tuple[str | None, dict[str, Any]]:
+    """The id of a record, if it has one, and its content.
+
+    >>> content_of({"id": "a", "size": 3})
+    ('a', {'kind': 'table', 'cells': {'size': 3}})
+    >>> content_of({"ticket": 7, "body": "hello"}, Columns(text=("body",), id="ticket"))
+    ('7', {'kind': 'text', 'text': 'hello'})
+    """
+    if not isinstance(record, Mapping):
+        raise InputError(f"An example must be an object with fields such as id and text, got {record!r:.60}.")
+    name = None if columns.id in columns.ignore else record.get(columns.id)
+    main = columns.main(record)
+    hidden = columns.not_cells(main)
+    rest = {str(field): value for field, value in record.items() if field not in hidden}
+    kind = "table" if main is None else "html" if main == "html" else "text"
+    content: dict[str, Any] = {"kind": kind} | ({} if main is None else {kind: _text(main, record.get(main))})
+    if rest or kind == "table":
+        content["cells"] = {whole_text("A field", field): _cell(field, value) for field, value in rest.items()}
+    return None if name is None or name == "" else str(name), content
+
+
+def _text(field: str, value: Any) -> str:
+    return whole_text(field, value if isinstance(value, str) else "" if value is None else as_text(value))
+
+
+def _cell(field: str, value: Any) -> Any:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    if isinstance(value, int | float):
+        if abs(value) > _LARGEST:
+            raise InputError(f"The number {field!r} must lie within +-{_LARGEST:.2g}, got {_short(value)}. Scale it.")
+        return value
+    return whole_text(f"The field {field!r}", value if isinstance(value, str) else json.dumps(value, default=str))
+
+
+def _short(number: float) -> str:
+    try:
+        return f"{number:.3g}"
+    except OverflowError:
+        return "one of hundreds of digits"
+
+
+def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Given]:
+    seen: dict[str, int] = {}
+    for name, content in contents:
+        if name is None:
+            plain = json.dumps(content, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            name = blake2b(plain, digest_size=8).hexdigest()
+            seen[name] = times = seen.get(name, 0) + 1
+            name = name if times == 1 else f"{name}-{times}"
+        if len(whole_text("An id", name)) > _LONGEST_ID:
+            raise InputError(f"An id must have at most {_LONGEST_ID} characters, got {name[:40]!r}... Shorten it.")
+        yield Given(name, content)
+
+
+def in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The records; an error names the line that is not UTF-8."""
+    try:
+        yield from records
+    except UnicodeDecodeError:
+        read_lines(path)  # names the line
+        raise
+
+
+def csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The cells of each line of a table by their columns, and the number of the line; an error names a bad line."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, restkey="")
+        try:
+            check_header(path, list(reader.fieldnames or ()))
+            for record in reader:
+                if "" in record or None in record.values():
+                    n_columns = len(reader.fieldnames or ())
+                    raise FileFormatError(
+                        f"{path}, line {reader.line_num}: every line must have {n_columns} cells as the header has. "
+                        "Look for a missing comma or quote."
+                    )
+                yield reader.line_num, record
+        except csv.Error as problem:
+            raise FileFormatError(f"{path}, line {reader.line_num}: {problem}. Look for a missing quote.") from None
+
+
+def _csv(path: Path, columns: Columns) -> Iterator[Mapping[str, Any]]:
+    as_written = columns.as_written
+    for _, record in csv_cells(path):
+        yield {field: cell if field in as_written else _number_or_text(cell) for field, cell in record.items()}
+
+
+def _number_or_text(cell: str) -> float | str | None:
+    """The value of a cell; an integer stays one, because annotators see it.
+
+    >>> [_number_or_text(cell) for cell in ("20", "2.50", "late", "")]
+    [20, 2.5, 'late', None]
+    """
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(cell)
+    return cell or None
+
+
+def _pictures(folder: Path) -> Iterator[Given]:
+    """The images under a folder; their ids are their paths in it."""
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _PICTURES and path.is_file())
+    if not found:
+        raise FileFormatError(f"{folder} must hold images ({', '.join(_PICTURES)}), got none. Check the path.")
+    for number, path in enumerate(found):
+        kept = f"{number:07d}{path.suffix.lower()}"
+        name = whole_text("The name of an image", path.relative_to(folder).as_posix())
+        yield Given(name, {"kind": "image", "file": kept}, path)

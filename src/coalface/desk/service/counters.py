@@ -1,0 +1,383 @@
+"""Counters over a project's log: what was spent, who answered how much, and the cost of the model's answers."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale
+from coalface.desk.log.events import (
+    ADDED,
+    ANSWERED,
+    CLOSED,
+    HELD_BACK,
+    JUDGE,
+    LABELS,
+    LEASED,
+    PASSED,
+    RETIRED,
+    SETTLED,
+    STOPPED,
+    UNDONE,
+    Decided,
+    change_in,
+    withdrawn_by,
+)
+from coalface.desk.project.spending import Limits, Spent
+from coalface.desk.service.call_book import CALLED, CALLING, CallBook
+from coalface.desk.service.messages import AnnotatorRow, Estimate
+from coalface.desk.service.remarks import Remarks
+from coalface.desk.service.review_book import ReviewBook
+from coalface.desk.service.timeline import ProgressiveCost, Timeline
+from coalface.rounds.event_log import Event
+from coalface.rounds.label_change import ADD, RENAME, LabelChange
+from coalface.rounds.round import Round
+
+_WINDOW = 2000  # examples in the estimate of the cost
+_FEWEST = 50
+_EVERY = 25  # examples between two points of its history
+_RECENT = 200  # answers in a person's pace
+_Kept = TypeVar("_Kept")
+
+
+@dataclass
+class _Worker:
+    """One annotator's counts."""
+
+    answers: int = 0  # those that were not undone
+    spent: Spent = field(default_factory=Spent)
+    cant_tell: int = 0
+    agreed: int = 0
+    compared: int = 0
+    last_seen: float | None = None
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
+    asked: deque[int] = field(default_factory=lambda: deque(maxlen=_RECENT))  # costs in the same answers
+
+    @property
+    def pace(self) -> float | None:
+        """The median of the seconds per answer."""
+        return median(self.seconds) if self.seconds else None
+
+    @property
+    def costs_per_hour(self) -> float | None:
+        """Costs per hour of the time spent on recent answers."""
+        spent = sum(self.seconds)
+        return 3600.0 * sum(self.asked) / spent if spent > 0 else None
+
+
+class _Paid(NamedTuple):
+    """The answer that the model would have given to an example."""
+
+    event: int
+    predicted: float  # its cost, on the inner scale
+    chance: float  # that its cost was asked for
+    cost: float  # on the user's scale; NaN if it is unknown
+
+
+class Counters:
+    """Counts that follow the log, event by event.
+
+    >>> counters = Counters(["cat", "dog"], (0.0, 1.0), Limits())
+    >>> body = {"question": 1, "step": 0, "costs": {"cat": 0.25}, "late": False, "learned": True}
+    >>> counters.take_in([Event("answered", at=3.0, who="ada", example=7, seconds=4.0, body=body, id=1)], [[]])
+    >>> counters.spent.costs, counters.workers["ada"].pace
+    (1, 4.0)
+    """
+
+    def __init__(self, labels: list[str], bounds: tuple[float, float], limits: Limits) -> None:
+        self.spent = Spent()
+        self.workers: dict[str, _Worker] = {}
+        self.asked = dict.fromkeys(labels, 0)
+        self.known = {label: [0, 0.0] for label in labels}  # the number of costs, and their sum
+        self.closed: dict[int, int] = {}  # example -> the event that closed it
+        self.retired: dict[int, int | None] = {}  # example -> the event that had closed it
+        self.settled: dict[int, int] = {}  # example -> the event that gave its costs without a question
+        self.undone: set[int] = set()  # answers
+        self.cursor = 0  # number of examples of the pool that were decided
+        self.learned = 0  # number of examples closed, also those undone later
+        self.stopped: str | None = None
+        self.excess = 0.0  # by how much a program's own price of a cost exceeded the usual one, at most
+        self.booked = dict.fromkeys(labels, 0.0)  # label -> the price of its costs; 0 unless labels have prices
+        self.calls = CallBook()
+        self.remarks = Remarks()
+        self.judges: dict[str, float] = {}  # programs that are checked against people -> their gate, 0 for none
+        self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
+        self.comparisons = 0  # grows with every change to costs that two annotators gave
+        self._shared: dict[tuple[int, str], None] = {}  # labels of examples to which two annotators gave a cost
+        self.history: list[tuple[int, float]] = []
+        self.progressive: list[tuple[int, float]] = []
+        self.timeline = Timeline()
+        self.passed = 0  # examples that were passed over
+        self._progressive = ProgressiveCost()
+        self._scale, self._limits = CostScale(*bounds), limits
+        self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
+        self._recorded = 0
+        self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
+        self.review = ReviewBook()
+        self._passed = bytearray()  # by example, 1 if it was passed over
+
+    def was_passed(self, example: int) -> bool:
+        """Whether an example was passed over, so that its round is counted already."""
+        return example < len(self._passed) and bool(self._passed[example])
+
+    def is_known(self, example: int) -> bool:
+        """Whether no question is to be asked about an example: its costs are learned, or it is retired."""
+        return example in self.closed or example in self.retired
+
+    @property
+    def decided(self) -> int:
+        """How many examples get no question any more: they are learned, retired or passed over."""
+        known = {*self.closed, *self.retired}
+        return len(known) + self.passed - sum(map(self.was_passed, known))
+
+    def worker(self, name: str) -> _Worker:
+        """One person's counts."""
+        return self.workers.setdefault(name, _Worker())
+
+    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+        """Count events and the rounds that each of them teaches, in the order of the log."""
+        for event, decided in zip(events, rounds, strict=True):
+            self._take_in(event)
+            self.review.take_in(event, decided)
+            for example, one in decided:
+                self._record_cost(event.id, one)
+                if event.kind == PASSED:
+                    self._pass(example)
+
+    def _pass(self, example: int) -> None:
+        if example >= len(self._passed):
+            self._passed.extend(bytes(max(example + 1 - len(self._passed), len(self._passed), 1024)))
+        self.passed += not self._passed[example]
+        self._passed[example] = 1
+
+    def _take_in(self, event: Event) -> None:
+        body = event.body
+        self.cursor = max(self.cursor, body.get("cursor", 0))
+        if event.who is not None:
+            worker = self.worker(event.who)
+            worker.last_seen = max(event.at, worker.last_seen or 0.0)
+            if event.kind in (CALLING, CALLED):
+                paid = Spent(price=self.calls.take_in(event))
+                self.spent, worker.spent = self.spent + paid, worker.spent + paid
+        self.remarks.take_in(event)
+        self._follow_trust(event)
+        if event.kind in (ANSWERED, UNDONE):
+            self._count(event, 1 if event.kind == ANSWERED else -1)
+        if event.kind == CLOSED and event.example is not None:
+            self.closed[event.example] = event.id
+            self.learned += 1
+        if event.kind == UNDONE:
+            self.undone.add(body["answer"])
+            if body.get("closed"):
+                self.closed.pop(event.example or 0, None)
+        self._follow_pool(event)
+        if withdrawn := withdrawn_by(event):
+            self._withdraw(withdrawn)
+        if event.kind == LABELS:
+            self._change_labels(change_in(event))
+        if event.kind in (LEASED, STOPPED):
+            self.stopped = body.get("reason") if event.kind == STOPPED else None
+
+    def _follow_pool(self, event: Event) -> None:
+        """Examples that were added, retired, or settled without a question; there may be something to ask again."""
+        body = event.body
+        if event.kind == ADDED or (event.kind == RETIRED and body.get("back")):
+            self.stopped = None
+        if event.kind == RETIRED:
+            for example in body["examples"]:
+                if body.get("back"):
+                    self.retired.pop(example, None)
+                else:
+                    self.retired[example] = self.closed.pop(example, None)
+        if event.kind == SETTLED and event.example is not None:
+            self.settled[event.example] = event.id
+            if not body.get("costs"):
+                self.closed.pop(event.example, None)
+                self.settled.pop(event.example)
+            elif "confirms" not in body:
+                self.closed[event.example] = event.id
+                self.learned += 1
+
+    def _change_labels(self, change: LabelChange) -> None:
+        """Count a renamed label under its new name; there may be something to ask again."""
+        self.stopped = None
+        if change.kind == ADD:
+            self.asked.setdefault(change.label, 0)
+            self.known.setdefault(change.label, [0, 0.0])
+            self.booked.setdefault(change.label, 0.0)
+        if change.kind == RENAME:
+            self.asked[change.new_name] = self.asked.pop(change.label, 0)
+            self.known[change.new_name] = self.known.pop(change.label, [0, 0.0])
+            self.booked[change.new_name] = self.booked.pop(change.label, 0.0)
+            self._given = _renamed(self._given, change)
+            self._shared = _renamed(self._shared, change)
+
+    def _follow_trust(self, event: Event) -> None:
+        """Judges, and the questions whose answers are held back."""
+        body = event.body
+        if event.kind == JUDGE and event.who is not None:
+            self.judges[event.who] = float(body["gate"])
+        elif event.kind == HELD_BACK and event.example is not None:
+            self._held_back[body["question"]] = event.example, body["judges"]
+        elif event.kind in (CLOSED, UNDONE):
+            self._held_back.pop(body.get("question", 0), None)
+
+    def _count(self, event: Event, sign: int) -> None:
+        body, worker = event.body, self.worker(event.who or "")
+        costs = body["costs"]
+        looks, asked = body.get("looks", int(body["step"] == 0)), body.get("put", len(costs))
+        booked: dict[str, float] = body.get("booked", {})
+        usual = self._limits.price_of(looks, 0 if booked else asked) + sum(booked.values())
+        paid = usual if body.get("price") is None else body["price"]
+        if body.get("price") is not None and asked:
+            self.excess = max(self.excess, (paid - usual) / asked)
+        for label, price in booked.items():
+            share = price if usual == paid else paid * price / usual if usual else paid / len(booked)
+            self.booked[label] = self.booked.get(label, 0.0) + sign * share
+        self.spent, worker.spent = (
+            Spent(total.examples + sign * looks, total.costs + sign * asked, total.price + sign * paid)
+            for total in (self.spent, worker.spent)
+        )
+        worker.answers += sign
+        worker.cant_tell += sign * sum(cost is None for cost in costs.values())
+        if event.seconds is not None and sign > 0:
+            worker.seconds.append(event.seconds)
+            worker.asked.append(asked)
+        self.timeline.record(event.at, self.spent.costs)
+        for label in body.get("asked", costs):
+            self.asked[label] = self.asked.get(label, 0) + sign
+        for label, cost in costs.items():
+            if cost is not None:
+                sums = self.known.setdefault(label, [0, 0.0])
+                sums[0], sums[1] = sums[0] + sign, sums[1] + sign * cost
+                self._compare((event.example or 0, label), event.who or "", cost, sign)
+
+    def _compare(self, what: tuple[int, str], who: str, cost: float, sign: int) -> None:
+        """Count for both where two people gave the cost of one label on one example."""
+        given = self._given.setdefault(what, {})
+        own = given.setdefault(who, [])
+        if sign < 0:
+            own.remove(cost)
+        for other, theirs in given.items():
+            for name in (who, other) if other != who else ():
+                self.worker(name).compared += sign * len(theirs)
+                self.worker(name).agreed += sign * theirs.count(cost)
+        if sign > 0:
+            own.append(cost)
+        if sum(bool(theirs) for theirs in given.values()) > 1:
+            self._shared[what] = None
+            self.comparisons += 1
+        elif self._shared.pop(what, self) is None:
+            self.comparisons += 1
+
+    @property
+    def held_back(self) -> dict[int, list[str]]:
+        """The questions whose answers the model does not learn for now, in the order of the log, and whose they are."""
+        return {number: judges for number, (example, judges) in self._held_back.items() if not self.is_known(example)}
+
+    def beside_people(self, name: str) -> dict[tuple[int, str], list[float]]:
+        """By example and label, the cost that an annotator gave last, then those of the people who gave one too."""
+        found: dict[tuple[int, str], list[float]] = {}
+        for what in self._shared:
+            given = self._given[what]
+            others = [costs[-1] for who, costs in given.items() if costs and who != name and who not in self.judges]
+            if given.get(name) and others:
+                found[what] = [given[name][-1], *others]
+        return found
+
+    def shared_costs(self) -> dict[tuple[int, str], dict[str, float]]:
+        """By example and label, the cost that each annotator gave last, where two gave one."""
+        return {
+            what: {who: costs[-1] for who, costs in list(self._given[what].items()) if costs}
+            for what in list(self._shared)
+        }
+
+    def costs_given(self) -> dict[tuple[int, str], dict[str, float]]:
+        """By example and label, the cost that each annotator gave last."""
+        return {
+            what: {who: costs[-1] for who, costs in list(given.items()) if costs}
+            for what, given in list(self._given.items())
+        }
+
+    def costs_about(self, example: int, labels: Iterable[str]) -> dict[str, dict[str, float]]:
+        """By label, the cost that each annotator gave last about an example."""
+        found = {label: self._given.get((example, label), {}) for label in labels}
+        last = {label: {who: costs[-1] for who, costs in given.items() if costs} for label, given in found.items()}
+        return {label: given for label, given in last.items() if given}
+
+    def _record_cost(self, event: int, decided: Round) -> None:
+        """The inverse-propensity estimate of the cost of the answer that the model would have given."""
+        outlook = decided.outlook
+        if outlook is None:
+            return
+        label = outlook.label
+        cost = decided.costs.get(label) if label is not None and label not in decided.unasked else None
+        self._paid.append(_Paid(event, outlook.predicted, outlook.chance, np.nan if cost is None else cost))
+        self._progressive.add(self._estimate(self._paid[-1]))
+        self._recorded += 1
+        if self._recorded % _EVERY == 0 and len(self._paid) >= _FEWEST:
+            mean = float(np.clip(self._costs_paid()[-10 * _EVERY :].mean(), 0.0, 1.0))
+            so_far = self._progressive.mean
+            for history, share in ((self.history, mean), (self.progressive, so_far)):
+                history.append((self.spent.costs, float(self._scale.from_unit(np.array(share)))))
+
+    def _withdraw(self, events: set[int]) -> None:
+        """Leave out the predictions about examples that the model does not know any more."""
+        for one in self._paid:
+            if one.event in events:
+                self._progressive.add(self._estimate(one), -1)
+        self._paid = deque((one for one in self._paid if one.event not in events), maxlen=_WINDOW)
+
+    def _estimate(self, one: _Paid) -> float:
+        """The inverse-propensity estimate of one prediction's cost."""
+        if np.isnan(one.cost):
+            return one.predicted
+        return one.predicted + (float(self._scale.to_unit(np.array(one.cost))) - one.predicted) / one.chance
+
+    def _costs_paid(self) -> NDArray[np.float64]:
+        """The estimates on the inner scale: the prediction, corrected where its cost was asked for and answered."""
+        _, predicted, chance, cost = np.array(self._paid).T
+        correction = (self._scale.to_unit(cost) - predicted) / chance
+        return np.asarray(predicted + np.where(np.isnan(cost), 0.0, correction))
+
+    def test_cost(self) -> Estimate | None:
+        """The mean cost of the answers that the model would have given to the last examples, before it learned them."""
+        n = len(self._paid)
+        if n < _FEWEST:
+            return None
+        paid = self._costs_paid()
+        half = 1.96 * float(paid.std(ddof=1)) / n**0.5
+        floor, ceiling = self._scale.floor, self._scale.ceiling
+        ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]
+        return Estimate(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
+
+    def annotators(self) -> list[AnnotatorRow]:
+        """Everyone who answered, by name."""
+        held_back = self.held_back
+        return [
+            AnnotatorRow(
+                name=name,
+                examples=worker.spent.examples,
+                costs=worker.spent.costs,
+                cant_tell=worker.cant_tell,
+                seconds=worker.pace,
+                agreement=worker.agreed / worker.compared if worker.compared else None,
+                compared=worker.compared,
+                last_seen=worker.last_seen,
+                judge=name in self.judges,
+                gate=self.judges.get(name, 0.0),
+                held_back=sum(name in judges for judges in held_back.values()),
+                costs_per_hour=worker.costs_per_hour,
+            )
+            for name, worker in sorted(self.workers.items())
+            if worker.answers
+        ]
+
+
+def _renamed(found: dict[tuple[int, str], _Kept], change: LabelChange) -> dict[tuple[int, str], _Kept]:
+    """What is kept by example and label, in the same order, under the label's new name."""
+    return {(i, change.new_name if label == change.label else label): value for (i, label), value in found.items()}

@@ -1,0 +1,399 @@
+"""The desk of a project: it leases questions to annotators and takes their answers.
+
+Each call is one transaction: it writes events to the log and changes questions together. Then the model learns what the
+log says. An acknowledged answer is on disk. Threads may share a desk; a project has one desk at a time.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from coalface.desk.log.clock import SteadyClock
+from coalface.desk.log.events import ANSWERED, JUDGE, LABELS, RESOLVED
+from coalface.desk.log.store import Store
+from coalface.desk.project.label_history import checked_change
+from coalface.desk.project.lock import sole_use
+from coalface.desk.project.project import Project
+from coalface.desk.project.spending import Spent
+from coalface.desk.service import messages
+from coalface.desk.service.answers import Answers, Costs, Given
+from coalface.desk.service.checks import (
+    checked_annotator,
+    checked_name,
+    checked_note,
+    checked_said,
+    checked_ttl,
+    parsed_question,
+    refuse_costs,
+)
+from coalface.desk.service.curation import Curation
+from coalface.desk.service.exports import export
+from coalface.desk.service.gates import checked_gate
+from coalface.desk.service.messages import (
+    Answered,
+    Expected,
+    NoQuestion,
+    Overview,
+    Progress,
+    Question,
+    Receipt,
+    Remark,
+)
+from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
+from coalface.desk.service.project_state import ProjectState
+from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
+from coalface.desk.service.reviews import Reviews
+from coalface.desk.service.shown import answer_of, message_of, question_of, remarks_of, with_alpha
+from coalface.desk.service.undo import Undo
+from coalface.errors import InputError, UnknownIdError
+from coalface.rounds.label_change import RENAME, LabelChange
+
+
+class Desk:
+    """The desk of a project; ``close`` it at the end.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> examples = [{"id": "1", "text": "Where is my parcel?"}, {"id": "2", "text": "I want my money back"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     desk = Desk(Project.create(f"{folder}/mail", examples, labels=["delivery", "refund"]))
+    ...     question = desk.lease("ada")
+    ...     receipt = desk.answer("ada", question.id, question.lease_id, {"delivery": 0, "refund": 1}, key="a1")
+    ...     receipt.learned, receipt.follow_up, desk.progress("ada").own_costs
+    ...     desk.close()
+    (True, None, 2)
+    """
+
+    def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] | None = None) -> None:
+        with ExitStack() as stack:
+            stack.enter_context(sole_use(project.folder))
+            self.store = project.open_store(alone=True) if store is None else store
+            stack.callback(self.store.close)
+            self.state = ProjectState(project, self.store, clock or SteadyClock())
+            self._closing = stack.pop_all()
+        self._closed = False
+        self._queue = QuestionQueue(self.state)
+        self._answers = Answers(self.state, self._queue)
+        self._undo = Undo(self.state, self._queue)
+        self._curation, self._reviews = Curation(self.state), Reviews(self.state)
+        self._queue.shorten_leases()
+        self.state.release_trusted()  # if an earlier process ended before it could
+
+    @property
+    def project(self) -> Project:
+        """The project with its labels as they are now."""
+        return self.state.project
+
+    @property
+    def curation(self) -> Curation:
+        """What engineers and reviewers change without questions: the pool, and costs."""
+        _ = self._live
+        return self._curation
+
+    @property
+    def reviews(self) -> Reviews:
+        """What reviewers look up."""
+        _ = self._live
+        return self._reviews
+
+    def close(self) -> None:
+        """Save a snapshot and let other processes open the project; a second call does nothing."""
+        with self.state.lock:
+            if self._closed:
+                return
+            self._closed = True
+        try:
+            self.state.close()
+        finally:
+            self._closing.close()
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def lease(
+        self, annotator: str, ttl: float = LEASE, without: Collection[int] = (), *, most_held: float = MOST_HELD
+    ) -> Question | NoQuestion:
+        """A question for this annotator alone until the lease expires, or why there is none.
+
+        ``without`` has the numbers of questions that the annotator does not want. A batch of questions may hold more
+        than ``MOST_HELD`` at a time.
+        """
+        lasting = checked_ttl(ttl)
+        checked_annotator(annotator)
+        with self._live.lock:
+            found = self._queue.lease(annotator, lasting, without, most_held)
+            return found if isinstance(found, NoQuestion) else question_of(self._live, self._queue, found)
+
+    def limit_run(self, budget: Mapping[str, float], *, priced: bool = False) -> None:
+        """Spend at most so many "examples" and "costs", and so much "price", from now until the desk is closed.
+
+        What annotators hold now counts as spent. The budget of the project holds, too. ``priced`` says that the
+        annotator gives prices of its own, as an LLM judge with prices of tokens does.
+        """
+        for name, value in budget.items():
+            if name not in ("examples", "costs", "price") or not 0 <= value < math.inf:
+                raise InputError(
+                    f"The budget of a run must be some of examples, costs and price, got {name}={value!r}. Prices are "
+                    "in the [budget] of project.toml."
+                )
+        limits, state = self.project.limits, self._live
+        if "price" in budget and not (priced or limits.has_prices or limits.price_in or limits.price_out):
+            raise InputError(
+                "The project must say what questions cost if a run has a budget in price. Set price_per_cost in the "
+                "[budget] of project.toml, or for an LLM judge price_in and price_out."
+            )
+        with state.lock:
+            spent = state.counters.spent + self._queue.outstanding(limits)
+            state.run_budget = limits.tightened(budget, spent).budget
+
+    def displayed_labels(self, annotator: str, question_id: str, lease_id: str) -> list[str]:
+        """The labels that a question under a lease of this annotator asks about."""
+        with self._live.lock:
+            return self._answers.displayed_labels(annotator, parsed_question(question_id), lease_id)
+
+    def held(self, annotator: str) -> list[Question]:
+        """The questions that this annotator holds now, the newest lease first."""
+        return [question_of(self._live, self._queue, row) for row in self.store.held(annotator, self._live.clock())]
+
+    def has_lease(self, lease_id: str, annotator: str) -> bool:
+        """Whether this annotator ever got this lease."""
+        event = self._live.log.named(f"lease:{lease_id}")
+        return event is not None and event.who == annotator
+
+    def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
+        """Extend a lease, also an expired one whose question is still free; the time at which it ends now."""
+        lasting = checked_ttl(ttl)
+        with self._live.lock:
+            return self._answers.renew(lease_id, annotator, lasting)
+
+    def release(self, lease_id: str, annotator: str) -> None:
+        """Give a question back unanswered; nothing happens if the lease is over."""
+        with self._live.lock:
+            self._answers.release(lease_id, annotator)
+
+    def skip(self, lease_id: str, annotator: str, note: str | None = None) -> None:
+        """Leave a question to other annotators, at no cost; this annotator does not get it again.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
+        ...     desk.skip(desk.lease("ada").lease_id, "ada")
+        ...     desk.lease("ada").reason, desk.lease("bob").example_id == desk.held("bob")[0].example_id
+        ...     desk.close()
+        ('skipped', True)
+        """
+        said = None if note is None else checked_note(note)
+        with self._live.lock:
+            self._answers.skip(lease_id, annotator, said)
+
+    def last_skip(self, annotator: str) -> int:
+        """The number of the event of this annotator's last skip that still holds; 0 if there is none."""
+        return max(self._live.latest_counters.remarks.skips_of(annotator), default=0)
+
+    def resume(self, annotator: str, *, last: bool = False) -> bool:
+        """Take back the last skip of an annotator, or all; whether there was one."""
+        with self._live.lock:
+            return self._answers.resume(annotator, last=last)
+
+    def flag(self, lease_id: str, annotator: str, note: str) -> None:
+        """Flag the example of a question for an engineer, with a note; it stays a question."""
+        said = checked_note(note)
+        with self._live.lock:
+            self._answers.flag(lease_id, annotator, said)
+
+    def resolve(self, flag: int, who: str | None = None) -> None:
+        """Record that an engineer has dealt with a flag."""
+        with self._live.lock:
+            found = self._live.counters.remarks.flags.get(flag)
+            if found is None:
+                raise UnknownIdError(f"There is no open flag {flag}.")
+            with self._live.recording() as record:
+                record.add(RESOLVED, {"flag": flag}, who, found.example)
+
+    def judge(self, name: str, gate: float | None = None) -> None:
+        """Say that an annotator is a program, to be checked against people on the examples that both see.
+
+        While its agreement with people is below the ``gate``, its answers are held back: they are kept, but the model
+        does not learn them. None leaves the gate as it is, 0 removes it.
+        """
+        checked_annotator(name)
+        with self._live.lock:
+            known = self._live.counters.judges
+            wanted = known.get(name, 0.0) if gate is None else checked_gate(gate, self.project.overlap)
+            if known.get(name) != wanted:
+                with self._live.recording() as record:
+                    record.add(JUDGE, {"gate": wanted}, name)
+                self._live.release_trusted()
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def answer(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        costs: Mapping[str, float | None],
+        key: str,
+        seconds: float | None = None,
+        note: str | None = None,
+        price: float | None = None,
+        ahead: Collection[str] = (),
+    ) -> Receipt:
+        """Take the costs of some labels, None for "can't tell", which is also assumed for missing labels.
+
+        The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer. ``ahead`` names
+        labels of ``Question.later`` that the annotator was asked about as well; other further labels are volunteered.
+        If the question is for the true label, only "can't tell" can be answered here.
+        """
+        costs = {self._known(label): cost for label, cost in costs.items()}
+        row = self.store.question(parsed_question(question_id)[0])
+        if self.project.true_label or (row is not None and row.round.ask_truth):
+            refuse_costs(self.project.scale.checked(costs))
+            return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
+        later = tuple(self._known(label) for label in ahead)
+        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price), ahead=later)
+
+    def answer_truth(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        label: str | None,
+        key: str,
+        seconds: float | None = None,
+        note: str | None = None,
+        price: float | None = None,
+    ) -> Receipt:
+        """Take the true label, which gives the cost of every label; None for "can't tell"."""
+        costs: Costs = {}
+        if label is not None:
+            label = self._known(label)
+            costs = dict(zip(self.project.labels, self.project.costs_of_truth(label).tolist(), strict=True))
+        said = (seconds, note, price)
+        return self._take(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
+
+    def undo(self, annotator: str, answer_id: str) -> Question | None:
+        """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
+        with self._live.lock:
+            row = self._undo.undo(annotator, answer_id)
+            self._live.release_trusted()
+            return None if row is None else question_of(self._live, self._queue, row)
+
+    # -- labels ---------------------------------------------------------------------------------
+
+    def change_labels(self, change: LabelChange, who: str | None = None) -> Project:
+        """Add, rename or retire a label; returns the project with its labels from now on.
+
+        Questions that annotators hold stay as they are displayed. Others never ask about a retired label again.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
+        ...     desk.change_labels(LabelChange("add", "legal", round=0)).offered
+        ...     desk.close()
+        ['delivery', 'refund', 'legal']
+        """
+        with self._live.lock:
+            change = checked_change(self.project, replace(change, round=self._live.counters.cursor + 1))
+            with self._live.recording() as record:
+                if change.kind == RENAME:
+                    self._queue.rename(record, change.label, change.new_name)
+                record.add(LABELS, change.to_json(), who)
+            return self.project
+
+    # -- looking --------------------------------------------------------------------------------
+
+    def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
+        """An annotator's last answers, or the last ones before an answer, newest first."""
+        return [answer_of(self._live, event) for event in self._live.log.latest(annotator, ANSWERED, n, before)]
+
+    def remarks(self, n: int = 20) -> list[Remark]:
+        """The flags that engineers have not resolved, then the latest notes."""
+        return remarks_of(self._live, n)
+
+    def progress(self, annotator: str | None = None) -> Progress:
+        """What was asked so far, what may be spent, and one annotator's share of it."""
+        counters = self._live.latest_counters
+        spent, own = counters.spent, counters.workers.get(annotator or "")
+        mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
+        budget = self.project.limits.budget
+        return Progress(spent.examples, spent.costs, spent.price, budget, mine.examples, mine.costs, pace)
+
+    def overview(self) -> Overview:
+        """Everything the dashboard shows."""
+        state, progress = self._live, self.progress()
+        ahead = look_ahead(self.project, state.model.learner, state.counters, progress)  # others go on meanwhile
+        with state.lock:
+            found = overview_of(self.project, state.model, state.counters, progress, ahead)
+        return replace(found, annotators=[with_alpha(state, row) for row in found.annotators])
+
+    def expected(self) -> Expected | None:
+        """What the questions about the rest of the pool will take; None at its end."""
+        state = self._live
+        return expected_spending(self.project, state.model.learner, self.progress(), state.latest_counters.decided)
+
+    def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
+        """The log after an event, in order."""
+        return [message_of(self.project, event) for event in self._live.log.page(after, limit)]
+
+    def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """For each example the best label, and the predicted cost and range of each label."""
+        return predictions(self.project, self._live.model.learner, examples)
+
+    def export(self, form: str, top: int | None = None) -> Iterator[bytes]:
+        """The answers as "jsonl", "csv" or "vw", the "model", or the "predictions" for the whole pool.
+
+        ``top`` limits the predictions to so many examples, the most uncertain first.
+        """
+        return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form, top)
+
+    def settle(self) -> None:
+        """Wait until the model agrees with the log."""
+        self._live.model.settle()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _live(self) -> ProjectState:
+        """The state, unless the desk is closed."""
+        if self._closed:
+            raise InputError(
+                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
+            )
+        return self.state
+
+    def _known(self, label: str) -> str:
+        """The label, or the one that had this name when its question was displayed."""
+        return self.state.known_label(label)
+
+    def _take(
+        self,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        key: str,
+        costs: Mapping[str, float | None],
+        said: tuple[float | None, str | None, float | None],
+        *,
+        whole: bool = False,
+        truth: str | None = None,
+        ahead: tuple[str, ...] = (),
+    ) -> Receipt:
+        """Check an answer, take it and say what became of it."""
+        given = Given(
+            annotator=annotator,
+            costs=self.project.scale.checked(costs),
+            question=parsed_question(question_id),
+            lease_id=lease_id,
+            key=checked_name("key", key),
+            said=checked_said(*said),
+            whole=whole,
+            truth=truth,
+            ahead=ahead,
+        )
+        with self._live.lock:
+            taken = self._answers.answer(given)
+            self._live.release_trusted()
+            follow_up = None if taken.next is None else question_of(self._live, self._queue, taken.next)
+        body = taken.event.body
+        return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)

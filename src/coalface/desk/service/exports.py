@@ -1,0 +1,221 @@
+"""Exports of a project's answers for other programs: JSON lines, CSV, VW text, or the trained model."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from coalface.data.dataset import CostDataset
+from coalface.data.formats.vw_writer import write_vw_text
+from coalface.desk.log.events import (
+    ANSWERED,
+    CLOSED,
+    RETIRED,
+    SETTLED,
+    UNDONE,
+    WITHDRAWING,
+    retired_in,
+    rounds_in,
+    undone_in,
+)
+from coalface.desk.project.growth import grown
+from coalface.desk.project.hugging_face import write_dataset
+from coalface.desk.project.label_history import LabelHistory
+from coalface.desk.project.label_studio import task_of
+from coalface.desk.project.pool_predictions import as_csv, as_jsonl, predicted_lines
+from coalface.desk.project.project import Project
+from coalface.desk.project.spreadsheets import harmless
+from coalface.desk.service.review_book import Costs, best_label, is_replaced
+from coalface.desk.service.settling import REVIEW
+from coalface.errors import InputError
+from coalface.learner.classifiers import CoalClassifier
+from coalface.rounds.arrays import answer_arrays
+from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.round import Round
+
+FORMS = ("jsonl", "csv", "vw", "model", "predictions", "predictions.csv", "label-studio", "parquet")
+
+
+def export(
+    project: Project, log: EventLog, model: Callable[[], CoalClassifier], form: str, top: int | None = None
+) -> Iterator[bytes]:
+    """The bytes of an export, piece by piece; ``model`` returns the trained model.
+
+    Labels have their present names, and retired ones are among them. ``top`` limits predictions to so many examples,
+    the most uncertain first.
+    """
+    history = LabelHistory.of(log)
+    project, log.as_now = history.project(project), history.as_now
+    grown(project.pool, log)
+    if form == "jsonl":
+        return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in _answered_examples(project, log))
+    if form == "csv":
+        return _csv(project, log)
+    if form == "vw":
+        return _vw(project, log)
+    if form == "model":
+        learner = copy(model())
+        if project.pool.encoder is not None:
+            learner.encoder_ = project.pool.encoder  # so that the exported model takes raw examples
+        return _file(lambda path: learner.save(path))
+    if form in ("predictions", "predictions.csv"):
+        known = {example: closed.costs for _, example, closed in _closed(project, log)}
+        gone = retired_in(log.read(kinds=[RETIRED]))
+        lines = predicted_lines(project, model(), known, lambda place: place in gone, top)
+        return as_jsonl(lines) if form == "predictions" else as_csv(project, lines)
+    if form in ("label-studio", "parquet"):
+        return _of_the_pool(project, log, form)
+    raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}.")
+
+
+def _answered_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
+    """Each example with an answer, with its costs and with who answered what, when, and in how many seconds.
+
+    The learned ones come first, then those whose questions are not ``finished`` or whose answers are held back.
+    """
+    learned = retired_in(log.read(kinds=[RETIRED]))  # those are not exported
+    for event, example, closed in _closed(project, log):
+        learned.add(example)
+        yield {
+            "id": project.pool.example_id(example),
+            "content": project.pool.content(example),
+            "costs": dict(closed.costs),
+            "asked": list(closed.asked),
+            "audits": {label: closed.propensity[label] for label in closed.asked if label in closed.propensity},
+            **_provenance(log, event, closed.costs),
+            "at": event.at,
+            "finished": True,
+        }
+    for place in dict.fromkeys(event.example for event in log.read(kinds=[ANSWERED])):
+        if place is not None and place not in learned:
+            yield from _unfinished_example(project, log, place)
+
+
+def _unfinished_example(project: Project, log: EventLog, example: int) -> Iterator[dict[str, Any]]:
+    """The line of an example that was not learned; none if all its answers were undone."""
+    events = log.about(example)
+    standing = _standing_answers(events)
+    if not standing:
+        return
+    costs: dict[str, float | None] = {}
+    for event in standing:
+        costs |= {label: cost for label, cost in event.body["costs"].items() if costs.get(label) is None}
+    yield {
+        "id": project.pool.example_id(example),
+        "content": project.pool.content(example),
+        "costs": costs,
+        "asked": list(dict.fromkeys(label for event in standing for label in event.body.get("asked", []))),
+        "audits": {},
+        "answers": [_said(event) for event in standing],
+        "corrections": _corrections(events),
+        "at": standing[-1].at,
+        "finished": False,
+    }
+
+
+def _closed(project: Project, log: EventLog) -> Iterator[tuple[Event, int, Round]]:
+    """The "closed" events that were not undone, each with its example and round."""
+    undone = undone_in(log.read(kinds=WITHDRAWING))
+    for event in log.read(kinds=[CLOSED, SETTLED]):
+        if event.id not in undone:
+            for example, closed in rounds_in(log.as_now(event), project.first_labels):
+                yield event, example, closed
+
+
+def _provenance(log: EventLog, closed: Event, costs: Costs) -> dict[str, Any]:
+    """The answers and corrections that led to the costs of an example."""
+    events = log.about(closed.example or 0)
+    answers = [_said(event, replaced=is_replaced(event, closed, costs)) for event in _standing_answers(events)]
+    return {"answers": answers, "corrections": _corrections(events)}
+
+
+def _standing_answers(events: list[Event]) -> list[Event]:
+    """The answers about an example that were not undone."""
+    undone = {event.body["answer"] for event in events if event.kind == UNDONE}
+    return [event for event in events if event.kind == ANSWERED and event.id not in undone]
+
+
+def _said(event: Event, *, replaced: bool = False) -> dict[str, Any]:
+    line = {"who": event.who, "at": event.at, "seconds": event.seconds, "costs": event.body["costs"]}
+    body = {**event.body, "learned": event.body["learned"] and not replaced, "replaced": replaced}
+    return line | {name: body[name] for name in ("late", "learned", "replaced", "note", "price") if body.get(name)}
+
+
+def _corrections(events: list[Event]) -> list[dict[str, Any]]:
+    """Who corrected or confirmed the costs of an example, when and why."""
+    reviewed = [event for event in events if event.kind == SETTLED and event.body.get("source") == REVIEW]
+    return [{"who": event.who, "at": event.at, "reason": event.body.get("reason", "")} for event in reviewed]
+
+
+def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
+    """A line per learned example; an unknown cost is an empty cell, and no text is a formula."""
+    yield _line(["id", *(f"cost:{label}" for label in project.labels), "who", "at"])
+    for event, example, closed in _closed(project, log):
+        costs = [closed.costs.get(label) for label in project.labels]
+        cells = ["" if cost is None else repr(float(cost)) for cost in costs]
+        name = project.pool.example_id(example)
+        yield _line([harmless(name), *cells, harmless(event.who or ""), repr(event.at)])
+
+
+def _line(cells: list[Any]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()
+
+
+def _of_the_pool(project: Project, log: EventLog, form: str) -> Iterator[bytes]:
+    """All examples that are not retired, with the answers that count: tasks of Label Studio, or a table."""
+    closed = {example: (event, one) for event, example, one in _closed(project, log)}
+    gone = retired_in(log.read(kinds=[RETIRED]))
+    places = [place for place in range(len(project.pool)) if place not in gone]
+    if form == "label-studio":
+        return _tasks(project, places, closed)
+    rows = (_row_of(project, place, closed[place][1].costs if place in closed else {}) for place in places)
+    return _file(lambda path: write_dataset(path, rows, project.labels))
+
+
+def _tasks(project: Project, places: list[int], closed: dict[int, tuple[Event, Round]]) -> Iterator[bytes]:
+    yield b"["
+    for number, place in enumerate(places, 1):
+        event, one = closed.get(place, (None, Round(0)))
+        who = None if event is None else event.who
+        task = task_of(project, number, place, one.costs, best_label(one.costs), who)
+        yield (b",\n" if number > 1 else b"\n") + json.dumps(task, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    yield b"\n]\n"
+
+
+def _row_of(project: Project, place: int, costs: Mapping[str, float | None]) -> dict[str, Any]:
+    """An example as a row: its text and cells, the label of the least known cost, and the known costs."""
+    content = project.pool.content(place)
+    texts = {name: content[name] for name in ("text", "html") if name in content}
+    known = {f"cost:{label}": costs.get(label) for label in project.labels}
+    row = {"id": project.pool.example_id(place), **texts, **content.get("cells", {})}
+    return row | {"label": best_label(costs)} | known
+
+
+def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
+    """Labels that VW cannot read are written as numbers from 1."""
+    found = list(_closed(project, log))
+    places = np.array([example for _, example, _ in found], np.int64)
+    cost = answer_arrays([closed for _, _, closed in found], project.labels).cost
+    plain = all(label and not any(letter.isspace() or letter in ":|'" for letter in label) for label in project.labels)
+    names = (
+        np.array(project.labels) if plain and "shared" not in project.labels else np.arange(1, len(project.labels) + 1)
+    )
+    dataset = CostDataset(project.pool.rows(places), cost, names)
+    return _file(lambda path: write_vw_text(dataset, path))
+
+
+def _file(write: Any) -> Iterator[bytes]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "export")
+        write(path)
+        with path.open("rb") as file:
+            while piece := file.read(1 << 20):
+                yield piece

@@ -1,0 +1,205 @@
+"""The dashboard's numbers, and predictions; computing them changes nothing."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import vstack
+
+from coalface.data.costs import CostScale
+from coalface.data.dataset_fields import Examples, checked_examples
+from coalface.desk.project.added_rows import rows_like
+from coalface.desk.project.pool import Pool
+from coalface.desk.project.project import Project
+from coalface.desk.project.sources import content_of
+from coalface.desk.project.spending import Spent
+from coalface.desk.service.advice import advice_on
+from coalface.desk.service.counters import Counters
+from coalface.desk.service.messages import Advice, Estimate, Expected, LabelRow, Overview, Progress
+from coalface.desk.service.model import LiveModel
+from coalface.errors import InputError, shortened
+from coalface.kernels.state import AUDIT
+from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.forecasting import Interval
+from coalface.rounds.queries import Queries
+
+_SAMPLE = 200  # undecided examples that represent the rest of the pool
+
+
+class Ahead(NamedTuple):
+    """The model's view of what is left: the next examples, what more questions could save, and what they will take."""
+
+    queries: Queries
+    sampled: int
+    left: int  # undecided examples in the sample; 0 if the pool is finished, whose last examples are the sample
+    saving: Estimate | None
+    expected: Expected | None
+    advice: Advice
+    round: int
+
+
+def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: Progress) -> Ahead:
+    """What takes time to compute; annotators must not wait for it, so the caller holds no lock."""
+    pool = project.pool
+    rest = np.asarray(pool.order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
+    rest = rest[[not counters.is_known(place) for place in rest.tolist()]]
+    sample = rest if len(rest) else np.asarray(pool.order[-_SAMPLE:], np.int64)  # a finished pool has its numbers, too
+    price = project.asking_price
+    queries = learner.ask(pool.rows(sample), first_round=counters.cursor + 1, asking_price=price)
+    estimated = learner.saving_
+    saving = None
+    if estimated is not None:
+        saving = Estimate(estimated.estimate, estimated.low, estimated.high, estimated.rounds)
+    expected = expected_spending(project, learner, progress, counters.decided)
+    advice = advice_on(saving, learner, project.cost_bounds, len(rest), expected)
+    return Ahead(queries, len(sample), len(rest), saving, expected, advice, learner.round_)
+
+
+def overview_of(project: Project, model: LiveModel, counters: Counters, progress: Progress, ahead: Ahead) -> Overview:
+    """The dashboard's numbers, from the counters and from the model's view of the next examples."""
+    return Overview(
+        progress=progress,
+        pool=len(project.pool),
+        decided=counters.decided,
+        passive_costs=_passive_costs(project, progress.examples, counters.passed),
+        test_cost=counters.test_cost(),
+        saving=ahead.saving,
+        contested=_contested(ahead.queries) if ahead.left else None,
+        stopped=counters.stopped,
+        rebuilding=model.rebuilding,
+        problem=model.problem,
+        model=ahead.round - 1,
+        annotators=counters.annotators(),
+        labels=[_label_row(project, k, counters, ahead.queries) for k in range(len(project.labels))],
+        history=counters.history[:],
+        expected=ahead.expected,
+        passed=counters.passed,
+        sampled=ahead.sampled,
+        finished=not ahead.left,
+        progressive=counters.progressive[:],
+        spending=counters.timeline.points,
+        pace=counters.timeline.pace,
+        advice=ahead.advice,
+    )
+
+
+def _passive_costs(project: Project, examples: int, passed: int) -> int:
+    """How many costs there are of the examples that annotators answered about, and of those that needed no question.
+
+    Examples whose question waits in the queue do not count: nothing was asked about them.
+    """
+    return round(examples + passed * project.overlap) * (1 if project.true_label else len(project.offered))
+
+
+def expected_spending(project: Project, learner: CoalClassifier, progress: Progress, decided: int) -> Expected | None:
+    """A forecast for the examples that are not decided, all annotators together; None if there are none.
+
+    Questions that are open now count as asked about examples to come.
+    """
+    left = len(project.pool) - decided
+    if left <= 0:
+        return None
+    limits, times, spent = project.limits, project.overlap, Spent(progress.examples, progress.costs, progress.price)
+    prices = {"price": limits.price_per_cost, "price_per_example": limits.price_per_example} if limits.by_label else {}
+    forecast = learner.forecast(left, **prices)
+    examples = forecast.examples.times(times)
+    costs = examples if project.true_label else forecast.costs.times(times)
+    if limits.examples is not None:
+        examples = examples.at_most(max(limits.examples - spent.examples, 0.0))
+    room = max(limits.room(spent), 0.0)
+    examples, costs = examples.at_most(room), costs.at_most(room)  # an example that is asked about takes a cost
+    if not limits.has_prices:
+        return Expected(examples, costs)
+    pairs = zip(examples, costs, strict=True)
+    price = Interval(*(limits.price_per_example * seen + limits.dearest_cost * paid for seen, paid in pairs))
+    if forecast.money is not None:  # that was the price if all costs were of the dearest label
+        price = Interval(*map(min, price, forecast.money.times(times)))
+    left_over = math.inf if limits.price is None else max(limits.price - spent.price, 0.0)
+    return Expected(examples, costs, price.at_most(left_over))
+
+
+def _contested(queries: Queries) -> Estimate:
+    """The share of examples that the rule would ask about, without audits, with Wilson's interval."""
+    asked = (queries.mask & (queries.reason_codes != AUDIT)).any(axis=1)
+    n, share, z = len(asked), float(asked.mean()), 1.96
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+    return Estimate(share, max(middle - half, 0.0), min(middle + half, 1.0), n)
+
+
+def _label_row(project: Project, k: int, counters: Counters, queries: Queries) -> LabelRow:
+    label, priced = project.labels[k], project.limits.by_label
+    count, total = counters.known.get(label, [0, 0.0])
+    mean = total / count if count else None
+    lowest, highest = queries.ranges.lowest, queries.ranges.highest
+    guaranteed = highest.min(axis=1)
+    return LabelRow(
+        label=label,
+        asked=counters.asked.get(label, 0),
+        mean_cost=mean,
+        lowest=float(lowest[:, k].mean()),
+        predicted=float(queries.shown_costs[:, k].mean()),
+        highest=float(highest[:, k].mean()),
+        contending=float((lowest[:, k] <= guaranteed).mean()),
+        price=project.limits.cost_price(label) if priced else None,
+        spent=counters.booked.get(label, 0.0) if priced else None,
+    )
+
+
+def predictions(
+    project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """For each example the best label, and the predicted cost and range of each label that is not retired."""
+    if not examples:
+        return []
+    X, scale = rows_of(project, examples), CostScale.of(project.cost_bounds)
+    costs, ranges, best = scale.within(learner.predict_cost(X)), learner.cost_range(X), learner.best_labels(X).tolist()
+    offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
+    return [
+        {
+            "label": best[i],
+            "costs": {label: float(costs[i, k]) for k, label in offered},
+            "ranges": {label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])] for k, label in offered},
+        }
+        for i in range(len(examples))
+    ]
+
+
+def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples:
+    """The features of examples: of the pool, given by "id" alone, or new ones as ``init`` reads them."""
+    pool: Pool = project.pool
+    of_pool = np.array([isinstance(example, Mapping) and set(example) == {"id"} for example in examples], np.bool_)
+    ids = [str(example["id"]) for example, old in zip(examples, of_pool, strict=True) if old]
+    known = pool.rows(np.array([pool.place(name) for name in ids], np.int64))
+    if of_pool.all():
+        return known
+    others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
+    given = pool.given_vectors or pool.kind == "image"
+    new = _given_rows(pool, others) if given else _made_rows(pool, others)
+    order = np.empty(len(examples), np.int64)
+    order[of_pool], order[~of_pool] = np.arange(known.shape[0]), known.shape[0] + np.arange(new.shape[0])
+    rows: Examples = vstack([known, new], format="csr")[order]
+    return rows
+
+
+def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
+    """Examples that come with their features."""
+    for example in examples:
+        if not isinstance(example, Mapping) or not {"features"} <= set(example) <= {"id", "features"}:
+            raise InputError(
+                f'Each example must have "features", a list of numbers, or only an "id" of the pool, got '
+                f"{shortened(example)}."
+            )
+    try:
+        X = checked_examples([example["features"] for example in examples])
+    except TypeError:
+        raise InputError('"features" must be a list of numbers.') from None
+    if X.shape[1] != pool.width:
+        raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}.')
+    return X
+
+
+def _made_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
+    """Examples as ``init`` reads them."""
+    return rows_like(pool, [content_of(example, pool.columns)[1] for example in examples])

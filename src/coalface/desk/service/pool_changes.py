@@ -1,0 +1,172 @@
+"""Examples that come and go: new ones join the pool of a running project, others are retired and brought back.
+
+New examples are written to the files of the pool first. They count from the commit of their event on, which says how
+far the files count. So a process that is killed in between leaves no trace.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from coalface.data.dataset_fields import Examples, checked_examples
+from coalface.desk.log.events import ADDED, RETIRED
+from coalface.desk.log.store import Row
+from coalface.desk.project.added_rows import rows_like
+from coalface.desk.project.sources import Given, Source, read_examples
+from coalface.desk.service.project_state import ProjectState, Recording
+from coalface.errors import ConflictError, InputError
+from coalface.rounds.event_log import Event
+
+_BLOCK = 2000  # examples added in one transaction
+
+
+@dataclass(frozen=True)
+class Added:
+    """How many examples joined the pool, and how many it had already, with the same content."""
+
+    added: int
+    known: int
+
+
+class PoolChanges:
+    """Adds, retires and restores examples. To retire or restore, the caller holds the lock of the project's state."""
+
+    def __init__(self, state: ProjectState) -> None:
+        self._state = state
+
+    def add(
+        self,
+        source: Source,
+        who: str | None,
+        features: "Examples | None",
+        *,
+        first: bool = False,
+        in_order: bool = False,
+    ) -> Added:
+        """Add the examples that the pool does not have; all of them are checked before the first is added.
+
+        Features are computed without the lock, so that annotators need not wait.
+        """
+        given = list(read_examples(source, self._state.project.pool.columns))
+        rows = self._given_features(given, features)
+        self._refuse_conflicts(given)
+        added = 0
+        for start, block in _blocks(given):
+            X = self._features(block) if rows is None else rows[start : start + len(block)]
+            added += self._add(block, X, who, first=first, in_order=in_order)
+        return Added(added, len(given) - added)
+
+    def _given_features(self, given: Sequence[Given], features: "Examples | None") -> "Examples | None":
+        pool = self._state.project.pool
+        if not pool.given_vectors:
+            if features is not None:
+                raise InputError("features must be left out: the project makes the features of its examples itself.")
+            kind = next((one for one in given if one.content["kind"] != pool.kind), None)
+            if kind is not None:
+                raise InputError(
+                    f"All examples must be of kind {pool.kind}, got {kind.id!r} of {kind.content['kind']}."
+                )
+            return None
+        if features is None:
+            raise InputError(f"The project has features of its own, so new examples need {pool.width} numbers each.")
+        X = checked_examples(features)
+        if X.shape != (len(given), pool.width):
+            raise InputError(f"features must have {len(given)} rows of {pool.width} numbers, got {X.shape}.")
+        return X
+
+    def _refuse_conflicts(self, given: Sequence[Given]) -> None:
+        """Refuse an id that comes twice, or that belongs to another example of the pool."""
+        pool, seen = self._state.project.pool, set[str]()
+        for one in given:
+            if one.id in seen:
+                raise InputError(f"Ids must be distinct, got {one.id!r} twice. Remove or rename one of the examples.")
+            seen.add(one.id)
+            if one.file is None and pool.has(one.id) and pool.content(pool.place(one.id)) != one.content:
+                raise ConflictError(f"The pool has another example {one.id!r}. Give the new one an id of its own.")
+
+    def _add(self, block: Sequence[Given], X: Any, who: str | None, *, first: bool, in_order: bool) -> int:
+        """Add those of a block that the pool lacks; how many that are."""
+        state, pool = self._state, self._state.project.pool
+        with state.lock:
+            new = [number for number, one in enumerate(block) if not pool.has(one.id)]
+            if new:
+                with state.recording() as record:
+                    sizes = pool.append([block[number] for number in new], X[np.array(new, np.int64)])
+                    after = state.counters.cursor if first else len(pool)
+                    body: dict[str, Any] = {**sizes._asdict(), "n": len(new), "after": after}
+                    body |= {"seed": state.project.seed} | ({"in_order": True} if in_order else {})
+                    record.add(ADDED, body, who)
+        return len(new)
+
+    def _features(self, block: Sequence[Given]) -> Any:
+        if self._state.project.pool.kind == "image":
+            contents = [one.content | {"file": str(one.file)} for one in block]
+            return rows_like(self._state.project.pool, contents)
+        return rows_like(self._state.project.pool, [one.content for one in block])
+
+    # -- examples that go ------------------------------------------------------------------------
+
+    def retire(self, ids: Iterable[str], who: str | None, reason: str) -> int:
+        """Ask about these examples no more, and let the model forget them; how many were not retired before."""
+        state = self._state
+        places = [place for place in map(state.project.pool.place, ids) if place not in state.counters.retired]
+        if places:
+            closed = state.counters.closed
+            withdrawn = [closed[place] for place in places if place in closed]
+            body = {"examples": places, "reason": reason} | ({"withdrawn": withdrawn} if withdrawn else {})
+            with state.recording() as record:
+                record.add(RETIRED, body, who)
+                for place in places:
+                    withdraw_questions(record, place)
+        return len(places)
+
+    def restore(self, ids: Iterable[str], who: str | None, reason: str) -> int:
+        """Bring retired examples back, with what was answered about them; how many were retired."""
+        state = self._state
+        taught = {place: state.counters.retired.get(place, self) for place in map(state.project.pool.place, ids)}
+        back = {place: event for place, event in taught.items() if event is not self}
+        if back:
+            with state.recording() as record:
+                record.add(RETIRED, {"examples": list(back), "reason": reason, "back": True}, who)
+                for place, event in back.items():
+                    _teach_again(record, place, None if event is None else state.log.get(int(str(event))))
+        return len(back)
+
+
+def withdraw_questions(record: Recording, example: int) -> None:
+    """Remove open questions about an example that are not leased; those with answers are closed, not learned."""
+    for row in record.store.open_about(example):
+        if row.lease is not None and (row.expires or 0.0) >= record.now:
+            continue  # the answer is kept beside what is known
+        if row.step == 0 and row.holder is None:
+            record.store.remove(record.connection, [row.number])
+        else:
+            record.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
+
+
+def _teach_again(record: Recording, place: int, event: Event | None) -> None:
+    """Let the model learn a restored example as before or, if it was answered meanwhile, from that answer."""
+    if event is not None:
+        record.repeat(event)
+        return
+    done: list[Row] = [row for row in record.store.about(place) if not row.open and row.round.costs]
+    if done:
+        record.teach_trusted(done[0], done[0].round.to_json(), done[0].holder)
+
+
+def _blocks(examples: Sequence[Given]) -> Iterator[tuple[int, list[Given]]]:
+    remaining, start = iter(examples), 0
+    while block := list(islice(remaining, _BLOCK)):
+        yield start, block
+        start += len(block)
+
+
+def records_of(examples: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any] | None]:
+    """Records without their "features", and those features, if any record has them."""
+    plain = [{name: value for name, value in one.items() if name != "features"} for one in examples]
+    if not any("features" in one for one in examples):
+        return plain, None
+    return plain, [one.get("features", ()) for one in examples]

@@ -1,0 +1,266 @@
+"""The state of a project: its log, the counters over it and its model, which always agree.
+
+A call writes its events and changes of questions in one transaction. After the commit, the counters and the model take
+in the events in the order of the log. After an error on the way, the outcome is unknown; the next caller replays the
+log first.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import RLock
+from typing import Any
+
+import sqlalchemy as sa
+
+from coalface.data.agreement import Agreement
+from coalface.desk.log.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.desk.log.ownership import opening
+from coalface.desk.log.store import Row, Store
+from coalface.desk.project.growth import follow
+from coalface.desk.project.label_history import LabelHistory
+from coalface.desk.project.project import Project
+from coalface.desk.project.spending import Limits
+from coalface.desk.service.counters import Counters
+from coalface.desk.service.gates import Gates
+from coalface.desk.service.model import LiveModel
+from coalface.desk.service.snapshots import Snapshots
+from coalface.errors import LostDatabaseError, UnknownLabelError
+from coalface.rounds.event_log import Event
+from coalface.rounds.round import Round
+from coalface.rounds.sql_engines import without_password
+
+_PAGE = 2000  # events taken in at a time
+
+
+@dataclass
+class Recording:
+    """An open transaction and its events, which are written at its end."""
+
+    store: Store
+    connection: sa.Connection
+    now: float
+    closed: Mapping[int, int]  # example -> the event that closed it
+    retired: Collection[int] = ()  # examples
+    untrusted: frozenset[str] = frozenset()  # judges whose answers the model does not learn for now
+    events: list[Event] = field(default_factory=list)
+    rounds: list[list[Decided]] = field(default_factory=list)  # what each event teaches
+
+    def add(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        who: str | None = None,
+        example: int | None = None,
+        seconds: float | None = None,
+        ref: str | None = None,
+    ) -> None:
+        """Add an event that teaches the model nothing."""
+        self.events.append(Event(kind, self.now, who, seconds, example, ref, body))
+        self.rounds.append([])
+
+    def pass_over(self, decided: list[Decided], **more: int) -> None:
+        """Record that nothing is asked about these examples."""
+        self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
+        self.rounds.append(decided)
+
+    def save(self, row: Row, plain: dict[str, Any], who: str | None = None) -> None:
+        """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
+
+        ``plain`` is the JSON form of its round. Of several copies, the model learns the one that is closed first.
+        Answers of an untrusted judge are held back.
+        """
+        columns = {name: getattr(row, name) for name in ("open", "step", "asking", "lease", "holder", "expires")}
+        if not row.open and not self.is_closed(row.example):
+            self.teach_trusted(row, plain, who)
+        self.store.change(self.connection, row.number, round=plain, **columns)
+
+    def teach_trusted(self, row: Row, plain: dict[str, Any], who: str | None) -> bool:
+        """Whether the model learns the answers to a question; those of an untrusted judge are held back instead."""
+        doubted = self.untrusted.intersection(row.round.by.values())
+        if doubted:
+            self.add(HELD_BACK, {"question": row.number, "judges": sorted(doubted)}, who, row.example)
+            return False
+        self.teach(row, plain, who)
+        return True
+
+    def teach(self, row: Row, plain: dict[str, Any], who: str | None) -> None:
+        """Let the model learn the answers to a question; ``plain`` is the JSON form of its round."""
+        self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
+        self.rounds.append([(row.example, row.round)])
+
+    def settle(self, event: Event, settled: Round) -> None:
+        """Add an event that gives costs without a question; the model learns them if they are new to it."""
+        self.events.append(event)
+        self.rounds.append([(event.example or 0, settled)] if settled.costs and "confirms" not in event.body else [])
+
+    def repeat(self, event: Event) -> None:
+        """Let the model learn again what an event taught that was taken back since."""
+        body = {name: value for name, value in event.body.items() if name != "closed"}
+        again = replace(event, at=self.now, ref=None, id=0, body=body)
+        self.events.append(again)
+        self.rounds.append(rounds_in(again, ()))
+
+    def is_closed(self, example: int) -> bool:
+        """Whether the model learns an example, from the log or from this transaction, or never will: it is retired."""
+        if example in self.closed or example in self.retired:
+            return True
+        return any(event.kind in (CLOSED, SETTLED) and event.example == example for event in self.events)
+
+    def settles(self, example: int) -> bool:
+        """Whether this transaction gives costs of an example."""
+        return any(event.kind == SETTLED and event.example == example for event in self.events)
+
+    def has(self, ref: str) -> bool:
+        """Whether this transaction has an event of this name."""
+        return any(event.ref == ref for event in self.events)
+
+
+class ProjectState:
+    """What is known about a project, from its folder and database. A caller that writes holds ``lock``."""
+
+    def __init__(self, project: Project, store: Store, clock: Callable[[], float]) -> None:
+        self.project, self.store, self.clock = project, store, clock
+        self.log, self.labels = store.log, LabelHistory()
+        self.log.as_now = lambda event: self.labels.as_now(event)
+        self.lock = RLock()
+        self._counters, self._last = self._no_counts(), 0
+        self.run_budget: dict[str, float] = {}  # what this process may spend: see ``Desk.limit_run``
+        self._stale = True  # the log may have events that were not taken in
+        self._gates = Gates()
+        with opening(project.address):
+            self._model = LiveModel(project, self.log)
+            self.catch_up()
+        self.project.limits.check_labels(self.project.offered)
+        self._snapshots = Snapshots(project.folder, self._model, self._record_snapshot)
+
+    @property
+    def counters(self) -> Counters:
+        """The counters, up to date with the log."""
+        self.catch_up()
+        return self._counters
+
+    def known_label(self, label: str) -> str:
+        """The label, or the one that had this name when its question was displayed."""
+        found = label if label in self.project.labels else self.labels.name_now(label)
+        if found not in self.project.labels:
+            raise UnknownLabelError(label, self.project.labels)
+        return found
+
+    @property
+    def limits(self) -> Limits:
+        """What may be spent now. If a program has charged more than the usual price, all costs count as that dear."""
+        return replace(self.project_limits, **self.run_budget)
+
+    @property
+    def project_limits(self) -> Limits:
+        """What may be spent in all runs."""
+        return self.project.limits.raised(self.counters.excess)
+
+    @property
+    def latest_counters(self) -> Counters:
+        """Counters that may be stale, without blocking."""
+        if self._stale and self.lock.acquire(blocking=False):
+            try:  # a commit may still be on its way, so the state stays marked as stale
+                self._replay()
+            finally:
+                self.lock.release()
+        return self._counters
+
+    @property
+    def untrusted(self) -> frozenset[str]:
+        """The judges whose answers the model does not learn for now."""
+        return self._gates.closed(self.counters)
+
+    def agreement(self, name: str) -> Agreement:
+        """How far an annotator agrees with people."""
+        with self.lock:
+            return self._gates.agreement(self.counters, name)
+
+    def release_trusted(self) -> None:
+        """Let the model learn answers that were held back and whose judge is trusted now."""
+        with self.lock:
+            held_back = self.counters.held_back
+            untrusted = self.untrusted if held_back else frozenset()
+            trusted = [number for number, judges in held_back.items() if untrusted.isdisjoint(judges)]
+            if trusted:
+                with self.recording() as record:
+                    for row in filter(None, map(self.store.question, trusted)):
+                        if not record.is_closed(row.example):
+                            record.teach(row, row.round.to_json(), row.holder)
+
+    @property
+    def model(self) -> LiveModel:
+        """The model, up to date with the log."""
+        self.catch_up()
+        return self._model
+
+    @property
+    def newest_model(self) -> LiveModel:
+        """The model, which may be a moment behind the log, without blocking."""
+        return self._model
+
+    @contextmanager
+    def recording(self) -> Iterator[Recording]:
+        """A transaction; after the commit, the counters and the model take in its events."""
+        with self.lock:
+            self.catch_up()
+            try:
+                with self.store.database.writing() as connection:
+                    untrusted = self._gates.closed(self._counters)
+                    counters, now = self._counters, self.clock()
+                    record = Recording(self.store, connection, now, counters.closed, counters.retired, untrusted)
+                    yield record
+                    record.events = self.log.extend(connection, record.events)  # which numbers them
+                    self._refuse_past(record.events[0].id - 1 if record.events else self._last)
+                self._take_in(record.events, record.rounds)
+            except BaseException:
+                self._stale = True
+                raise
+        self._snapshots.consider()
+
+    def catch_up(self) -> None:
+        """Take in what the log has more; most often that is nothing."""
+        if self._stale:
+            with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
+                self._refuse_past(self.log.last())
+                self._replay()
+                self._stale = False
+
+    def _refuse_past(self, last: int) -> None:
+        """Refuse a log that ends before what was taken in: an older copy has replaced it."""
+        if last < self._last:
+            raise LostDatabaseError(
+                f"The database {without_password(self.project.address)} has fewer events than before ({last}, not "
+                f"{self._last}): an older copy has replaced it, and what was sent last is not stored. Start again."
+            )
+
+    def close(self) -> None:
+        """Write a last snapshot, unless the database that would record it is lost."""
+        if not self.store.database.file.is_lost:
+            self._snapshots.close()
+        self._model.close()
+
+    def _replay(self) -> None:
+        while page := self.log.page(self._last, _PAGE):
+            self._take_in(page, [rounds_in(event, self.project.first_labels) for event in page])
+
+    def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
+        try:
+            follow(self.project.pool, events)
+            self._counters.take_in(events, rounds)
+            self._model.take_in(events, rounds)
+            labels = self.labels.with_events(events)
+            if labels is not self.labels:
+                self.labels, self.project = labels, labels.project(self.project)
+        except BaseException:  # some events may be half counted: count all again
+            self._counters, self._last = self._no_counts(), 0
+            raise
+        self._last = events[-1].id if events else self._last
+
+    def _no_counts(self) -> Counters:
+        return Counters(self.project.first_labels, self.project.cost_bounds, self.project.limits)
+
+    def _record_snapshot(self, body: dict[str, Any]) -> None:
+        with self.recording() as record:
+            record.add(SNAPSHOT, body)

@@ -1,0 +1,357 @@
+"""The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
+
+import math
+import secrets
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coalface.desk.log.events import ASKED, LEASED, STOPPED, Decided
+from coalface.desk.log.store import Row
+from coalface.desk.project.label_history import round_renamed
+from coalface.desk.project.pool import Pool
+from coalface.desk.project.spending import Limits, Spent
+from coalface.desk.service.gold import GoldQuestions
+from coalface.desk.service.messages import NoQuestion, reason_in_words
+from coalface.desk.service.project_state import ProjectState, Recording
+from coalface.learner.classifiers import CoalClassifier
+from coalface.rounds.round import Round
+
+LEASE = 600.0  # seconds
+MOST_HELD = 32  # questions that one annotator may hold at once, so that some are left for others
+_AHEAD = 16  # questions kept ahead, at least
+_MOST_SCANNED, _MOST_OPENED = 1024, 32  # examples scanned and questions opened in one call, so that it ends soon
+_FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time
+_MOST_AWAITED = 30  # examples of an untrusted judge that wait for people, so that it does not buy answers in vain
+_FINAL = ("budget-spent", "nothing-worth-asking")  # reasons that the log records
+
+
+def scan(
+    learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int, price: Sequence[float] | None = None
+) -> Iterator[list[Decided]]:
+    """Examples with their rounds in the order of the pool, in batches, from a place on.
+
+    It ends after ``wanted`` examples with questions, or after ``most`` examples. Each example is decided at the round
+    that its place gives, so its random draws do not depend on what was learned before. ``price`` is that of a question
+    about each label.
+    """
+    size, stop = _FIRST_BATCH, min(start + most, len(pool))
+    while wanted > 0 and start < stop:
+        places = np.asarray(pool.order[start : min(start + size, stop)], np.int64)
+        queries = learner.ask(pool.rows(places), first_round=start + 1, asking_price=price)
+        asked = np.flatnonzero(queries.mask.any(axis=1))
+        n = int(asked[wanted - 1]) + 1 if len(asked) >= wanted else len(places)  # later ones wait for a newer model
+        yield [(place, queries.round(i)) for i, place in enumerate(places[:n].tolist())]
+        wanted -= len(asked[asked < n])
+        start += n
+        size = min(2 * size, _LARGEST_BATCH)
+
+
+def decide_again(learner: CoalClassifier, pool: Pool, row: Row, price: Sequence[float] | None = None) -> Round:
+    """The round of a question that was never displayed, as the model decides it now."""
+    rows = pool.rows(np.array([row.example]))
+    return learner.ask(rows, first_round=row.round.number, asking_price=price).round(0)
+
+
+def without_labels(asked: Round, labels: Sequence[str]) -> Round:
+    """The round without questions about these labels, unless they were answered; the same round if it has none.
+
+    >>> without_labels(Round(3, ask=("cat", "dog"), first=1), ["cat"]).ask
+    ('dog',)
+    """
+    gone = {label for label in labels if label in asked.ask and label not in asked.costs}
+    if not gone:
+        return asked
+    first = asked.first if asked.first is None else sum(label not in gone for label in asked.ask[: asked.first])
+    ask = tuple(label for label in asked.ask if label not in gone)
+    return replace(asked, ask=ask, first=max(first, min(1, len(ask))) if first is not None else None)
+
+
+class QuestionQueue:
+    """The open questions of a project. The caller holds the lock of the project's state."""
+
+    def __init__(self, state: ProjectState) -> None:
+        self._state = state
+        self._gold = GoldQuestions(state, self)
+
+    def lease(
+        self, annotator: str, lasting: float, without: Collection[int] = (), most_held: float = MOST_HELD
+    ) -> Row | NoQuestion:
+        """A question for one annotator, as the model decides it now, or the reason why there is none.
+
+        ``without`` has the numbers of questions that the annotator does not want.
+        """
+        store = self._state.store
+        if store.n_held(annotator, self._state.clock()) >= most_held:
+            return NoQuestion("too-many-held")
+        if annotator in self._state.untrusted and store.n_awaited(annotator) >= _MOST_AWAITED:
+            return NoQuestion("held-back")
+        unwanted = {*without, *self._state.counters.remarks.skipped_by(annotator)}
+        row = self._gold.take(annotator, lasting) or self._take(annotator, lasting, unwanted)
+        while row is None and self._may_open() and self._open_more():
+            row = self._take(annotator, lasting, unwanted)
+        if row is None:
+            return NoQuestion(self._why_none(annotator, without))
+        now = self._state.clock()
+        if store.n_free(now) < self._wanted(now) // 2:
+            self._open_more()
+        return row
+
+    def shorten_leases(self) -> None:
+        """End no lease later than if it had begun now: the time of day may have been set back since it did."""
+        state, now = self._state, self._state.clock()
+        with state.lock:
+            for row in state.store.leased(now):
+                lease = state.log.named(f"lease:{row.lease}")
+                latest = now + max(LEASE, 0.0 if lease is None else float(lease.body.get("ttl", 0.0)))
+                if row.expires is not None and row.expires > latest:
+                    with state.recording() as record:
+                        state.store.change(record.connection, row.number, expires=latest)
+
+    def labels_asked(self, row: Row) -> list[str]:
+        """The labels asked about now, in the order of the project."""
+        return self.in_project_order(self._in_order_of_asking(row))
+
+    def _in_order_of_asking(self, row: Row) -> tuple[str, ...]:
+        """The labels asked about now, those that the budget is spent on first in front."""
+        return tuple(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
+
+    def n_affordable(self, row: Row, limits: Limits, spent: Spent) -> int:
+        """How many of the labels of a question fit into the limits after this spending."""
+        return limits.n_fitting(spent + limits.spent_on(int(row.step == 0)), self._in_order_of_asking(row))
+
+    def later(self, row: Row) -> list[tuple[str, float]]:
+        """The labels that follow those asked about now, each with the cost that, once known, makes it needless.
+
+        An answer may give them in the same call. There are none beyond the budget.
+        """
+        now, scale = self.labels_asked(row), self._state.project.scale
+        pending = without_labels(row.round, self._state.project.retired)
+        if {*now} != {*pending.next_labels(scale.bounds)}:
+            return []  # the budget ends here
+        known = min(scale.shares([cost for cost in pending.costs.values() if cost is not None]), default=math.inf)
+        later = [label for label in pending.ask if label not in now and label not in pending.costs]
+        lows = [pending.ranges[label][0] for label in later]
+        pairs = zip(later, lows, scale.shares(lows), strict=True)
+        waiting = [(label, low) for label, low, share in pairs if share < known]  # the others are settled
+        if not self._state.limits.budget:
+            return waiting
+        return waiting[: self._state.limits.n_fitting(self.committed(), [label for label, _ in waiting])]
+
+    def asks_truth(self, one: Round) -> bool:
+        """Whether a question asks for the true label: always in some projects, else where the learner decides so."""
+        return self._state.project.true_label or one.ask_truth
+
+    def in_project_order(self, labels: Iterable[str]) -> list[str]:
+        """Labels as annotators see them; the order of a round would reveal what the model believes."""
+        return sorted(labels, key=self._state.project.labels.index)
+
+    def committed(self, without: int | None = None) -> Spent:
+        """What was spent, and what the holders of leases may still spend; ``without`` leaves out a question."""
+        state, limits = self._state, self._state.limits
+        if not limits.budget:
+            return state.counters.spent
+        return state.counters.spent + self.outstanding(limits, without)
+
+    def outstanding(self, limits: Limits, without: int | None = None) -> Spent:
+        """What the holders of leases may still spend; ``without`` leaves out a question."""
+        store, now = self._state.store, self._state.clock()
+        if not limits.by_label:
+            return limits.spent_on(*store.outstanding(now, without))
+        held = (row for row in store.leased(now) if row.number != without)
+        return sum((limits.spent_on(int(row.step == 0), self._in_order_of_asking(row)) for row in held), Spent())
+
+    def record_lease(self, record: Recording, row: Row, lasting: float) -> None:
+        """Record who holds a question, what it asks and until when."""
+        labels, audits = self.labels_asked(row), row.round.propensity
+        body: dict[str, Any] = {"question": row.number, "step": row.step, "labels": labels}
+        body |= {"audits": {label: audits[label] for label in labels if label in audits}}
+        body |= {"ttl": lasting, "until": row.expires}
+        record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
+
+    def _take(self, annotator: str, lasting: float, without: Collection[int]) -> Row | None:
+        store, limits = self._state.store, self._state.limits
+        spent = self.committed()
+        if limits.room(spent) < 1:
+            return None
+        new, too_dear = limits.room(spent + limits.spent_on(1)) >= 1, set[int]()
+        with self._state.recording() as record:
+            while True:
+                lease, until = secrets.token_urlsafe(12), record.now + lasting
+                judges, others = self._state.counters.judges, {*without, *too_dear}
+                row = store.take(
+                    record.connection, annotator, lease, record.now, until, new=new, without=others, judges=judges
+                )
+                if row is None:
+                    return None
+                row = self._as_of_now(record, row)
+                if row is None:
+                    continue  # the example was passed; try the next question
+                if row.previous is not None:
+                    record.add("expired", {"question": row.number, "step": row.step}, row.previous, row.example)
+                asking = self.n_affordable(row, limits, spent)
+                if asking < 1:  # other labels may be cheaper
+                    too_dear.add(row.number)
+                    store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+                    continue
+                if asking < row.asking:
+                    row = replace(row, asking=asking)
+                    store.change(record.connection, row.number, asking=asking)
+                self.record_lease(record, row, lasting)
+                return row
+
+    def _as_of_now(self, record: Recording, row: Row) -> Row | None:
+        """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
+        state = self._state
+        if row.example in state.counters.review.gold:
+            return self._without_retired(record, row)
+        if row.example in state.counters.settled or row.example in state.counters.retired:
+            self._drop(record, row)
+            return None
+        displayed = row.step > 0 or row.previous is not None
+        if displayed or row.decided == state.counters.learned:
+            return self._without_retired(record, row)
+        if state.project.overlap > 1 and state.store.copies(row):
+            return self._without_retired(record, row)  # all copies ask the same
+        found = decide_again(state.model.learner, state.project.pool, row, state.project.asking_price)
+        if not found.ask:
+            state.store.remove(record.connection, [row.number])
+            record.pass_over([(row.example, found)])
+            return None
+        row = replace(row, round=found, asking=self._n_first(found), decided=state.counters.learned)
+        state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
+        return row
+
+    def _drop(self, record: Recording, row: Row) -> None:
+        """Ask no more about an example whose costs were given without a question, or that is retired."""
+        if row.step == 0:
+            self._state.store.remove(record.connection, [row.number])
+        else:
+            self._state.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
+
+    def _without_retired(self, record: Recording, row: Row) -> Row | None:
+        """The question without retired labels; None, and it is closed or passed, if it has no others."""
+        state, found = self._state, without_labels(row.round, self._state.project.retired)
+        if found is row.round:
+            return row
+        left = found.next_labels(state.project.scale.bounds)
+        if left:
+            asking = 1 if self.asks_truth(found) else len(left)
+            row = replace(row, round=found, asking=asking)
+            state.store.change(record.connection, row.number, round=found.to_json(), asking=asking)
+            return row
+        if row.step == 0 and state.project.overlap == 1:
+            state.store.remove(record.connection, [row.number])
+            record.pass_over([(row.example, found)])
+        else:
+            closed = replace(row, round=found, open=False, asking=0, lease=None, expires=None)
+            record.save(closed, found.to_json())
+        return None
+
+    def rename(self, record: Recording, old: str, new: str) -> None:
+        """Rename a label in all questions."""
+        for row in self._state.store.rows():
+            found = round_renamed(row.round, old, new)
+            if found != row.round:
+                self._state.store.change(record.connection, row.number, round=found.to_json())
+
+    def _n_first(self, found: Round) -> int:
+        """How many costs the first question asks for; a true label counts as one."""
+        if self.asks_truth(found):
+            return 1
+        return len(found.ask) if found.first is None else found.first
+
+    def _open_more(self) -> bool:
+        """Fill the queue; whether a question was found."""
+        state, now, found = self._state, self._state.clock(), False
+        lacking = min(self._wanted(now) - state.store.n_free(now), _MOST_OPENED)
+        wanted = max(1, int(lacking // state.project.overlap))
+        learner, pool, price = state.model.learner, state.project.pool, state.project.asking_price
+        for decided in scan(learner, pool, state.counters.cursor, wanted, _MOST_SCANNED, price):
+            is_known = state.counters.is_known  # settled or retired before its turn came
+            asked = [(example, one) for example, one in decided if one.ask and not is_known(example)]
+            found = found or bool(asked)
+            with state.recording() as record:
+                passed = [(example, one) for example, one in decided if not one.ask and not is_known(example)]
+                record.pass_over(passed, cursor=decided[-1][1].number)
+                for example, one in asked:
+                    body = {"labels": list(one.ask), "audits": dict(one.propensity), "reason": reason_in_words(one)}
+                    record.add(ASKED, body, example=example)
+                state.store.add(record.connection, [row for pair in asked for row in self._new_rows(*pair)])
+        return found
+
+    def _new_rows(self, example: int, asked: Round) -> list[Row]:
+        """The copies of a new question, one for each annotator who is to answer it."""
+        row = Row(
+            number=0,  # the database sets it
+            example=example,
+            copy=0,
+            open=True,
+            step=0,
+            asking=self._n_first(asked),
+            decided=self._state.counters.learned,
+            round=asked,
+        )
+        return [replace(row, copy=copy) for copy in range(self._state.project.copies_of(asked.number))]
+
+    def _wanted(self, now: float) -> int:
+        """How many questions to keep free: two for each annotator who was active lately."""
+        workers = self._state.counters.workers.values()
+        return max(_AHEAD, 2 * sum((worker.last_seen or 0.0) > now - LEASE for worker in workers))
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def _may_open(self) -> bool:
+        """Whether the budget allows for another example."""
+        return self._affords_one(self._state.limits, self.committed())
+
+    def _affords_one(self, limits: Limits, spent: Spent) -> bool:
+        """Whether the limits allow for a question about a new example after this spending.
+
+        If labels have prices, that is one of the questions that wait. So an expensive question ends the project, and
+        the rest of the pool is not searched for cheaper ones.
+        """
+        if limits.room(spent + limits.spent_on(1)) < 1:
+            return False
+        waiting = self._state.store.free(self._state.clock()) if limits.by_label else []
+        return not waiting or any(self.n_affordable(row, limits, spent) for row in waiting)
+
+    def _why_none(self, annotator: str, without: Collection[int]) -> str:
+        """Why there is no question; the log records a final reason."""
+        state, reason = self._state, self._reason(annotator, without)
+        if reason == "budget-spent":
+            self._close_half_finished()
+        if reason in _FINAL and state.counters.stopped != reason:
+            with state.recording() as record:
+                record.add(STOPPED, {"reason": reason})
+        return reason
+
+    def _reason(self, annotator: str, without: Collection[int]) -> str:
+        state, limits = self._state, self._state.limits
+        more = state.counters.cursor < len(state.project.pool)
+        if not more and not state.store.n_open():
+            return "nothing-worth-asking"
+        if not self._affords_one(limits, state.counters.spent):
+            whole = self._affords_one(state.project_limits, state.counters.spent)
+            return "run-limit" if whole else "budget-spent"
+        if more and self._may_open():
+            return "looking"
+        skipped = state.counters.remarks.skipped_by(annotator)
+        if more or state.store.n_open(annotator, {*without, *skipped}, state.counters.judges):
+            return "all-leased"
+        if skipped and state.store.n_open(annotator, without, state.counters.judges):
+            return "skipped"
+        return "unanswerable" if without else "others-only"
+
+    def _close_half_finished(self) -> None:
+        """Close the questions whose follow-ups the budget cannot pay for; the model learns their answers so far."""
+        state = self._state
+        limits, spent = state.project_limits, state.counters.spent
+        with state.recording() as record:
+            for row in state.store.half_finished(record.now):
+                if self.n_affordable(row, limits, spent):
+                    continue
+                closed = replace(row, open=False, asking=0, lease=None, expires=None)
+                record.save(closed, closed.round.to_json())

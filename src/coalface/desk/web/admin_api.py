@@ -1,0 +1,163 @@
+"""REST routes under ``/api/v1`` for engineers: all annotators' work, the pool, predictions, exports and tokens."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi.responses import StreamingResponse
+
+from coalface.desk.service.examples import examples_after, next_questions
+from coalface.desk.web import api_models as models
+from coalface.desk.web.api import COMMON, AnyDesk, NamedDesk, named_desk
+from coalface.desk.web.auth import Engineer, engineer_of_api
+from coalface.desk.web.people import revoke
+from coalface.rounds.label_change import change_of
+from coalface.web.tokens import check_person, new_token
+
+MEDIA_TYPES = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv; charset=utf-8",
+    "vw": "text/plain; charset=utf-8",
+    "model": "application/octet-stream",
+    "predictions": "application/jsonl",
+    "predictions.csv": "text/csv; charset=utf-8",
+    "label-studio": "application/json",
+    "parquet": "application/octet-stream",
+}
+_SUFFIXES = {
+    "jsonl": "jsonl",
+    "csv": "csv",
+    "vw": "vw",
+    "model": "coalface",
+    "predictions": "predictions.jsonl",
+    "predictions.csv": "predictions.csv",
+    "label-studio": "json",
+    "parquet": "parquet",
+}
+admin_api = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
+
+
+@admin_api.get("/projects/{project}/overview")
+def overview(desk: NamedDesk) -> models.OverviewView:
+    """All values that the dashboard shows."""
+    return models.OverviewView.model_validate(desk.overview())
+
+
+@admin_api.get("/projects/{project}/annotators")
+def annotators(
+    desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = ""
+) -> models.Page[models.AnnotatorView]:
+    """Each annotator's pace and agreement, sorted by name."""
+    found = [models.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
+    return models.page_by_name(found, limit, cursor)
+
+
+@admin_api.get("/projects/{project}/events")
+def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.EventView]:
+    """The event log, the oldest event first."""
+    found = [models.EventView.model_validate(one) for one in desk.events(after=int(cursor or 0), limit=limit + 1)]
+    return models.page_of(found, limit, lambda event: event.id)
+
+
+@admin_api.get("/projects/{project}/remarks")
+def remarks(desk: NamedDesk, limit: models.Limit = 100) -> models.Page[models.RemarkView]:
+    """The flags that are not resolved, then the latest notes, each from the newest, on one page."""
+    return models.Page(items=[models.RemarkView.model_validate(one) for one in desk.remarks(limit)])
+
+
+@admin_api.post("/projects/{project}/flags/{flag}:resolve", status_code=204)
+def resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, lt=2**63)]) -> None:
+    """Record that a flag was dealt with."""
+    desk.resolve(flag, caller.name)
+
+
+@admin_api.get("/projects/{project}/examples")
+def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.ExampleView]:
+    """The examples of the pool with their states, in the order in which the learner decides them."""
+    found = [models.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
+    return models.page_of(found, limit, lambda example: example.turn)
+
+
+@admin_api.get("/projects/{project}/next")
+def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[models.ComingView]:
+    """The queries that the current model would ask next. This call changes nothing."""
+    return models.Page(items=[models.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
+
+
+@admin_api.post("/projects/{project}/predict")
+def predict(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
+    """For each example the predicted label, and the predicted cost and cost range of every label."""
+    return list(desk.predict(body.examples))
+
+
+@admin_api.get("/projects/{project}/exports/{form}", response_class=Response)
+def export(desk: NamedDesk, form: models.Form, top: models.Top = None) -> StreamingResponse:
+    """All answers as JSON lines, CSV or VW text, the trained model, or predictions for the whole pool."""
+    headers = {"content-disposition": attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
+    parts: Iterator[bytes] = iter(desk.export(form, top))
+    return StreamingResponse(parts, media_type=MEDIA_TYPES[form], headers=headers)
+
+
+@admin_api.post("/projects/{project}/labels")
+def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -> models.ProjectView:
+    """Add, rename or retire a label. Adding a retired label brings it back."""
+    change = change_of(body.add, body.rename, body.to, body.retire, body.cost_matrix)
+    return models.ProjectView.model_validate(desk.change_labels(change, caller.name))
+
+
+@admin_api.get("/projects/{project}/tokens", dependencies=[Depends(named_desk)])
+def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
+    """The people who have a token, sorted by name."""
+    found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
+    return models.page_by_name(found, limit, cursor)
+
+
+@admin_api.post("/projects/{project}/tokens", status_code=201, dependencies=[Depends(named_desk)])
+def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
+    """Make a token. The response is the only place where it is shown."""
+    check_person(body.name, body.role)
+    token = new_token()
+    desk.store.add_token(body.name, body.role, token)
+    return models.NewTokenView(name=body.name, role=body.role, token=token)
+
+
+@admin_api.delete("/projects/{project}/tokens/{name:path}", status_code=204, dependencies=[Depends(named_desk)])
+def remove_token(caller: Engineer, desk: NamedDesk, name: models.Identifier) -> None:
+    """Revoke this person's token. The next request with it is refused, and their browsers are logged out."""
+    revoke(caller, desk, name)
+
+
+@admin_api.get("/tokens")
+def tokens_of_the_only_project(
+    desk: AnyDesk, limit: models.Limit = 100, cursor: models.NameCursor = ""
+) -> models.Page[models.TokenView]:
+    """The people who have a token, in a service with one project."""
+    return tokens(desk, limit, cursor)
+
+
+@admin_api.post("/tokens", status_code=201)
+def add_token_to_the_only_project(desk: AnyDesk, body: models.TokenBody) -> models.NewTokenView:
+    """Make a token, in a service with one project."""
+    return add_token(desk, body)
+
+
+@admin_api.delete("/tokens/{name:path}", status_code=204)
+def remove_token_of_the_only_project(caller: Engineer, desk: AnyDesk, name: models.Identifier) -> None:
+    """Revoke a token, in a service with one project."""
+    remove_token(caller, desk, name)
+
+
+def attachment(name: str) -> str:
+    r"""The Content-Disposition header of a download; letters beyond ASCII need the second form of RFC 6266.
+
+    >>> attachment("mail.csv")
+    'attachment; filename="mail.csv"'
+    >>> attachment("Bücher.csv")
+    'attachment; filename="B_cher.csv"; filename*=utf-8\'\'B%C3%BCcher.csv'
+    """
+    plain = "".join(
+        letter if letter.isascii() and letter.isprintable() and letter not in '"\\' else "_" for letter in name
+    )
+    exact = "" if plain == name else f"; filename*=utf-8''{quote(name, safe='', errors='replace')}"
+    return f'attachment; filename="{plain}"{exact}'

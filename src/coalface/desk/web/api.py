@@ -1,0 +1,185 @@
+"""REST routes under ``/api/v1`` for annotators and programs: lease queries, answer them, undo answers.
+
+The name of a project is part of the address, so that a client cannot confuse two projects. Leases have random ids, so
+their routes need no name.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Header, Request
+
+from coalface.desk.service.desk import Desk
+from coalface.desk.service.messages import NoQuestion, Progress, Question
+from coalface.desk.web import api_models as models
+from coalface.desk.web.auth import AnyCaller, Authenticator, caller_of_api, project_named
+from coalface.desk.web.desks import Desks
+from coalface.web.http_errors import RESPONSES, RefusedError
+from coalface.web.tokens import Caller
+
+# Limits for annotators, so that none of them empties the queue. The limits for engineers' programs are in the models.
+_MOST_ITEMS, _LONGEST_LEASE = 10, 3600.0
+
+
+async def desk_of(request: Request) -> Desk:  # async: it never blocks, so it needs no thread
+    """The desk of the project in the address or, where it names none, of the only project."""
+    desks: Desks = request.app.state.desks
+    found = desks.get(project_named(request))
+    if found is None:
+        raise RefusedError(404, f"The address must name a project of this service: {', '.join(desks.names)}.")
+    return found
+
+
+AnyDesk = Annotated[Desk, Depends(desk_of)]
+
+
+async def named_desk(request: Request, project: models.Identifier) -> Desk:
+    """The desk of the project in the address."""
+    found: Desk | None = request.app.state.desks.get(project)
+    if found is None:
+        raise RefusedError(404, f"There is no project {project!r} here.")
+    return found
+
+
+def desk_of_lease(request: Request, caller: AnyCaller, lease_id: models.Identifier) -> Desk:
+    """The desk that gave the caller this lease; of several projects, the one that knows it."""
+    desks: Desks = request.app.state.desks
+    authenticator: Authenticator = request.app.state.authenticator
+    if desks.only is not None:
+        return desks.only
+    mine = authenticator.projects_of(caller)
+    for desk in desks:
+        if desk.project.name in mine and desk.has_lease(lease_id, caller.name):
+            return desk
+    raise RefusedError(404, f"There is no lease {lease_id!r:.60} of {caller.name!r}.")
+
+
+NamedDesk = Annotated[Desk, Depends(named_desk)]
+LeaseDesk = Annotated[Desk, Depends(desk_of_lease)]
+Key = Annotated[models.Identifier, Header(alias="Idempotency-Key")]
+# All fields of these bodies have defaults, so the body is optional.
+RenewBody = Annotated[models.RenewBody, Body(default_factory=models.RenewBody)]
+SkipBody = Annotated[models.SkipBody, Body(default_factory=models.SkipBody)]
+COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}
+api = APIRouter(dependencies=[Depends(caller_of_api)], **COMMON)
+
+
+@api.get("/projects")
+def projects(request: Request, caller: AnyCaller) -> list[models.ProjectView]:
+    """The projects of this service that the caller may see."""
+    desks: Desks = request.app.state.desks
+    mine = request.app.state.authenticator.projects_of(caller)
+    return [models.ProjectView.model_validate(desk.project) for desk in desks if desk.project.name in mine]
+
+
+@api.get("/projects/{project}")
+def project(desk: NamedDesk) -> models.ProjectView:
+    """The project's question, labels and cost scale."""
+    return models.ProjectView.model_validate(desk.project)
+
+
+@api.post("/projects/{project}/queries:lease")
+def lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> models.LeasedView:
+    """Lease queries. No other caller gets them until the lease ends."""
+    _check_limits(caller, body.ttl_s, body.max_items)
+    queries: list[models.QueryView] = []
+    for _ in range(body.max_items):
+        found = desk.lease(caller.name, body.ttl_s)
+        if isinstance(found, NoQuestion):
+            return models.LeasedView(queries=queries, reason=None if queries else found.reason)
+        queries.append(_view(caller, found))
+    return models.LeasedView(queries=queries)
+
+
+@api.get("/projects/{project}/queries")
+def held(caller: AnyCaller, desk: NamedDesk) -> models.Page[models.QueryView]:
+    """The queries that the caller holds, the newest lease first, always on one page."""
+    return models.Page(items=[_view(caller, question) for question in desk.held(caller.name)])
+
+
+@api.post("/leases/{lease_id}:renew")
+def renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> models.LeaseView:
+    """Extend one of the caller's leases."""
+    _check_limits(caller, body.ttl_s)
+    return models.LeaseView.model_validate({"expires_at": desk.renew(lease_id, caller.name, body.ttl_s)})
+
+
+@api.post("/leases/{lease_id}:release", status_code=204)
+def release(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier) -> None:
+    """Give a query back unanswered."""
+    desk.release(lease_id, caller.name)
+
+
+@api.post("/leases/{lease_id}:skip", status_code=204)
+def skip(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: SkipBody) -> None:
+    """Leave a query to other annotators, at no cost. The caller does not get it again."""
+    desk.skip(lease_id, caller.name, body.note)
+
+
+@api.post("/leases/{lease_id}:flag", status_code=204)
+def flag(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: models.FlagBody) -> None:
+    """Flag the example of a query for an engineer. The query can still be answered or skipped."""
+    desk.flag(lease_id, caller.name, body.note)
+
+
+@api.post("/projects/{project}/queries:resume", status_code=204)
+def resume(caller: AnyCaller, desk: NamedDesk) -> None:
+    """Take back all skips of the caller, so that these queries can come again."""
+    desk.resume(caller.name)
+
+
+@api.post("/projects/{project}/answers", status_code=201)
+def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> models.ReceiptView:
+    """Answer a query. The same key gives the same receipt; an answer after the end of the lease is accepted."""
+    about = (caller.name, body.query_id, body.lease_id)
+    if body.label is not None:
+        receipt = desk.answer_truth(*about, body.label, key, body.lead_time_s, body.note)
+    else:
+        costs = body.costs | dict.fromkeys(body.unsure)
+        desk.project.scale.check_levels(costs)
+        receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note, ahead=body.ahead)
+    follow_up = None if receipt.follow_up is None else _view(caller, receipt.follow_up)
+    return models.ReceiptView(
+        answer_id=receipt.answer_id, late=receipt.late, learned=receipt.learned, follow_up=follow_up
+    )
+
+
+@api.get("/projects/{project}/answers")
+def answers(
+    caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = ""
+) -> models.Page[models.AnsweredView]:
+    """The caller's own answers, the newest first."""
+    before = int(cursor) if cursor else None
+    found = [models.AnsweredView.model_validate(one) for one in desk.recent(caller.name, limit + 1, before)]
+    return models.page_of(found, limit, lambda answered: answered.answer_id)
+
+
+@api.delete("/answers/{answer_id}")
+def undo(caller: AnyCaller, desk: AnyDesk, answer_id: models.Identifier) -> models.UndoneView:
+    """Undo one of the caller's answers, in a service with one project."""
+    return undo_in_project(caller, desk, answer_id)
+
+
+@api.delete("/projects/{project}/answers/{answer_id}")
+def undo_in_project(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> models.UndoneView:
+    """Undo one of the caller's answers; its query is leased to the caller again."""
+    question = desk.undo(caller.name, answer_id)
+    return models.UndoneView(query=None if question is None else _view(caller, question))
+
+
+@api.get("/projects/{project}/progress")
+def progress(caller: AnyCaller, desk: NamedDesk) -> Progress:
+    """The amounts spent, the budget, and the caller's own pace."""
+    return desk.progress(caller.name)
+
+
+def _view(caller: Caller, question: Question) -> models.QueryView:
+    return models.QueryView.model_validate(models.visible_to(caller, question))
+
+
+def _check_limits(caller: Caller, ttl: float, items: int = 1) -> None:
+    if not caller.is_engineer and (ttl > _LONGEST_LEASE or items > _MOST_ITEMS):
+        raise RefusedError(
+            422,
+            f"An annotator may lease at most {_MOST_ITEMS} queries at a time (max_items), for at most "
+            f"{_LONGEST_LEASE:g} s (ttl_s), got {items} for {ttl:g} s. Ask for less.",
+        )

@@ -1,0 +1,372 @@
+"""Pydantic models of the REST requests and responses, for annotators and engineers. Times are ISO 8601 in UTC."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+
+from fastapi import Query
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from coalface.desk.service.messages import Advice, Estimate, Expected, LabelRow, Progress, Question
+from coalface.web.tokens import Caller
+
+# Databases cannot store the character 0.
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]+$")]
+Reason = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
+Cost = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, description="Seconds until the lease ends.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of items on a page.")]
+Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the previous page.")]
+Top = Annotated[int | None, Query(ge=1, le=10**9, description="Predictions: only so many, the most uncertain first.")]
+Item = TypeVar("Item")
+
+
+class View(BaseModel):
+    """A response."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Body(BaseModel):
+    """A request."""
+
+    # A misspelt field is an error, and so is a value of another type: true is not the number 1.
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Page(View, Generic[Item]):
+    """Part of a list; ``next_cursor`` is the cursor of the next page, null on the last."""
+
+    items: list[Item]
+    next_cursor: str | None = None
+
+
+class LevelView(View):
+    """One named level of the cost scale."""
+
+    name: str
+    cost: float
+    anchor: str
+
+
+class ProjectView(View):
+    """The project's question, labels and cost scale."""
+
+    name: str
+    title: str
+    question: str
+    guidelines: str
+    labels: list[str] = Field(validation_alias="offered")
+    retired: list[str]
+    all_labels: list[str] = Field(validation_alias="labels", description="The retired ones too, by their columns.")
+    levels: list[LevelView]
+    cost_bounds: tuple[float, float]
+    true_label: bool
+
+
+class QueryView(View):
+    """One example and the labels whose costs are asked for; only engineers see ranges and reason."""
+
+    id: str
+    example_id: str
+    content: dict[str, Any]
+    labels: list[str]
+    known: dict[str, float | None]
+    lease_id: str
+    expires_at: datetime
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+    true_label: bool
+    later: list[tuple[str, float]] = Field(
+        description="Labels asked about next, in order, each unless a cost at most this number is known."
+    )
+
+
+class LeasedView(View):
+    """Queries to answer; if there are none, ``reason`` says why."""
+
+    queries: list[QueryView]
+    reason: str | None = None
+
+
+class LeaseView(View):
+    """The end of a lease."""
+
+    expires_at: datetime
+
+
+class ReceiptView(View):
+    """The receipt of a stored answer."""
+
+    answer_id: str
+    late: bool
+    learned: bool
+    follow_up: QueryView | None
+
+
+class AnsweredView(View):
+    """One of the caller's earlier answers."""
+
+    answer_id: str
+    question_id: str
+    example_id: str
+    costs: dict[str, float | None]
+    at: datetime
+    late: bool
+    undone: bool
+    note: str | None
+
+
+class UndoneView(View):
+    """The query of an undone answer, leased to its author again."""
+
+    query: QueryView | None
+
+
+class LeaseBody(Body):
+    """The number of queries, and the duration of their leases."""
+
+    max_items: int = Field(1, ge=1, le=100, description="Annotators: at most 10, for at most 3,600 seconds.")
+    ttl_s: Lifetime = 600.0
+
+
+class RenewBody(Body):
+    """The duration of a lease from now."""
+
+    ttl_s: Lifetime = 600.0
+
+
+Note = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
+
+
+class SkipBody(Body):
+    """Why a query is skipped."""
+
+    note: Note | None = None
+
+
+class FlagBody(Body):
+    """What an engineer should know about the example."""
+
+    note: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
+
+
+class AnswerBody(Body):
+    """Costs by label (null or ``unsure`` means "can't tell"), or the true ``label`` in a project that asks for it."""
+
+    query_id: Identifier
+    lease_id: Identifier
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    unsure: list[Name] = Field(default_factory=list)
+    label: Name | None = None
+    ahead: list[Name] = Field(
+        default_factory=list, description="Those of the query's later labels that were asked about, with costs above."
+    )
+    lead_time_s: Seconds | None = None
+    note: Note | None = None
+
+    @model_validator(mode="after")
+    def _either_costs_or_label(self) -> Self:
+        if self.label is not None and (self.costs or self.unsure):
+            raise ValueError("An answer gives either costs or the true label, got both. Leave one out.")
+        return self
+
+
+def visible_to(caller: Caller, question: Question) -> Question:
+    """The question; for annotators without the model's ranges and reason, which could bias them."""
+    return question if caller.is_engineer else replace(question, ranges={}, reason="")
+
+
+def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
+    """The first ``limit`` items; a cursor to the next page if there are more.
+
+    >>> page_of([3, 5, 8], 2, lambda number: number)
+    Page(items=[3, 5], next_cursor='5')
+    """
+    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
+
+
+Form = Literal["jsonl", "csv", "vw", "model", "predictions", "predictions.csv", "label-studio", "parquet"]
+NameCursor = Annotated[
+    str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the previous page.")
+]
+
+
+class NamedView(View):
+    """Something with a name."""
+
+    name: str
+
+
+Named = TypeVar("Named", bound=NamedView)
+
+
+class AnnotatorView(NamedView):
+    """One annotator's work."""
+
+    examples: int
+    costs: int
+    cant_tell: int
+    seconds: float | None
+    agreement: float | None
+    compared: int
+    last_seen: datetime | None
+    judge: bool
+    alpha: Estimate | None
+    gate: float
+    held_back: int
+    costs_per_hour: float | None
+
+
+class OverviewView(View):
+    """All values that the dashboard shows."""
+
+    progress: Progress
+    pool: int
+    decided: int
+    passive_costs: int
+    test_cost: Estimate | None
+    saving: Estimate | None
+    contested: Estimate | None
+    stopped: str | None
+    rebuilding: bool
+    problem: str | None
+    model: int
+    annotators: list[AnnotatorView]
+    labels: list[LabelRow]
+    history: list[tuple[int, float]]
+    expected: Expected | None
+    passed: int
+    sampled: int
+    finished: bool
+    progressive: list[tuple[int, float]]
+    spending: list[tuple[datetime, int]]
+    pace: float | None
+    advice: Advice
+
+
+class EventView(View):
+    """One event of the log."""
+
+    id: int
+    at: datetime
+    kind: str
+    who: str | None
+    body: dict[str, Any]
+
+
+class RemarkView(View):
+    """An annotator's note about an example; a flag waits until an engineer resolves it."""
+
+    id: int
+    at: datetime
+    who: str
+    example_id: str
+    note: str
+    flag: bool
+
+
+class ExampleView(View):
+    """An example of the pool and its state; ``turn`` is its place in the order of decisions."""
+
+    id: str
+    turn: int
+    state: Literal["undecided", "open", "closed", "passed", "retired"]
+
+
+class ComingView(View):
+    """A query that would be asked: ``labels`` first, then perhaps those in ``later``."""
+
+    example_id: str
+    labels: list[str]
+    later: list[str]
+    ranges: dict[str, tuple[float, float]]
+    reason: str
+
+
+class TokenView(NamedView):
+    """The owner of a token, without the token."""
+
+    role: str
+
+
+class NewTokenView(TokenView):
+    """A new token, shown only in this response."""
+
+    token: str
+
+
+class PredictBody(Body):
+    """Examples in the format of the project's pool."""
+
+    examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
+
+
+class LabelsBody(Body):
+    """One change of the labels: ``add`` or ``retire`` a label, or ``rename`` one ``to`` another name.
+
+    A new label of a project with costs of errors comes with ``cost_matrix``, the costs of all labels, the new one last.
+    """
+
+    add: Name | None = None
+    rename: Name | None = None
+    to: Name | None = None
+    retire: Name | None = None
+    cost_matrix: list[list[float]] | None = None
+
+
+class ExamplesBody(Body):
+    """Examples that join the pool, in its format; ``first`` asks about them before all undecided ones."""
+
+    examples: list[dict[str, Any]] = Field(min_length=1, max_length=10_000)
+    first: bool = False
+
+
+class AddedView(View):
+    """How many examples joined the pool, and how many it had already."""
+
+    added: int
+    known: int
+
+
+class IdsBody(Body):
+    """Examples by id, and why they are retired or brought back."""
+
+    ids: list[Identifier] = Field(min_length=1, max_length=10_000)
+    reason: Reason = ""
+
+
+class ChangedView(View):
+    """How many examples were changed; the others were so already."""
+
+    changed: int
+
+
+class CostsBody(Body):
+    """Known costs: ``{"id", "label"}`` with the true label, or ``{"id", "costs"}`` by label."""
+
+    items: list[dict[str, Any]] = Field(min_length=1, max_length=10_000)
+    gold: bool = Field(False, description="Check annotators with these examples; replaces what is known about them.")
+
+
+class SettledView(View):
+    """How many examples got these costs, and how many kept what was known before."""
+
+    settled: int
+    known: int
+
+
+class TokenBody(Body):
+    """The owner of a new token."""
+
+    name: Name
+    role: Literal["annotator", "reviewer", "engineer"] = "annotator"
+
+
+def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
+    """The items whose names come after the cursor, sorted by name."""
+    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
+    return page_of(rest, limit, lambda one: one.name)

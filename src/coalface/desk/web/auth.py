@@ -1,0 +1,257 @@
+"""Authentication: who sends a request, what that person may do, and how often.
+
+Programs send their token in the Authorization header. Pages keep the random id of a session in a cookie. A person may
+have a role in each of several projects, with one token.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from hashlib import blake2b
+from ipaddress import IPv6Network, ip_address
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from coalface.desk.log.access import digest_of
+from coalface.desk.project.project import Project
+from coalface.desk.web.desks import PROJECT, Desks
+from coalface.web.http_errors import RefusedError, too_many_requests
+from coalface.web.sessions import A_MONTH, new_session
+from coalface.web.tokens import Caller, is_form_key
+
+NOBODY = ""  # the role of a caller in a project that is not theirs
+_READING = ("GET", "HEAD")
+_FOREIGN_FORM = "This form was not sent by a page of this service. Load the page again."
+_BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token that an engineer has given you.")
+_CHALLENGE = {"www-authenticate": "Bearer"}
+
+
+class _RateLimit:
+    """At most ``per_minute`` requests per caller on average, and ``burst`` at once.
+
+    >>> limit = _RateLimit(per_minute=60, burst=2, clock=lambda: 0.0)
+    >>> [limit.wait("ann") for _ in range(3)], limit.wait("bob")
+    ([0.0, 0.0, 1.0], 0.0)
+    """
+
+    def __init__(self, per_minute: float, burst: float, clock: Callable[[], float]) -> None:
+        self._rate, self._burst, self._clock = per_minute / 60.0, burst, clock
+        self._left: dict[str, tuple[float, float]] = {}  # by caller: requests left, and the time of that count
+        self._lock = threading.Lock()
+
+    def wait(self, caller: str) -> float:
+        """Count one request; return the seconds to wait before it is allowed, 0 if it is allowed now."""
+        now = self._clock()
+        with self._lock:
+            if len(self._left) > 10_000:  # unknown callers must not fill the memory
+                self._left = {
+                    name: seen for name, seen in self._left.items() if self._now_left(seen, now) < self._burst
+                }
+            left = self._now_left(self._left.get(caller, (self._burst, now)), now)
+            if left < 1.0:
+                return (1.0 - left) / self._rate
+            self._left[caller] = (left - 1.0, now)
+            return 0.0
+
+    def _now_left(self, seen: tuple[float, float], now: float) -> float:
+        left, then = seen
+        return min(self._burst, left + (now - then) * self._rate)
+
+
+class Authenticator:
+    """Finds the caller with a token or a session, and limits the rates of callers, addresses and wrong tokens."""
+
+    def __init__(
+        self,
+        desks: Desks,
+        per_minute: float,
+        clock: Callable[[], float] = time.monotonic,
+        today: Callable[[], float] = time.time,
+    ) -> None:
+        self._desks, self._today = desks, today
+        self._by_caller = _RateLimit(per_minute, max(per_minute / 10.0, 20.0), clock)
+        self._by_address = _RateLimit(per_minute, max(per_minute, 20.0), clock)  # a whole team may share an address
+        self._wrong_tokens = _RateLimit(10.0, 10.0, clock)
+        self._all_wrong_tokens = _RateLimit(100.0, 100.0, clock)  # whatever addresses a proxy is made to report
+
+    def authenticate(self, token: str, address: str, project: str | None = None) -> Caller:
+        """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
+        digest = digest_of(token)
+        return self._caller(token, digest if self._projects_of(digest, project) else None, address, project)
+
+    def resume(self, session: str, address: str, project: str | None = None) -> Caller:
+        """The caller with this session."""
+        now = self._today()
+        found = (desk.store.token_of_session(session, now) for desk in self._desks)
+        return self._caller(session, next((digest for digest in found if digest is not None), None), address, project)
+
+    def begin_session(self, token: str) -> str:
+        """A session for the person with this token, in the first of their projects."""
+        session, digest, now = new_session(), digest_of(token), self._today()
+        for desk in self._desks:
+            if desk.store.role_of(digest) is not None:
+                desk.store.begin_session(session, token, now + A_MONTH, now)
+                return session
+        raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+
+    def end_session(self, session: str) -> None:
+        """Forget a session."""
+        for desk in self._desks:
+            if desk.store.token_of_session(session, self._today()) is not None:
+                desk.store.end_session(session)
+
+    def projects_of(self, caller: Caller) -> dict[str, str]:
+        """The projects that a caller may see, with the caller's role in each."""
+        found = {desk.project.name: desk.store.role_of(caller.digest) for desk in self._desks}
+        return {name: role[1] for name, role in found.items() if role is not None}
+
+    def check_address(self, address: str) -> None:
+        """Refuse an address that asks too often for what needs no token."""
+        _refuse_if(self._by_address.wait(network_of(address)))
+
+    def _caller(self, secret: str, digest: str | None, address: str, project: str | None) -> Caller:
+        desk = self._desks.get(project)
+        role = None if digest is None or desk is None else desk.store.role_of(digest)
+        if role is None and digest is not None:  # a member of other projects only, or no project is named
+            name = self._projects_of(digest, None)
+            role = (name, NOBODY) if name else None
+        if role is None or digest is None:
+            _refuse_if(self._wrong_tokens.wait(network_of(address)))
+            _refuse_if(self._all_wrong_tokens.wait(""))
+            raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+        _refuse_if(self._by_caller.wait(role[0]))
+        return Caller(role[0], role[1], secret, digest)
+
+    def _projects_of(self, digest: str, project: str | None) -> str | None:
+        """The name of the person with this token in the project, or in any one."""
+        first = self._desks.get(project)
+        for one in self._desks if first is None else (first, *self._desks):
+            if (found := one.store.role_of(digest)) is not None:
+                return found[0]
+        return None
+
+
+def _refuse_if(seconds: float) -> None:
+    if seconds > 0:
+        raise too_many_requests(seconds)
+
+
+def network_of(address: str) -> str:
+    """What counts as one address: of IPv6, the network of 64 bits that a provider gives to one customer.
+
+    >>> network_of("10.0.0.5"), network_of("2001:db8:1:2:3:4:5:6"), network_of("unknown")
+    ('10.0.0.5', '2001:db8:1:2::', 'unknown')
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4:
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((int(found) >> 64 << 64, 64)).network_address)
+
+
+def cookie_of(project: Project) -> str:
+    """The name of a service's cookie. Browsers share cookies between the ports of a machine, so each service has one.
+
+    It is made from the folder of the first project, and so stays the same after a restart.
+    """
+    folder = str(project.folder.resolve()).encode("utf-8", "replace")
+    return f"coalface-{blake2b(folder, digest_size=6).hexdigest()}"
+
+
+def address_of(request: Request) -> str:
+    """The address that a request comes from."""
+    return request.client.host if request.client else "unknown"
+
+
+def project_named(request: Request) -> str | None:
+    """The project in the address of a request; None if it names none."""
+    found = request.path_params.get("project") or request.scope.get(PROJECT)
+    return None if found is None else str(found)
+
+
+def caller_of_api(request: Request, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]) -> Caller:
+    """The caller of a route under ``/api``. A change by cookie also needs the form key of one of our pages."""
+    authenticator: Authenticator = request.app.state.authenticator
+    project = project_named(request)
+    if bearer is not None:
+        return _member(request, authenticator.authenticate(bearer.credentials.strip(), address_of(request), project))
+    cookie = request.cookies.get(request.app.state.cookie)
+    if cookie is None:
+        raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", _CHALLENGE)
+    caller = authenticator.resume(cookie, address_of(request), project)
+    if request.method not in _READING:
+        check_form_key(caller, request.headers.get("x-csrf-token", ""))
+    return _member(request, caller)
+
+
+def caller_of_page(request: Request) -> Caller:
+    """The caller of a page by cookie; a redirect to the login page without a valid one."""
+    authenticator: Authenticator = request.app.state.authenticator
+    session = request.cookies.get(request.app.state.cookie)
+    if session is not None:
+        try:
+            return _member(request, authenticator.resume(session, address_of(request), project_named(request)))
+        except RefusedError as refusal:
+            if refusal.status != 401:
+                raise
+    raise RefusedError(303, "Log in first.", {"location": "/login"})
+
+
+def _member(request: Request, caller: Caller) -> Caller:
+    """The caller; a RefusedError if the address names a project in which the caller has no role."""
+    name, desks = project_named(request), request.app.state.desks
+    if caller.role == NOBODY and name is not None and desks.get(name) is not None:
+        raise RefusedError(404, f"There is no project {name!r} here that you may see.")
+    return caller
+
+
+async def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
+    """The caller, who must be an engineer."""
+    return only_engineers(caller)
+
+
+async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
+    """The caller, who must be a reviewer or an engineer."""
+    return only_reviewers(caller)
+
+
+def only_reviewers(caller: Caller) -> Caller:
+    """The caller; a RefusedError if it is an annotator."""
+    if not caller.may_review:
+        raise RefusedError(403, "Only reviewers and engineers may do this.")
+    return caller
+
+
+def only_engineers(caller: Caller) -> Caller:
+    """The caller; a RefusedError unless it is an engineer."""
+    if not caller.is_engineer:
+        raise RefusedError(403, "Only engineers may do this.")
+    return caller
+
+
+def check_form_key(caller: Caller, given: str) -> None:
+    """Refuse a request that no page of ours sent."""
+    if not is_form_key(given, caller.token):
+        raise RefusedError(403, _FOREIGN_FORM)
+
+
+async def refuse_other_sites(request: Request) -> None:
+    """Refuse a login form of another site, which could log a visitor in under another person's name.
+
+    Over HTTPS browsers send Sec-Fetch-Site, which stays right when a proxy changes the host; otherwise Origin decides.
+    """
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    same_host = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    if not (same_host if site is None else site == "same-origin"):
+        raise RefusedError(403, _FOREIGN_FORM)
+
+
+AnyCaller = Annotated[Caller, Depends(caller_of_api)]
+Engineer = Annotated[Caller, Depends(engineer_of_api)]
+Reviewer = Annotated[Caller, Depends(reviewer_of_api)]
+PageCaller = Annotated[Caller, Depends(caller_of_page)]

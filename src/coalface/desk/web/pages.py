@@ -1,0 +1,238 @@
+"""The pages: log in, label, and the dashboard.
+
+They work as plain HTML forms; the script adds keyboard control, drafts and lease renewal.
+"""
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from starlette.datastructures import FormData
+
+from coalface.desk.service.desk import Desk
+from coalface.desk.service.examples import not_asked
+from coalface.desk.service.messages import STOPPED, Answered, NoQuestion
+from coalface.desk.web import auth
+from coalface.desk.web.api import AnyDesk
+from coalface.desk.web.api_models import visible_to
+from coalface.desk.web.charts import learning_chart, spending_chart
+from coalface.desk.web.forms import SentForm, sent_form
+from coalface.desk.web.forms import costs_in as _costs
+from coalface.desk.web.forms import text_in as _text
+from coalface.desk.web.rendering import bar, budget_rows, page
+from coalface.errors import ConflictError, UnknownIdError
+from coalface.web.http_errors import RefusedError
+from coalface.web.sessions import A_MONTH
+
+LEASE_SECONDS = 600.0
+_MOST_REMARKS = 20  # on the dashboard
+_MOST_LATER = 24  # follow-up rows that a page brings along, so that it stays small
+_SANDBOX = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
+_REFRESH = {"looking": 0.5, "all-leased": 10, "others-only": 30}  # seconds, where waiting helps
+_NOTICES = {
+    "late": "Your lease had ended. Your answer was still accepted.",
+    "before": "You have already answered this question. Your first answer counts.",
+    "nothing": "There is nothing to undo.",
+    "stays": "Not undone: you have undone it already, a later answer depends on it, or you hold too many questions.",
+    "undone": "Your answer was undone. Please answer again.",
+    "skipped": "Skipped: another annotator gets that question. U brings it back.",
+    "back": "Here is the question that you skipped.",
+}
+pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@pages.get("/")
+def start(caller: auth.PageCaller) -> Response:
+    """Engineers start at the dashboard, reviewers at the review, annotators at the next question.
+
+    In a service with several projects, all start at the list of their projects.
+    """
+    if caller.role == auth.NOBODY:
+        return _to("/projects/")
+    return _to("/dashboard" if caller.is_engineer else "/review" if caller.may_review else "/label")
+
+
+@pages.get("/login")
+def login_page(request: Request) -> Response:
+    """The form for a token."""
+    return page(request, "login.html", None)
+
+
+@pages.post("/login", dependencies=[Depends(auth.refuse_other_sites)])
+def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Response:
+    """Begin a session, whose id is kept in a cookie that scripts cannot read and other sites cannot send."""
+    authenticator: auth.Authenticator = request.app.state.authenticator
+    try:
+        authenticator.authenticate(token.strip(), auth.address_of(request))
+    except RefusedError as refusal:
+        return page(request, "login.html", None, refusal.status, wrong=refusal.detail)
+    response = _to("/")
+    secure = request.url.scheme == "https"
+    name = request.app.state.cookie
+    session = authenticator.begin_session(token.strip())
+    response.set_cookie(name, session, int(A_MONTH), httponly=True, samesite="strict", secure=secure)
+    return response
+
+
+@pages.post("/logout", dependencies=[Depends(sent_form)])
+def logout(request: Request) -> Response:
+    """End the session of this browser."""
+    request.app.state.authenticator.end_session(request.cookies.get(request.app.state.cookie, ""))
+    response = _to("/login")
+    response.delete_cookie(request.app.state.cookie)
+    return response
+
+
+@pages.get("/label")
+def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice: str = "") -> Response:
+    """The question that the caller holds, or a new one, or why there is none."""
+    held = desk.held(caller.name)
+    question = held[0] if held else desk.lease(caller.name, LEASE_SECONDS)
+    values: dict[str, Any] = {
+        "progress": desk.progress(caller.name),
+        "recent": desk.recent(caller.name, 10),
+        "notice": _NOTICES.get(notice, ""),
+    }
+    if isinstance(question, NoQuestion):
+        refresh = _REFRESH.get(question.reason)
+        values |= {"why": STOPPED[question.reason], "refresh": refresh, "skipped": question.reason == "skipped"}
+        return page(request, "no_question.html", caller, **values)
+    shown, project = visible_to(caller, question), desk.project
+    values |= {"question": shown, "key": secrets.token_hex(16), "budget": budget_rows(values["progress"])}
+    values["bars"] = {label: bar(*span, project.cost_bounds) for label, span in shown.ranges.items()}
+    later = shown.later[:_MOST_LATER]
+    shares = project.scale.shares([needless for _, needless in later])
+    values["later"] = [(label, share) for (label, _), share in zip(later, shares, strict=True)]
+    values["redo"] = _undone(values["recent"], question.id) if notice == "undone" else None
+    values["draft"] = f"{request.app.state.cookie} {desk.project.id} {caller.name} {question.id}"
+    values["others"] = [one for one in project.offered if one not in {*shown.labels, *shown.known}]
+    values["not_asked"] = not_asked(desk.state, question) if caller.is_engineer else {}
+    return page(request, "true_label.html" if question.true_label else "label.html", caller, **values)
+
+
+@pages.post("/label")
+async def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+    """Record the answer and go to the next question."""
+    about = (caller.name, _text(form, "question_id"), _text(form, "lease_id"))
+    more = (_text(form, "key"), _seconds(_text(form, "seconds")), _text(form, "note").strip() or None)
+    await run_in_threadpool(_flag, desk, caller.name, form)
+    try:
+        if desk.project.true_label or "label" in form:
+            receipt = await run_in_threadpool(desk.answer_truth, *about, _text(form, "label") or None, *more)
+        else:
+            ahead = [label for label in form.getlist("ahead") if isinstance(label, str)]
+            costs = _costs(form)
+            desk.project.scale.check_levels(costs)
+            receipt = await run_in_threadpool(desk.answer, *about, costs, *more, ahead=ahead)
+    except ConflictError:
+        return _to("/label?notice=before")
+    return _to("/label?notice=late" if receipt.late else "/label")
+
+
+@pages.post("/skip")
+async def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+    """Leave the question to other annotators."""
+    await run_in_threadpool(_flag, desk, caller.name, form)
+    note = _text(form, "note").strip() or None
+    await run_in_threadpool(desk.skip, _text(form, "lease_id"), caller.name, note)
+    return _to("/label?notice=skipped")
+
+
+@pages.post("/resume", dependencies=[Depends(sent_form)])
+def resume(caller: auth.PageCaller, desk: AnyDesk) -> Response:
+    """Ask the caller again about the questions that the caller skipped."""
+    desk.resume(caller.name)
+    return _to("/label")
+
+
+@pages.post("/undo")
+async def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+    """Undo one of the caller's answers, by default the last, or the skip after it."""
+    answer_id = _text(form, "answer_id")
+    if not answer_id:
+        recent = await run_in_threadpool(desk.recent, caller.name, 10)
+        answer_id = next((one.answer_id for one in recent if not one.undone), "")
+        if desk.last_skip(caller.name) > int(answer_id or 0):
+            await run_in_threadpool(_unskip, desk, caller.name)
+            return _to("/label?notice=back")
+    if not answer_id:
+        return _to("/label?notice=nothing")
+    try:
+        await run_in_threadpool(desk.undo, caller.name, answer_id)
+    except ConflictError:
+        return _to("/label?notice=stays")
+    return _to("/label?notice=undone")
+
+
+@pages.get("/content/{example_id:path}")
+def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response:
+    """The picture or the HTML of an example; annotators see only the examples of their own questions."""
+    mine = next((one for one in desk.held(caller.name) if one.example_id == example_id), None)
+    if mine is None and not caller.is_engineer:
+        raise UnknownIdError(f"You hold no question about an example {example_id!r}.")
+    headers = {"content-security-policy": _SANDBOX, "x-frame-options": "SAMEORIGIN"}
+    if mine is not None and mine.content["kind"] == "html":
+        return HTMLResponse(str(mine.content["html"]), headers=headers)
+    return FileResponse(desk.project.file_of(example_id), headers=headers)
+
+
+@pages.get("/dashboard")
+def dashboard(request: Request, caller: auth.PageCaller, desk: AnyDesk) -> Response:
+    """Spending, model quality, annotators and labels, for engineers."""
+    auth.only_engineers(caller)
+    overview = desk.overview()
+    bounds = desk.project.cost_bounds
+    label_rows = [
+        (row, bar(row.lowest, row.highest, bounds), bar(row.predicted, row.predicted, bounds)[0])
+        for row in overview.labels
+    ]
+    values: dict[str, Any] = {"overview": overview, "budget": budget_rows(overview.progress), "label_rows": label_rows}
+    expected = None if overview.expected is None or overview.stopped else overview.expected.costs
+    limit = desk.project.limits.costs
+    values["learning"] = learning_chart(overview.history, overview.progressive, bounds[0])
+    values["spending"] = spending_chart(overview.spending, overview.pace, expected, limit)
+    values |= {"why": STOPPED.get(overview.stopped or "", ""), "remarks": desk.remarks(_MOST_REMARKS)}
+    return page(request, "dashboard.html", caller, **values)
+
+
+def _flag(desk: Desk, annotator: str, form: FormData) -> None:
+    """Flag the example of a form if its box is ticked."""
+    if "flag" in form:
+        desk.flag(_text(form, "lease_id"), annotator, _text(form, "note"))
+
+
+def _unskip(desk: Desk, annotator: str) -> None:
+    """Give back what the annotator holds, so that the question skipped last comes first."""
+    for question in desk.held(annotator):
+        desk.release(question.lease_id, annotator)
+    desk.resume(annotator, last=True)
+
+
+def _undone(recent: list[Answered], question_id: str) -> Answered | None:
+    """The undone answer to a question, to be given again by one key."""
+    return next((one for one in recent if one.undone and one.question_id == question_id), None)
+
+
+@pages.post("/resolve")
+async def resolve(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+    """Record that an engineer has dealt with a flag."""
+    auth.only_engineers(caller)
+    flag = _text(form, "flag")
+    if not flag.isascii() or not flag.isdigit() or len(flag) > 18:
+        raise UnknownIdError(f"There is no open flag {flag!r:.40}.")
+    await run_in_threadpool(desk.resolve, int(flag), caller.name)
+    return _to("/dashboard")
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:  # a browser without scripts measures no time
+        return None
+    return seconds if 0 <= seconds < 1e6 else None
+
+
+def _to(path: str) -> RedirectResponse:
+    return RedirectResponse(path, 303)

@@ -1,0 +1,105 @@
+"""Rendering of the pages: Jinja2 templates, number formats, and chart positions that the templates draw."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.templating import Jinja2Templates
+
+from coalface.desk.service.messages import Progress
+from coalface.desk.web.desks import PROJECT
+from coalface.errors import counted
+from coalface.web.tokens import Caller, form_key
+
+_NOTHING = "\N{EN DASH}"
+
+
+def page(request: Request, template: str, caller: Caller | None, status: int = 200, **values: Any) -> Response:
+    """A page of the project; without a caller, one that anyone may see."""
+    desks = request.app.state.desks
+    desk = desks.get(request.scope.get(PROJECT))
+    values = (
+        {"project": None if desk is None else desk.project, "several": len(desks) > 1} | values | {"caller": caller}
+    )
+    values["csrf"] = form_key(caller.token) if caller else ""
+    return TEMPLATES.TemplateResponse(request, template, values, status)
+
+
+def bar(lowest: float, highest: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """The start and the width of a cost range, in percent of the cost scale.
+
+    >>> bar(1.0, 2.0, (0.0, 4.0))
+    (25.0, 25.0)
+    """
+    floor, ceiling = bounds
+    begin, end = (100.0 * (min(max(cost, floor), ceiling) - floor) / (ceiling - floor) for cost in (lowest, highest))
+    return round(begin, 2), round(end - begin, 2)
+
+
+def budget_rows(progress: Progress) -> list[tuple[str, float, float | None, float]]:
+    """For each quantity of the budget: its name, the amount spent, the limit, and the share spent in percent.
+
+    >>> budget_rows(Progress(30, 75, 0.0, {"costs": 150}))
+    [('examples', 30, None, 0.0), ('costs', 75, 150, 50.0)]
+    """
+    spent = {"examples": progress.examples, "costs": progress.costs, "price": progress.price}
+    rows = []
+    for name, amount in spent.items():
+        limit = progress.budget.get(name)
+        if name != "price" or limit is not None or amount:
+            rows.append((name, amount, limit, round(min(100.0 * amount / limit, 100.0), 1) if limit else 0.0))
+    return rows
+
+
+def _short(number: float | None, digits: int = 3) -> str:
+    """A number with few digits and thousands separators.
+
+    >>> _short(1234567.8), _short(0.12345), _short(0.000012345), _short(None)
+    ('1,234,568', '0.123', '0.0000123', '–')
+    """
+    if number is None:
+        return _NOTHING
+    whole = number == int(number) or abs(number) >= 10**digits
+    return f"{number:,.0f}" if whole else format(Decimal(f"{number:.{digits}g}"), ",f")
+
+
+def _seconds(number: float | None) -> str:
+    """A duration in seconds to one decimal place.
+
+    >>> _seconds(2.43e-05), _seconds(12.34), _seconds(None)
+    ('under 0.1', '12.3', '–')
+    """
+    if number is None:
+        return _NOTHING
+    return f"{number:,.1f}" if number >= 0.1 else "under 0.1"
+
+
+def _hours(number: float) -> str:
+    """A duration, given in hours, in the unit that suits it.
+
+    >>> _hours(0.0071), _hours(0.4), _hours(1.0), _hours(36.4)
+    ('less than a minute', '24 minutes', '1 hour', '36.4 hours')
+    """
+    if number < 1 / 60:
+        return "less than a minute"
+    return (
+        counted(round(60 * number), "minute")
+        if number < 0.99
+        else f"{_short(number)} {'hour' if number == 1 else 'hours'}"
+    )
+
+
+def _moment(seconds: float | None) -> str:
+    """A date and time in UTC.
+
+    >>> _moment(0.0)
+    '1970-01-01 00:00'
+    """
+    return _NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+TEMPLATES = Jinja2Templates(Path(__file__).parent / "templates")
+TEMPLATES.env.filters |= {"short": _short, "seconds": _seconds, "hours": _hours, "moment": _moment}
+TEMPLATES.env.trim_blocks = TEMPLATES.env.lstrip_blocks = True

@@ -1,0 +1,76 @@
+"""The paper's analysis as functions: how noisy and how difficult a problem is, and the bounds that follow.
+
+- ``noise`` measures how far apart the best two labels are, ``difficulty`` how much a finite class disagrees about
+  labels, and ``values`` how much about costs.
+- ``bounds`` and ``effort`` are the theorems as functions of ``Schedule``, which holds the paper's constants.
+- ``finite`` is Algorithm 1 by enumeration, ``paper_examples`` the three examples of the paper.
+- ``massart`` generates problems with a margin, and ``growth`` fits how a count grows with the rounds.
+
+``docs/theory.md`` explains all of them.
+"""
+
+from coalface.paper.bounds import (
+    Deviation,
+    excess_cost,
+    excess_cost_massart,
+    excess_cost_tsybakov,
+    excess_loss,
+    freedman,
+    massart_width,
+    oracle_calls,
+    regret_radius,
+    total_oracle_calls,
+)
+from coalface.paper.difficulty import Difficulty, difficulty, every_combination
+from coalface.paper.effort import (
+    Effort,
+    begins_to_save,
+    effort_any_noise,
+    effort_massart,
+    effort_massart_width,
+    effort_multiclass,
+    effort_tsybakov,
+)
+from coalface.paper.finite import FiniteCoal
+from coalface.paper.growth import Growth, growth
+from coalface.paper.massart import MassartProblem
+from coalface.paper.noise import Measured, Tsybakov, TsybakovFit, margins, massart_margin, noise_level, tsybakov
+from coalface.paper.schedule import Schedule
+from coalface.paper.values import eluder_dimension, value_disagreement
+
+__all__ = [
+    "Deviation",
+    "Difficulty",
+    "Effort",
+    "FiniteCoal",
+    "Growth",
+    "MassartProblem",
+    "Measured",
+    "Schedule",
+    "Tsybakov",
+    "TsybakovFit",
+    "begins_to_save",
+    "difficulty",
+    "effort_any_noise",
+    "effort_massart",
+    "effort_massart_width",
+    "effort_multiclass",
+    "effort_tsybakov",
+    "eluder_dimension",
+    "every_combination",
+    "excess_cost",
+    "excess_cost_massart",
+    "excess_cost_tsybakov",
+    "excess_loss",
+    "freedman",
+    "growth",
+    "margins",
+    "massart_margin",
+    "massart_width",
+    "noise_level",
+    "oracle_calls",
+    "regret_radius",
+    "total_oracle_calls",
+    "tsybakov",
+    "value_disagreement",
+]

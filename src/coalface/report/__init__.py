@@ -1,0 +1,1 @@
+"""How reports look: pages, the style of figures, numbers as text."""

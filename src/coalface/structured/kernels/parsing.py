@@ -1,0 +1,347 @@
+"""The dependency parser's loops: parse sentences, or learn from the costs of moves in the states that the policy meets.
+
+The dynamic oracle gives the cost of every action in closed form, so that no tree is completed. Asking and learning are
+those of ``kernels.online``; states with a single possible action are skipped.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from coalface.kernels.compile import called, kernel
+from coalface.kernels.features import INTERCEPT, find_slot_from, first_place
+from coalface.kernels.online import decide_and_answer, learn_row
+from coalface.kernels.prefetch import AHEAD, LINE, prefetch
+from coalface.kernels.rounds import forget_known_parts
+from coalface.kernels.rules import best_answer
+from coalface.kernels.state import F32, I32, I64, SLOTS_USED, Bool, Model, Scratch, Settings
+from coalface.structured.kernels.paid_costs import PaidCosts, can_store, pay, state_key
+from coalface.structured.kernels.parse_columns import StateRow, Templates, write_columns
+from coalface.structured.kernels.parse_state import (
+    HEADS,
+    LABELS,
+    LEFT,
+    N_MOVES,
+    NO_WORD,
+    RIGHT,
+    ROOT,
+    U64,
+    Actions,
+    arc_head,
+    arc_word,
+    arcs_lost,
+    begin,
+    is_done,
+    is_possible,
+    take,
+)
+
+
+class Treebank(NamedTuple):
+    """Sentences one after another, each preceded by its root; a sentence's words have the numbers 1, 2, ..."""
+
+    starts: I64  # (sentences + 1,) the root of each sentence
+    codes: U64  # (words and roots, attributes)
+    heads: I32  # (words and roots,) the true heads, without crossing arcs; unused by ``parse_sentences``
+    labels: I32  # (words and roots,) the true labels; NO_WORD if it is not among the known ones
+    keys: U64  # (sentences,) equal for equal sentences
+
+
+class Losses(NamedTuple):
+    """What mistakes lose: a wrong head 1, a wrong label ``wrong_label``; ``scale`` is the loss that costs 1.
+
+    With ``imitates``, costs say no more than whether an action is the reference's own: 0 if it is, 1 if not.
+    """
+
+    wrong_label: float
+    scale: float
+    imitates: bool = False
+
+
+class ParsingMemory(NamedTuple):
+    """Working memory."""
+
+    partial: I64
+    row: StateRow
+    arcs: I64  # (N_MOVES,) the true arcs that each move loses
+    costs: F32  # (K,)
+
+
+@called
+def _possible_kinds(system: int, partial: I64) -> int:
+    """The set of possible moves, one bit each."""
+    kinds = 0
+    for move in range(N_MOVES):
+        kinds |= int(is_possible(system, partial, move)) << move
+    return kinds
+
+
+@called
+def _find_candidates(kinds: int, actions: Actions, candidates: Bool, n_actions: int) -> int:
+    """Make the actions of some moves the candidates; returns the only one, or -1 if there are several."""
+    of_move = actions.of_move
+    for k in range(n_actions):
+        candidates[k] = False
+    n_found, last = 0, NO_WORD
+    for move in range(N_MOVES):
+        if kinds >> move & 1:
+            possible = of_move[move]
+            for k in range(n_actions):
+                if possible[k]:
+                    candidates[k] = True
+                    n_found += 1
+                    last = k
+    return last if n_found == 1 else NO_WORD
+
+
+@called
+def _kind_of(move: int, kinds: int) -> int:
+    """The kind of a move, which decides what labels its arc may have; NO_WORD if the move is not possible."""
+    kind = ROOT if move == RIGHT and kinds >> ROOT & 1 else move
+    return kind if kinds >> kind & 1 else NO_WORD
+
+
+@called
+def _find_arcs_lost(system: int, partial: I64, kinds: int, treebank: Treebank, first: int, arcs: I64) -> None:
+    """Write how many true arcs each possible move loses."""
+    for move in range(ROOT):
+        if _kind_of(move, kinds) != NO_WORD:
+            arcs[move] = arcs_lost(system, partial, move, treebank.heads, first)
+
+
+@called
+def _charge(
+    system: int, partial: I64, actions: Actions, treebank: Treebank, first: int, move: int, kind: int, charge: float
+) -> float:
+    """What a wrong label of a move's arc loses; nothing if the arc is wrong and no label of it would be right."""
+    word = first + arc_word(system, partial, move)
+    truth = treebank.labels[word]
+    can_be_right = truth != NO_WORD and actions.with_label[kind, truth] != NO_WORD
+    return charge if can_be_right or treebank.heads[word] == arc_head(system, partial, move) else 0.0
+
+
+@called
+def _loss_of(
+    system: int,
+    partial: I64,
+    kinds: int,
+    actions: Actions,
+    treebank: Treebank,
+    first: int,
+    wrong_label: float,
+    arcs: I64,
+    action: int,
+) -> float:
+    """The loss that an action adds."""
+    move = actions.moves[action]
+    lost = np.float64(arcs[move])
+    if move in (LEFT, RIGHT):
+        truth = treebank.labels[first + arc_word(system, partial, move)]
+        if actions.labels[action] != truth:
+            kind = _kind_of(move, kinds)
+            lost += _charge(system, partial, actions, treebank, first, move, kind, wrong_label)
+    return lost
+
+
+@called
+def _find_costs(
+    system: int,
+    partial: I64,
+    kinds: int,
+    actions: Actions,
+    treebank: Treebank,
+    first: int,
+    losses: Losses,
+    arcs: I64,
+    before: float,
+    costs: F32,
+) -> None:
+    """Write the costs of all possible actions by what they lose; rounded as in ``coalface.structured.rollouts``."""
+    moves, labels = actions.moves, actions.labels
+    for move in range(ROOT):
+        kind = _kind_of(move, kinds)
+        if kind == NO_WORD:
+            continue
+        lost, charge, truth = np.float64(arcs[move]), 0.0, NO_WORD
+        if move in (LEFT, RIGHT):
+            truth = treebank.labels[first + arc_word(system, partial, move)]
+            charge = _charge(system, partial, actions, treebank, first, move, kind, losses.wrong_label)
+        for k in range(moves.shape[0]):
+            if moves[k] == move:
+                added = lost + (charge if labels[k] != truth else 0.0)
+                costs[k] = np.float32(min(max(((before + added) - before) / losses.scale, 0.0), 1.0))
+
+
+@called
+def _find_reference(
+    system: int, partial: I64, kinds: int, actions: Actions, treebank: Treebank, first: int, arcs: I64
+) -> int:
+    """The reference's action: it loses the fewest arcs, and has the true label or, where that cannot be, the first.
+
+    In a tie an arc goes before a shift, as in ``coalface.structured.parsing.task``.
+    """
+    chosen, chosen_kind = NO_WORD, NO_WORD
+    for move in range(ROOT):
+        kind = _kind_of(move, kinds)
+        if kind != NO_WORD and (chosen == NO_WORD or arcs[move] <= arcs[chosen]):
+            chosen, chosen_kind = move, kind
+    truth = treebank.labels[first + arc_word(system, partial, chosen)] if chosen in (LEFT, RIGHT) else NO_WORD
+    labelled = actions.with_label[chosen_kind, truth] if truth != NO_WORD else NO_WORD
+    return int(labelled if labelled != NO_WORD else actions.first[chosen_kind])
+
+
+@called
+def _find_disagreement(reference: int, costs: F32) -> None:
+    """Write the cost 0 for the reference's action and 1 for all others."""
+    for k in range(costs.shape[0]):
+        costs[k] = np.float32(k != reference)
+
+
+@called
+def _gather(model: Model, settings: Settings, scratch: Scratch, given: I32) -> int:
+    """Copy the columns of a row of ones to scratch, with their slots; returns their number, with the intercept.
+
+    The places in the table are requested before any of them is read, which hides most of the wait for memory.
+    """
+    table, features, slots, columns = model.table, model.features, scratch.slots, scratch.columns
+    n, size = given.shape[0], table.shape[0]
+    for j in range(n):
+        columns[j] = given[j]
+        slots[j] = first_place(given[j], size)
+        prefetch(table, slots[j])
+    if settings.intercept:
+        columns[n] = INTERCEPT
+        slots[n] = first_place(INTERCEPT, size)
+        n += 1
+    for j in range(n):
+        slots[j] = find_slot_from(table, features, columns[j], slots[j])
+    return int(n)
+
+
+@called
+def _begin_rows(scratch: Scratch) -> None:
+    """Begin a call in which all rows consist of ones."""
+    forget_known_parts(scratch)
+    for j in range(scratch.values.shape[0]):
+        scratch.values[j] = np.float32(1.0)
+        scratch.sizes[j] = np.float32(1.0)
+
+
+@kernel
+def learn_sentences(
+    model: Model,
+    settings: Settings,
+    scratch: Scratch,
+    treebank: Treebank,
+    system: int,
+    actions: Actions,
+    templates: Templates,
+    losses: Losses,
+    memory: ParsingMemory,
+    paid: PaidCosts,
+    order: I64,
+    done: I64,
+    stop: int,
+) -> None:
+    """Roll in, ask and learn for the sentences ``order[done[0]:stop]``.
+
+    ``done[0]`` is always the first position not done. It ends at ``stop``, or earlier before a sentence for which the
+    model or the table of paid costs has no room.
+    """
+    partial, arcs, costs, n_actions = memory.partial, memory.arcs, memory.costs, settings.n_labels
+    candidates, kinds, only = scratch.candidates, 0, NO_WORD
+    _begin_rows(scratch)
+    for position in range(done[0], stop):
+        sentence = order[position]
+        first = treebank.starts[sentence]
+        n_words = treebank.starts[sentence + 1] - first - 1
+        if not _has_room(model, scratch, 2 * n_words * (templates.atoms.shape[0] + 1)):
+            return
+        if not can_store(paid, 2 * n_words):
+            return
+        begin(partial, n_words)
+        lost = 0.0
+        while not is_done(partial):
+            before, kinds = kinds, _possible_kinds(system, partial)
+            if kinds != before:
+                only = _find_candidates(kinds, actions, candidates, n_actions)
+            action = only
+            _find_arcs_lost(system, partial, kinds, treebank, first, arcs)
+            if action == NO_WORD:
+                write_columns(partial, treebank.codes, first, templates, memory.row)
+                n = _gather(model, settings, scratch, memory.row.columns)
+                if losses.imitates:
+                    _find_disagreement(_find_reference(system, partial, kinds, actions, treebank, first, arcs), costs)
+                else:
+                    _find_costs(system, partial, kinds, actions, treebank, first, losses, arcs, lost, costs)
+                n_asked = decide_and_answer(model, settings, scratch, n, costs)
+                # as predicted before learning
+                action = best_answer(settings, candidates, scratch.predicted, scratch.offset)
+                learn_row(model, settings, scratch, n, costs, n_asked)
+                if n_asked > 0:
+                    pay(paid, state_key(partial, treebank.keys[sentence], lost), scratch.mask, n_actions)
+            lost += _loss_of(system, partial, kinds, actions, treebank, first, losses.wrong_label, arcs, action)
+            take(system, partial, actions.moves[action], actions.labels[action])
+        done[0] = position + 1
+
+
+@called
+def _has_room(model: Model, scratch: Scratch, n_features: int) -> bool:
+    """Whether this many unseen features fit into the model; writes their number to ``scratch.unseen``."""
+    scratch.unseen[0] = n_features
+    needed = model.counters[SLOTS_USED] + n_features
+    return bool(needed <= model.features.shape[0] and needed * 4 <= model.table.shape[0] * 3)
+
+
+@called
+def _predict(weights: F32, slots: I64, n: int, predicted: F32) -> None:
+    """Compute the raw predictions of all actions, where every feature has the value 1."""
+    lanes = predicted.shape[0]
+    for k in range(lanes):
+        predicted[k] = np.float32(0.0)
+    for j in range(n):
+        if j + AHEAD < n:
+            ahead = slots[j + AHEAD] * lanes
+            for offset in range(0, lanes, LINE):
+                prefetch(weights, ahead + offset)
+        weight = weights[slots[j]]
+        for k in range(lanes):
+            predicted[k] += weight[k]
+
+
+@kernel
+def parse_sentences(
+    model: Model,
+    weights: F32,
+    settings: Settings,
+    scratch: Scratch,
+    treebank: Treebank,
+    system: int,
+    actions: Actions,
+    templates: Templates,
+    memory: ParsingMemory,
+    heads: I32,
+    labels: I32,
+) -> None:
+    """Write the predicted head and label of every word; ``weights`` (slots, lanes) replace those of the model."""
+    partial, n_actions = memory.partial, settings.n_labels
+    candidates, kinds, only = scratch.candidates, 0, NO_WORD
+    _begin_rows(scratch)
+    for sentence in range(treebank.starts.shape[0] - 1):
+        first = treebank.starts[sentence]
+        n_words = treebank.starts[sentence + 1] - first - 1
+        begin(partial, n_words)
+        while not is_done(partial):
+            before, kinds = kinds, _possible_kinds(system, partial)
+            if kinds != before:
+                only = _find_candidates(kinds, actions, candidates, n_actions)
+            action = only
+            if action == NO_WORD:
+                write_columns(partial, treebank.codes, first, templates, memory.row)
+                n = _gather(model, settings, scratch, memory.row.columns)
+                _predict(weights, scratch.slots, n, scratch.predicted)
+                action = best_answer(settings, candidates, scratch.predicted, scratch.offset)
+            take(system, partial, actions.moves[action], actions.labels[action])
+        for word in range(1, n_words + 1):
+            heads[first + word] = partial[HEADS, word]
+            labels[first + word] = partial[LABELS, word]

@@ -1,0 +1,299 @@
+"""The estimator for learning to search: its policy decides which actions to roll out, and learns their costs."""
+
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+
+from coalface.data.labels import label_array
+from coalface.data.numbers import finite_number, whole_number
+from coalface.errors import InputError, TiedCostsWarning
+from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CostClassifier
+from coalface.learner.state import NotFittedError
+from coalface.structured.beam import best_of_beam
+from coalface.structured.checkpoint import checkpoint_of
+from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
+from coalface.structured.feature_columns import FeatureColumns
+from coalface.structured.known_losses import KnownLosses, fingerprint
+from coalface.structured.persistence import SavedLearner, read_search_learner, write_search_learner
+from coalface.structured.policy_choice import PolicyChoice, set_warm_up
+from coalface.structured.rollouts import Rollouts
+from coalface.structured.row_policy import RowPolicy
+from coalface.structured.task import SearchTask, check_task, complete, has_action_features, valid_actions
+
+_SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "at_once", "retries", "timeout", "random_state")
+_ENOUGH_COSTS = 200  # of actions other than the reference's, for the warning of ties
+Progress = Callable[[int, int, int], None]
+
+
+class SearchLearner(BaseEstimator):  # type: ignore[misc]
+    """Learns a policy for a ``SearchTask`` (AggreVaTe) and rolls out only actions whose cost can still matter.
+
+    The policy rolls in. In each state it asks for the costs of some actions; the learner rolls these out and tells the
+    policy. ``docs/learning-to-search.md`` explains the parameters.
+
+    >>> from coalface.structured import SequenceTask
+    >>> sentences = [(["the", "cat"], ["D", "N"]), (["a", "dog"], ["D", "N"])] * 50
+    >>> learner = SearchLearner(SequenceTask(["D", "N"])).fit(sentences)
+    >>> learner.predict([["the", "dog"]])
+    [('D', 'N')]
+    >>> learner.rollouts_ == learner.costs_queried_ < 200  # of 400
+    True
+    """
+
+    _rollouts: Rollouts
+
+    def __init__(
+        self,
+        task: SearchTask[Any, Any],
+        policy: CostClassifier | None = None,
+        roll_in: str = "learned",
+        roll_out: str = "auto",
+        mixture: float | str = 0.5,
+        passes: int = 1,
+        warm_up: int = 10,
+        executor: Executor | None = None,
+        at_once: int = 1,
+        retries: int = 0,
+        timeout: float | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.task = task
+        self.policy = policy
+        self.roll_in = roll_in
+        self.roll_out = roll_out
+        self.mixture = mixture
+        self.passes = passes
+        self.warm_up = warm_up
+        self.executor = executor
+        self.at_once = at_once
+        self.retries = retries
+        self.timeout = timeout
+        self.random_state = random_state
+
+    def fit(self, examples: Iterable[Any], progress: Progress | None = None) -> Self:
+        """Forget everything, then learn the examples in order, ``passes`` times.
+
+        The learner calls ``progress(examples_done, examples_in_total, rollouts)`` after every group of ``at_once``
+        examples. If an example fails, nothing is learned, but losses that were paid for are kept: calling ``fit`` with
+        the same examples again does not run their roll-outs again.
+        """
+        given, passes = list(examples), whole_number("passes", self.passes, least=1)
+        fresh = type(self)(**self.get_params(deep=False))
+        if hasattr(self, "_rollouts") and self._rollouts.task is self.task:
+            fresh._rollouts = Rollouts(self.task, known=self._rollouts.known)
+        try:
+            fresh._learn_all(given, passes, progress)
+        except BaseException:
+            self._keep_paid(fresh)
+            raise
+        fresh._rollouts.known.forget_paid()
+        self.__dict__.update(vars(fresh))
+        return self
+
+    def partial_fit(self, examples: Iterable[Any], progress: Progress | None = None) -> Self:
+        """Learn the examples in order, once. If one fails, its group changes nothing; those before it stay learned."""
+        self._learn_all(list(examples), 1, progress)
+        self._rollouts.known.forget_paid()
+        return self
+
+    def predict(self, examples: Iterable[Any], *, beam: int = 1) -> list[Any]:
+        """The learned policy's output for each example.
+
+        With a ``beam`` above 1, so many partial outputs are kept, and the one with the least predicted total cost is
+        returned; its total is never above that of the greedy output.
+        """
+        return [self.task.output(state) for state in self._final_states(examples, beam)]
+
+    def score(self, examples: Iterable[Any], *, beam: int = 1) -> float:
+        """Minus the mean loss of the predictions."""
+        losses = [float(self.task.loss(state)) for state in self._final_states(examples, beam)]
+        if not losses:
+            raise InputError("examples must hold at least one example, got none.")
+        return 0.0 - sum(losses) / len(losses)  # 0.0, not -0.0, without a loss
+
+    @property
+    def costs_queried_(self) -> int:
+        """How many costs the policy asked for."""
+        return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
+
+    @property
+    def rollouts_(self) -> int:
+        """How many roll-outs were run, including those of failed episodes and fits; cached ones are not run."""
+        return self._rollouts.count if hasattr(self, "_rollouts") else 0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything but the task to one file, atomically; ``load`` continues exactly from there.
+
+        Cached roll-outs are saved if the task's keys are texts, numbers, or tuples of these.
+        """
+        self._check_fitted()
+        params = {name: getattr(self, name) for name in _SAVED_PARAMS}
+        cached = self._rollouts.known.plain()
+        counts = (self.episodes_, self.rollouts_, self.passes_)
+        saved = SavedLearner(params, self.policy_, self._columns, *counts, cached, self.task.feature_set)
+        write_search_learner(path, saved)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], task: SearchTask[Any, Any], executor: Executor | None = None) -> Self:
+        """The learner that ``save`` wrote, for the same task."""
+        check_task(task)
+        saved = read_search_learner(path)
+        learner = cls(task, policy=clone(saved.policy), executor=executor, **saved.params)
+        learned_for = saved.policy.classes_.tolist()
+        if learned_for != list(task.actions):
+            raise InputError(f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}.")
+        if saved.feature_set != task.feature_set:
+            raise InputError(
+                f"{path} was learned with feature_set={saved.feature_set}, the task has {task.feature_set}. Make "
+                f"the task with feature_set={saved.feature_set}."
+            )
+        learner._rollouts = Rollouts(task, executor, saved.rollouts, KnownLosses.of_plain(saved.cached))
+        learner._start_from(saved.policy, saved.columns, saved.episodes, saved.passes)
+        return learner
+
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted copy; it shares the task and the executor."""
+        params = self.get_params(deep=False)
+        return type(self)(**{**params, "policy": None if self.policy is None else clone(self.policy)})
+
+    # -- internals -----------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Check the parameters, and create the policy on the first call."""
+        retries = whole_number("retries", self.retries)
+        timeout = None if self.timeout is None else finite_number("timeout", self.timeout, 0.0, above=True)
+        if timeout is not None and self.executor is None:
+            raise InputError(f"timeout needs an executor, got timeout={timeout:g} without one. Pass executor=...")
+        policy = None if hasattr(self, "policy_") else _policy_for(self.task, self.policy, self.random_state)
+        known = self._rollouts.known if hasattr(self, "_rollouts") and self._rollouts.task is self.task else None
+        self._rollouts = Rollouts(self.task, self.executor, self.rollouts_, known, retries, timeout)
+        if policy is not None:
+            self._start_from(policy, FeatureColumns(), 0, 0)
+
+    def _keep_paid(self, failed: Self) -> None:
+        """Count the roll-outs of a failed fit and keep their losses, though nothing was learned from them."""
+        if not hasattr(failed, "_rollouts"):
+            return
+        known, count = failed._rollouts.known, self.rollouts_ + failed.rollouts_
+        self._rollouts = Rollouts(self.task, count=count, known=known)
+
+    def _start_from(self, policy: CostClassifier, columns: FeatureColumns, episodes: int, passes: int) -> None:
+        self.policy_ = policy
+        self.episodes_, self.passes_ = episodes, passes
+        self._columns = columns
+        self._rows = RowPolicy(policy)
+        self._checkpoint = checkpoint_of(self._rows)
+
+    def _learn_all(self, given: list[Any], passes: int, progress: Progress | None) -> None:
+        """Learn the examples in groups; a failed group changes nothing."""
+        if not given:
+            raise InputError("examples must hold at least one example, got none.")
+        at_once = whole_number("at_once", self.at_once, least=1)
+        whole_number("warm_up", self.warm_up)
+        check_task(self.task)
+        choice = PolicyChoice(self.roll_in, self.roll_out, self.mixture, self.random_state).for_task(self.task)
+        self._prepare()
+        self._rows.refresh()
+        self._checkpoint.advance(self._rows)
+        group = EpisodeGroup(self._rows, self._columns, self._rollouts, choice, self._checkpoint)
+        warned = False
+        for done in range(0, passes * len(given), at_once):
+            numbers = range(done, min(done + at_once, passes * len(given)))
+            turns = [divmod(number, len(given)) for number in numbers]
+            self._learn_group(group, [(place, given[place], self.passes_ + turn + 1) for turn, place in turns])
+            warned = warned or _warns_of_ties(group)
+            if progress is not None:
+                progress(numbers.stop, passes * len(given), self.rollouts_)
+        self.passes_ += passes
+
+    def _learn_group(self, group: EpisodeGroup, numbered: list[tuple[int, Any, int]]) -> None:
+        """Learn some examples side by side; if that fails, restore the state before them."""
+        before = self.policy_.warm_up
+        set_warm_up(self.policy_, self.warm_up, self.episodes_)
+        if self.policy_.warm_up != before:
+            self._rows.refresh()
+            self._checkpoint.advance(self._rows)
+        mark, keeps = self._columns.mark, group.choice.roll_out not in ("none", "learned")
+        episodes = [
+            Episode(self.episodes_ + place, example, fingerprint(example) if keeps else None, pass_number)
+            for place, (_, example, pass_number) in enumerate(numbered)
+        ]
+        try:
+            group.learn(episodes)
+        except BaseException as problem:
+            self._restore(group, mark)
+            if isinstance(problem, InputError) and group.at is not None:
+                where = f"Example {numbered[group.at.number - self.episodes_][0]}, step {group.at.step}"
+                raise _with_text(problem, f"{where}: {problem} It was not learned.") from problem
+            raise
+        self._checkpoint.advance(self._rows)
+        self.policy_.warn_if_collapsed()
+        self.episodes_ += len(episodes)
+
+    def _restore(self, group: EpisodeGroup, mark: tuple[int, int, bool | None]) -> None:
+        self._rows = group.policy = self._checkpoint.restored(self._rows)
+        self.policy_ = self._rows.learner
+        self._columns.restore(mark)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "policy_"):
+            raise NotFittedError("This SearchLearner has learned nothing yet: call 'fit' or 'partial_fit' first.")
+
+    def _final_states(self, examples: Iterable[Any], beam: int) -> Iterable[Any]:
+        width = whole_number("beam", beam, least=1)
+        self._check_fitted()
+        self._rows.refresh()
+        choose = LearnedPolicy(self.task, self._rows, self._columns, valid_actions)
+        for number, example in enumerate(examples):
+            try:
+                start = self.task.start(example)
+                if width == 1:
+                    yield complete(self.task, start, choose)
+                else:
+                    yield best_of_beam(self.task, start, choose.costs_in, width).state
+            except InputError as problem:
+                raise _with_text(problem, f"Example {number}: {problem}") from problem
+
+
+def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: int) -> CostClassifier:
+    """An unfitted policy over the task's actions."""
+    model = "shared" if has_action_features(task) else "online"
+    policy: CostClassifier = CoalClassifier(random_state=seed, model=model) if given is None else clone(given)
+    if policy.price_of_truth is not None:
+        raise InputError(f"policy must have price_of_truth=None, got {policy.price_of_truth!r}: states have no truth.")
+    if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
+        raise InputError("policy must have the default cost_bounds, cost_matrix and abstain_cost. Set task.scale.")
+    policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0
+    policy.begin()
+    if policy.model_.reads_label_features != has_action_features(task):
+        needed = "model='shared'" if has_action_features(task) else "another model: its actions have no features"
+        raise InputError(
+            f"policy must have {needed}, because task.action_features is "
+            f"{'' if has_action_features(task) else 'not '}defined, got {policy.model!r}."
+        )
+    return policy
+
+
+def _warns_of_ties(group: EpisodeGroup) -> bool:
+    """Warn if most actions that the reference would not take cost no more than its own; returns whether it did."""
+    if group.n_others < _ENOUGH_COSTS or 2 * group.n_ties <= group.n_others:
+        return False
+    warnings.warn(
+        f"{group.n_ties} of {group.n_others} actions that the reference would not take cost no more than its own, so "
+        "roll-outs teach little. Let task.loss charge every mistake, or pass roll_out='none'.",
+        TiedCostsWarning,
+        stacklevel=4,
+    )
+    return True
+
+
+def _with_text(problem: InputError, text: str) -> InputError:
+    """An error of the same class with another text."""
+    found = type(problem).__new__(type(problem))
+    found.args = (text,)
+    return found

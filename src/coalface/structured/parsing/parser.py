@@ -1,0 +1,288 @@
+"""The dependency parser: a transition parser in compiled loops, with COAL choosing which actions' costs to pay for."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.formats.conllu import Tree
+from coalface.data.numbers import flag, whole_number
+from coalface.errors import FileFormatError, InputError, shortened
+from coalface.files.bundle import read_bundle, write_bundle
+from coalface.learner.classifiers import CoalClassifier
+from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
+from coalface.structured.kernels.parsing import Losses
+from coalface.structured.parsing.averages import Averages
+from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
+from coalface.structured.parsing.known_tags import KnownTags
+from coalface.structured.parsing.runs import ParsingRun, model_of, parse, weights_of
+from coalface.structured.parsing.scores import Attachment, attachment_scores
+from coalface.structured.parsing.task import best_roll_out, loss_of_label
+from coalface.structured.parsing.templates import NEWEST, OLDEST, TEMPLATES
+from coalface.structured.parsing.treebank import all_valid, check_sentence, treebank_of
+from coalface.structured.policy_choice import AUTO
+from coalface.structured.sentence_learner import POLICY_PARAMS, SentenceLearner
+
+_ROLL_OUTS = (AUTO, "reference", "none")
+_PAID_ARRAYS = ("keys", "actions", "counts")
+_KIND = "parser"
+Progress = Callable[[int, int, int], None]
+
+
+class DependencyParser(SentenceLearner):
+    """Finds the head and the label of every word, and learns to from as few costs of parser actions as possible.
+
+    ``fit`` and ``partial_fit`` take ``coalface.data.formats.conllu.Tree`` objects with heads and labels. The policy is
+    a ``CoalClassifier`` over the actions of a transition system, and takes its parameters, but ``warm_up`` counts
+    sentences. ``docs/parsing.md`` explains the others.
+
+    >>> tree = Tree(("cats", "chase", "mice"), ("NOUN", "VERB", "NOUN"), (2, 0, 2), ("nsubj", "root", "obj"))
+    >>> parser = DependencyParser().fit([tree] * 30)
+    >>> parser.predict([Tree(("dogs", "chase", "cats"), tree.tags)])[0].heads
+    (2, 0, 2)
+    >>> parser.score([tree])
+    Attachment(unlabelled=1.0, labelled=1.0)
+    """
+
+    system: str
+    shuffle: bool
+    averaged: bool
+    wrong_label: float
+    roll_out: str
+    hash_bits: int
+    labels_: NDArray[np.str_]
+    root_labels_: NDArray[np.str_]
+    _grammar: Grammar
+
+    def __init__(
+        self,
+        system: str = "arc-eager",
+        passes: int = 4,
+        shuffle: bool = True,
+        averaged: bool = False,
+        wrong_label: float = 1.0,
+        roll_out: str = "auto",
+        hash_bits: int = 14,
+        rule: str = "coal",
+        mellowness: float = 0.5,
+        width_scale: float = 0.5,
+        learning_rate: float | str = "auto",
+        warm_up: int = 10,
+        slack: str = "noise-scaled",
+        in_turn: bool = True,
+        audit_rate: float = 0.1,
+        accumulator: str = "adax",
+        sensitivity: str = "shadow",
+        fit_intercept: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    # -- learning ------------------------------------------------------------------------------
+
+    def fit(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
+        """Forget everything, then learn the trees, ``passes`` times.
+
+        The parser calls ``progress(sentences_done, sentences_in_total, costs)`` from time to time.
+        """
+        given, passes = _listed(trees), whole_number("passes", self.passes, least=1)
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._learn(given, passes, progress)
+        self._become(fresh)
+        return self
+
+    def learn(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
+        """Learn from more trees, ``passes`` times; unlike ``fit``, it forgets nothing.
+
+        >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+        >>> DependencyParser(passes=2).learn([tree]).learn([tree]).sentences_
+        4
+        """
+        return self._learn(_listed(trees), whole_number("passes", self.passes, least=1), progress)
+
+    def partial_fit(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
+        """Learn from more trees, once; the labels of the first call are all the labels there can be.
+
+        Costs that were paid for in earlier calls or passes are used again. After Ctrl-C or an error in ``progress``,
+        the parser keeps what it has learned so far; ``sentences_`` counts the sentences learned completely.
+
+        >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+        >>> DependencyParser(warm_up=1).partial_fit([tree]).partial_fit([tree]).sentences_
+        2
+        """
+        return self._learn(_listed(trees), 1, progress)
+
+    def _learn(self, trees: list[Tree], passes: int, progress: Progress | None) -> Self:
+        """Check everything first, so that invalid input changes nothing; then learn."""
+        losses, averaged, _ = self._losses(), flag(vars(self), "averaged"), flag(vars(self), "shuffle")
+        _check_trees(trees, with_heads=True)
+        grammar = self._same_grammar() if hasattr(self, "policy_") else self._grammar_with(*labels_of(trees))
+        policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
+        treebank = treebank_of(trees, grammar.all_labels, learned=True)
+        if not hasattr(self, "policy_"):
+            self.policy_, self._paid = policy, new_paid_costs(len(grammar.names))
+            self.labels_, self.root_labels_ = np.array(grammar.labels, str), np.array(grammar.root_labels, str)
+            self._tags, self._grammar = KnownTags(), grammar
+        self._tags.add(trees)
+        warm_up = whole_number("warm_up", self.warm_up)
+        for number in range(passes):
+            before, order = self.sentences_, self._order(len(trees))
+            run = ParsingRun(policy, grammar, treebank, losses, self._paid, order, warm_up, before)
+            averages = Averages(model_of(policy), len(trees)) if averaged and number == passes - 1 else None
+            try:
+                while not run.finished:
+                    run.play(None if averages is None else averages.sentences_between)
+                    self._paid = run.paid  # the run replaces its table when the table is full
+                    if averages is not None:
+                        averages.add(run.done)
+                    if progress is not None:
+                        progress(number * len(trees) + run.done, passes * len(trees), self.costs_paid_)
+            finally:
+                self._paid, self.sentences_ = run.paid, before + run.done
+                self._weights = None if averages is None else averages.weights
+        return self
+
+    def _order(self, n_sentences: int) -> NDArray[np.int64]:
+        """The order of the sentences in the next pass."""
+        if not self.shuffle:
+            return np.arange(n_sentences)
+        return np.random.default_rng([self.random_state, self.sentences_]).permutation(n_sentences)
+
+    @property
+    def has_subtypes_(self) -> bool:
+        """Whether a label has a subtype, such as "nsubj:pass"; trees are then read with ``subtypes=True``."""
+        self._check_fitted()
+        return any(":" in label for label in (*self.labels_, *self.root_labels_))
+
+    @property
+    def costs_paid_(self) -> int:
+        """How many costs were paid for: a cost asked for again in the same state of a sentence is known."""
+        return int(self._paid.counts[PAID]) if hasattr(self, "policy_") else 0
+
+    # -- predicting ----------------------------------------------------------------------------
+
+    def predict(self, trees: Iterable[Tree]) -> list[Tree]:
+        """The sentences with predicted heads and labels; heads and labels that they have already are not used."""
+        self._check_fitted()
+        given = _listed(trees)
+        _check_trees(given, with_heads=False)
+        if not given:
+            return []
+        self._tags.warn_of_unknown(given)
+        grammar = self._grammar
+        names = grammar.all_labels
+        treebank = treebank_of(given, names, learned=False)
+        heads, labels = (found.tolist() for found in parse(self.policy_, grammar, treebank, self._prediction_weights()))
+        found = []
+        for tree, start in zip(given, treebank.starts.tolist(), strict=False):
+            words = slice(start + 1, start + 1 + len(tree))
+            found.append(
+                replace(tree, heads=tuple(heads[words]), labels=tuple(names[number] for number in labels[words]))
+            )
+        return found
+
+    def score(self, trees: Iterable[Tree], *, punctuation: bool = True) -> Attachment:
+        """The attachment scores UAS and LAS on trees with heads; ``punctuation`` says whether punctuation counts.
+
+        >>> tree = Tree(("It", "rained", "."), ("PRON", "VERB", "PUNCT"), (2, 0, 2), ("expl", "root", "punct"))
+        >>> DependencyParser().fit([tree] * 20).score([tree], punctuation=False).labelled
+        1.0
+        """
+        given = _listed(trees)
+        _check_trees(given, with_heads=True)
+        return attachment_scores(given, self.predict(given), punctuation=punctuation)
+
+    def _prediction_weights(self) -> NDArray[np.float32]:
+        """The averaged weights, or those of the policy."""
+        if self._weights is None:
+            self._weights = weights_of(model_of(self.policy_))
+        return self._weights
+
+    # -- saving and loading --------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state with its labels to one file, atomically; ``load`` continues exactly from there."""
+        self._check_fitted()
+        learned = {"system": self._grammar.system, "hash_bits": self._grammar.bits}
+        params = {name: np.asarray(value).item() for name, value in (self.get_params() | learned).items()}
+        meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
+        meta |= {"tags": self._tags.plain(), "templates": self._grammar.template_set}
+        arrays = {"labels_": self.labels_, "roots_": self.root_labels_, "weights": self._prediction_weights()}
+        arrays |= {f"paid_{name}": getattr(self._paid, name) for name in _PAID_ARRAYS}
+        with self.policy_.model_.lock:
+            write_bundle(path, _KIND, meta, {**arrays, **self.policy_.model_.saved()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The parser that ``save`` wrote."""
+        meta, arrays = read_bundle(path, _KIND)
+        try:
+            params = {"roll_out": "reference", **meta["params"]}  # files of older versions do not have it
+            parser, policy = cls(**params), CoalClassifier(**{"model": "online", **meta["policy"]})
+            parser.sentences_, parser._tags = int(meta["sentences"]), KnownTags(meta.get("tags"))
+            parser.labels_, parser.root_labels_ = np.array(arrays.pop("labels_")), np.array(arrays.pop("roots_"))
+            labels, templates = (parser.labels_.tolist(), parser.root_labels_.tolist()), meta.get("templates", OLDEST)
+            parser._grammar = parser._grammar_with(*labels, template_set=templates)
+            parser._weights = np.array(arrays.pop("weights"))
+            parser._paid = PaidCosts(*(np.array(arrays.pop(f"paid_{name}")) for name in _PAID_ARRAYS))
+            policy.begin(np.array(parser._grammar.names)).model_.restore(arrays)
+        except (KeyError, TypeError, InputError) as problem:
+            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
+        parser.policy_ = policy
+        return parser
+
+    # -- internals -----------------------------------------------------------------------------
+
+    def _grammar_with(self, labels: list[str], root_labels: list[str], template_set: int = NEWEST) -> Grammar:
+        if template_set not in TEMPLATES:
+            raise InputError(f"templates {shortened(template_set)} are unknown. Update coalface")
+        system, bits = check_system(self.system), check_bits(self.hash_bits)
+        return Grammar(system, tuple(labels), tuple(root_labels), bits, template_set)
+
+    def _same_grammar(self) -> Grammar:
+        """What was learned; an InputError if the parameters ask for another system or other columns."""
+        learned = self._grammar
+        for name, before, now in (("system", learned.system, self.system), ("hash_bits", learned.bits, self.hash_bits)):
+            if now != before:
+                raise InputError(f"{name} must stay {before!r}, with which this parser learned, got {now!r}. Use fit.")
+        return learned
+
+    def _losses(self) -> Losses:
+        wrong_label = loss_of_label(self.wrong_label, most=1.0)
+        if self.roll_out not in _ROLL_OUTS:
+            choices = ", ".join(map(repr, _ROLL_OUTS))
+            raise InputError(f"roll_out must be one of {choices} for DependencyParser, got {self.roll_out!r}.")
+        roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
+        return Losses(wrong_label, 1.0, imitates=roll_out == "none")
+
+    def _new_policy(self, grammar: Grammar) -> CoalClassifier:
+        params = {name: getattr(self, name) for name in POLICY_PARAMS}
+        return CoalClassifier(classes=np.array(grammar.names), warm_up=0, model="online", **params).begin()
+
+
+def _listed(trees: Iterable[Tree]) -> list[Tree]:
+    if isinstance(trees, str | bytes | os.PathLike | Tree) or not isinstance(trees, Iterable):
+        raise InputError(
+            f"trees must be a list of Tree values, got {shortened(trees)}. read_trees(path) reads them from a file."
+        )
+    return list(trees)
+
+
+def _check_trees(trees: list[Tree], *, with_heads: bool) -> None:
+    """Raise an InputError that names the first bad sentence."""
+    if with_heads and not trees:
+        raise InputError("trees must hold at least one tree, got none.")
+    if all(type(tree) is Tree for tree in trees) and all_valid(trees, with_heads=with_heads):
+        return
+    for number, tree in enumerate(trees):
+        try:
+            if not isinstance(tree, Tree):
+                raise InputError(f"a sentence must be a Tree, got {shortened(tree)}.")
+            if with_heads and not len(tree.heads):
+                raise InputError("a tree must have heads to be learned or scored, got only words.")
+            check_sentence(tree, with_heads=with_heads)
+        except InputError as problem:
+            raise InputError(f"Tree {number}: {problem}") from None

@@ -1,0 +1,111 @@
+"""Chooses which policy takes each step of a roll-in or roll-out: the learned one, the reference or a mixture.
+
+Random draws depend only on the seed, the episode, the step and the action, so an episode repeats exactly.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coalface.data.numbers import whole_number
+from coalface.errors import InputError, shortened
+from coalface.learner.estimator import CostClassifier
+from coalface.structured.mixtures import reference_share
+from coalface.structured.rollouts import Policy
+from coalface.structured.task import Action, SearchTask
+
+_ROLL_IN, _ROLL_OUT = 1, 2  # independent random streams
+ROLL_INS = ("learned", "reference", "mixed")
+AUTO = "auto"  # in place of a roll-out: the task's own
+ROLL_OUTS = (AUTO, "reference", "learned", "mixed", "mixed-per-state", "none")
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """How to roll in and out; in a mixture, the reference acts as often as ``mixture`` says: see ``mixtures``.
+
+    >>> PolicyChoice("mixed", "reference", mixture=1.0, seed=0).reference_rolls_in(episode=0, step=3)
+    True
+    """
+
+    roll_in: str
+    roll_out: str
+    mixture: float | str
+    seed: int
+
+    def __post_init__(self) -> None:
+        _check_choice("roll_in", self.roll_in, ROLL_INS)
+        _check_choice("roll_out", self.roll_out, ROLL_OUTS)
+        reference_share(self.mixture, 1)
+        whole_number("random_state", self.seed)
+
+    def for_task(self, task: SearchTask[Any, Any]) -> "PolicyChoice":
+        """The choice with the roll-out that the task has in place of "auto"."""
+        if self.roll_out != AUTO:
+            return self
+        if task.roll_out not in ROLL_OUTS[1:]:
+            raise InputError(f"task.roll_out must be one of {', '.join(ROLL_OUTS[1:])}, got {task.roll_out!r}.")
+        return replace(self, roll_out=task.roll_out)
+
+    def reference_rolls_in(self, episode: int, step: int, pass_number: int = 1) -> bool:
+        """Whether the reference takes the next step of the roll-in."""
+        if self.roll_in != "mixed":
+            return self.roll_in == "reference"
+        return bool(self._random(_ROLL_IN, episode, step).random() < reference_share(self.mixture, pass_number))
+
+    def roll_out_policy(
+        self, episode: int, step: int, action: int, learned: Policy, reference: Policy, pass_number: int = 1
+    ) -> Policy | None:
+        """The policy that completes the output after an action; None means the reference alone."""
+        if self.roll_out in ("reference", "none"):
+            return None
+        if self.roll_out == "learned":
+            return learned
+        random, share = self._random(_ROLL_OUT, episode, step, action), reference_share(self.mixture, pass_number)
+        if self.roll_out == "mixed":
+            return None if random.random() < share else learned
+        return _MixedPerState(random, share, learned, reference)
+
+    def _random(self, *key: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, *key])
+
+
+@dataclass(frozen=True)
+class _MixedPerState:
+    """Draws the policy at every step; a class, since a closure could not be pickled for another process."""
+
+    random: np.random.Generator
+    share: float
+    learned: Policy
+    reference: Policy
+
+    def __call__(self, state: Any) -> Action:
+        return (self.reference if self.random.random() < self.share else self.learned)(state)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
+
+
+_STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states
+
+
+def set_warm_up(policy: CostClassifier, warm_up: int, n_examples: int) -> bool:
+    """Switch the policy's warm-up on or off for the next example; returns whether it is on.
+
+    ``n_examples`` examples were learned before; the first ``warm_up`` belong to the warm-up.
+
+    >>> from coalface import CoalClassifier
+    >>> policy = CoalClassifier(["O", "NAME"], warm_up=0).tell([[1.0]] * 3, [[0.0, 1.0]] * 3)
+    >>> set_warm_up(policy, warm_up=2, n_examples=1), policy.warm_up  # 200 states at most
+    (True, 200)
+    >>> set_warm_up(policy, warm_up=2, n_examples=2), policy.warm_up
+    (False, 3)
+    """
+    policy.begin()
+    most, n_states = _STATES_PER_EXAMPLE * warm_up, policy.round_ - 1
+    is_on = n_examples < warm_up and n_states < most
+    policy.warm_up = most if is_on else min(policy.warm_up, n_states)
+    return is_on

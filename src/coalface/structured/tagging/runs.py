@@ -1,0 +1,103 @@
+"""Runs the compiled tagging loops: a policy tags all words, or learns sentence by sentence."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.kernels.state import COSTS_QUERIED
+from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.simulating import UNLIMITED
+from coalface.models.online import OnlineModel
+from coalface.structured.kernels import tagging as kernels
+from coalface.structured.policy_choice import set_warm_up
+from coalface.structured.tagging.tag_features import TokenRows
+
+_WORDS_PER_CALL = 20_000  # of the compiled loop; in between, Ctrl-C and progress are handled
+
+
+def predict_tags(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The predicted tag of every word, as its number in ``classes_``."""
+    model = _model_of(policy)
+    tags = np.zeros(len(tokens), np.int32)
+    with model.lock:
+        scratch = model.scratch_for(tokens.rows.longest)
+        kernels.tag_rows(model.state, policy.settings_for(), scratch, tokens.rows.csr, tokens.sentences, allowed, tags)
+    return tags
+
+
+class TaggingRun:
+    """A training run over sentences in a given order, done in pieces; ``tags`` are the policy's tags of the roll-in.
+
+    ``costs`` (K, K) says what each wrong tag costs. ``n_before`` is the number of sentences that the policy has learned
+    already; the warm-up counts them.
+    """
+
+    def __init__(
+        self,
+        policy: CoalClassifier,
+        tokens: TokenRows,
+        costs: NDArray[np.float32],
+        truth: NDArray[np.int32],
+        sentences: NDArray[np.int64],
+        warm_up: int,
+        n_before: int = 0,
+    ) -> None:
+        self.order = tokens.in_order(sentences)
+        self.tags = np.zeros(len(tokens), np.int32)
+        self._ends = np.cumsum(np.diff(tokens.starts)[sentences])
+        self.policy = policy
+        self._tokens, self._costs, self._truth = tokens, costs, truth
+        self._warm_up, self._n_before = warm_up, n_before
+        self._done = np.zeros(1, np.int64)  # the kernel updates it in place, so it is right after Ctrl-C too
+
+    @property
+    def done(self) -> int:
+        """Number of words learned."""
+        return int(self._done[0])
+
+    @property
+    def sentences_done(self) -> int:
+        """Number of sentences learned completely."""
+        return int(np.searchsorted(self._ends, self.done, side="right"))
+
+    @property
+    def finished(self) -> bool:
+        """Whether all words are learned."""
+        return self.done == len(self.order)
+
+    def play(self, budget: int = UNLIMITED) -> None:
+        """Learn some more sentences, or until ``budget`` costs were asked for in total."""
+        number = self.sentences_done
+        begins = self.done == (self._ends[number - 1] if number else 0)
+        if begins and set_warm_up(self.policy, self._warm_up, self._n_before + number):
+            self._learn_to(int(self._ends[number]), budget)
+        else:
+            last = np.searchsorted(self._ends, min(self.done + _WORDS_PER_CALL, len(self.order)))
+            self._learn_to(int(self._ends[last if begins else number]), budget)
+
+    def _learn_to(self, stop: int, budget: int) -> None:
+        model, tokens = _model_of(self.policy), self._tokens
+        with model.lock:
+            scratch = model.scratch_for(tokens.rows.longest)
+            while True:
+                kernels.learn_tags(
+                    model.state,
+                    self.policy.settings_for(),
+                    scratch,
+                    tokens.rows.csr,
+                    tokens.sentences,
+                    self._costs,
+                    self._truth,
+                    self.order,
+                    self._done,
+                    stop,
+                    budget,
+                    self.tags,
+                )
+                if self.done == stop or model.state.counters[COSTS_QUERIED] >= budget:
+                    return
+                model.make_room(int(scratch.unseen[0]))
+
+
+def _model_of(policy: CoalClassifier) -> OnlineModel:
+    assert isinstance(policy.model_, OnlineModel)
+    return policy.model_

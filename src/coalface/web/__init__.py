@@ -1,0 +1,1 @@
+"""What the services of several products share: middleware, error responses, tokens, the server."""

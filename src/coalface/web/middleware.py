@@ -1,0 +1,140 @@
+"""The middleware around every request: limits on rates and bodies, and strict headers on every response."""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from coalface.desk.web.auth import address_of
+from coalface.web.http_errors import RefusedError, error_response
+
+LARGEST_BODY = 1 << 20  # bytes
+BODY_SECONDS = 30.0  # for the whole body of a request
+_SEND_SECONDS = 60.0  # for a client to take one part of a response
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+
+_CLOSE = {"connection": "close"}  # the rest of the body is not read
+
+
+class _BadBody(BaseException):  # not an Exception: the framework would turn that into a 400
+    def __init__(self, *, too_large: bool) -> None:
+        self.too_large = too_large
+
+
+class _Body:
+    """The body of a request as it arrives, within limits of bytes and seconds."""
+
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive, self._left, self._whole = receive, most, False
+        self._deadline = asyncio.get_running_loop().time() + seconds
+
+    async def receive(self) -> Message:
+        """The next part; after the last one, what comes is that the client goes away, at any time."""
+        if self._whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise _BadBody(too_large=False) from None
+        self._left -= len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._left < 0:
+            raise _BadBody(too_large=True)
+        return message
+
+
+class AddressLimit(Protocol):
+    """Limits how often an address may call."""
+
+    def check_address(self, address: str) -> None:
+        """Raise an error if the address calls too often."""
+        ...
+
+
+class Safeguards:
+    """Limits what one caller can take from the others, and forbids browsers to run or load anything foreign.
+
+    Paths that begin with one of ``open_paths`` need no token, so their rate is limited by address.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        authenticator: AddressLimit,
+        open_paths: tuple[str, ...],
+        largest_body: int = LARGEST_BODY,
+        body_seconds: float = BODY_SECONDS,
+        send_seconds: float = _SEND_SECONDS,
+    ) -> None:
+        self._app, self._authenticator = app, authenticator
+        self._body_seconds, self._send_seconds = body_seconds, send_seconds
+        self._open_paths, self._largest_body = open_paths, largest_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body, begun = _Body(receive, self._largest_body, self._body_seconds), False
+
+        async def strict(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            if message["type"] == "http.response.start":
+                _add_headers(MutableHeaders(scope=message), scope)
+            async with asyncio.timeout(self._send_seconds):  # a client that reads nothing is left alone
+                await send(message)
+
+        try:
+            await (self._refusal(scope) or self._app)(scope, body.receive, strict)
+        except _BadBody as problem:
+            if not begun:
+                refusal = self._too_large(Request(scope)) if problem.too_large else self._too_slow(Request(scope))
+                await refusal(scope, receive, strict)
+        except TimeoutError:
+            logging.getLogger("coalface").warning("a client did not take its response; the connection is closed")
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """The response to a request that is refused before its body is read."""
+        if scope["path"].startswith(self._open_paths):
+            request = Request(scope)
+            try:
+                self._authenticator.check_address(address_of(request))
+            except RefusedError as refusal:
+                return error_response(request, refusal.status, refusal.detail, refusal.headers)
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        return None if length.isdigit() and int(length) <= self._largest_body else self._too_large(Request(scope))
+
+    def _too_large(self, request: Request) -> Response:
+        detail = f"A request may have a body of at most {self._largest_body} bytes. Send less at a time."
+        return error_response(request, 413, detail, _CLOSE)
+
+    def _too_slow(self, request: Request) -> Response:
+        detail = f"The body of a request must arrive within {self._body_seconds:g} s. Send it again."
+        return error_response(request, 408, detail, _CLOSE)
+
+
+def _add_headers(headers: MutableHeaders, scope: Scope) -> None:
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    if scope.get("scheme") == "https":
+        headers.setdefault("strict-transport-security", "max-age=31536000")

@@ -1,0 +1,58 @@
+"""The general interface and the compiled parser give the same costs and the same model."""
+
+import numpy as np
+import pytest
+
+from coalface import CoalClassifier
+from coalface.structured import DependencyParser, ParsingTask, SearchLearner
+from tests.structured.made_trees import any_trees, crossing_sentences, sentences
+
+POLICY = ("rule", "mellowness", "width_scale", "learning_rate", "slack", "in_turn", "audit_rate", "random_state")
+POLICY += ("accumulator", "sensitivity")
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"rule": "passive", "learning_rate": 0.5, "roll_out": "reference"},
+        {"wrong_label": 0.3, "random_state": 5, "hash_bits": 9},
+        {"accumulator": "adagrad"},
+    ],
+    ids=["default", "passive, all losses", "other costs", "adagrad"],
+)
+def test_two_passes_give_the_same_costs_and_the_same_model(system, settings):
+    trees = [*sentences(12), *crossing_sentences(4)]
+    needs_rollouts = "roll_out" in settings or "wrong_label" in settings
+    check_same_model(trees, list(sentences(10, seed=1)), system, needs_rollouts, **settings)
+
+
+@pytest.mark.parametrize("seed", [1, 9])
+@pytest.mark.parametrize("roll_out", ["none", "reference"])
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
+def test_any_trees_give_the_same_costs_and_the_same_model(system, roll_out, seed):
+    """Costs are known only in equal states; with seed 9, words on the stack of arc-eager have a head or not."""
+    settings = {"roll_out": roll_out, "learning_rate": 0.5, "mellowness": 0.01, "hash_bits": 1, "slack": "published"}
+    settings |= {"accumulator": "adagrad", "audit_rate": 1.0}
+    check_same_model(any_trees(12, seed), any_trees(8, seed + 20), system, roll_out == "reference", **settings)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
+def test_losses_do_not_depend_on_the_order_in_which_mistakes_are_made(system):
+    """The sum of 1, 0.3 and 0.3 must be the same in any order, or costs that are known would be paid for again."""
+    settings = {"rule": "passive", "learning_rate": 0.5, "wrong_label": 0.3}
+    check_same_model(any_trees(16, seed=3), any_trees(2, seed=4), system, True, **settings)
+
+
+def check_same_model(trees, test, system, needs_rollouts, **settings):
+    """Fit both, and check that they agree bit for bit."""
+    parser = DependencyParser(system, passes=2, shuffle=False, averaged=False, warm_up=3, **settings).fit(trees)
+    task = ParsingTask.of(trees, parser.wrong_label, system=system, hash_bits=parser.hash_bits)
+    policy = CoalClassifier(model="online", **{name: getattr(parser, name) for name in POLICY})
+    learner = SearchLearner(task, policy, roll_out=parser.roll_out, passes=2, warm_up=3).fit(trees)
+    assert learner.costs_queried_ == parser.costs_queried_ > parser.costs_paid_ > 0
+    assert learner.rollouts_ == (parser.costs_paid_ if needs_rollouts else 0)
+    for name, array in parser.policy_.model_.arrays().items():
+        assert np.array_equal(array, learner.policy_.model_.arrays()[name]), name
+    assert learner.predict(test) == parser.predict(test)
