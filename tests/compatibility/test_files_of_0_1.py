@@ -21,7 +21,6 @@ from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.service import service_of
 from coalface.files.atomic import exclusive
-from coalface.structured import SearchLearner, SequenceTagger, SequenceTask
 from tests.compatibility import facts
 
 HERE = Path(__file__).parent
@@ -76,23 +75,6 @@ def test_a_saved_learner_predicts_asks_and_goes_on_as_before(copy_of, name):
         assert facts.of_learner(learner, X[:4]) == expected["now"]
         facts.interviewed(learner, X[4:10], scale * cost[4:10])
         assert facts.of_learner(learner, X[:4]) == expected["later"]
-
-
-def test_a_saved_tagger_predicts_and_goes_on_as_before(copy_of):
-    tagger = SequenceTagger.load(copy_of("models", "tagger.coalface"))
-    assert facts.of_tagger(tagger) == EXPECTED["tagger"]["now"]
-    tagger.partial_fit(facts.SENTENCES[:3], facts.TAGS[:3])
-    assert facts.of_tagger(tagger) == EXPECTED["tagger"]["later"]
-
-
-def test_a_saved_search_learner_predicts_and_goes_on_as_before(copy_of):
-    path = copy_of("models", "search.coalface")
-    with_more_features = SearchLearner.load(path, SequenceTask(["D", "N", "V"]))
-    assert facts.of_search(with_more_features) == EXPECTED["search"]["now"]
-    learner = SearchLearner.load(path, SequenceTask(["D", "N", "V"], conjunctions=False))
-    assert facts.of_search(learner) == EXPECTED["search"]["now"]
-    learner.partial_fit(list(zip(facts.SENTENCES[:3], facts.TAGS[:3], strict=True)))
-    assert facts.of_search(learner) == EXPECTED["search"]["later"]
 
 
 @pytest.mark.parametrize("name", EXPECTED["ledgers"])
