@@ -101,7 +101,6 @@ def _write_tickets_of_the_tutorial() -> None:
 
 
 FILES: dict[str, Callable[[], None]] = {
-    "README.md": _write_tickets,
     "data.md": _write_data,
     "evaluating.md": _write_calls,
     "exchange.md": _write_pool,
