@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from coalface.buying.calls import Calls
 from coalface.buying.oracles.chat import ChatEndpoint
 from coalface.buying.oracles.judge import Judge, Patience, Prices
 from coalface.buying.oracles.programs import AnnotatorError
 from coalface.buying.oracles.reply_forms import CostForm, InvalidReplyError
 from coalface.desk.annotators.labelling import Labelling, plain_question
 from coalface.desk.project.project import Project
-from coalface.desk.service.calls import Calls
 from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
 from tests.desk.fake_llm import (

@@ -12,6 +12,7 @@ from tests.documentation.blocks import Item, command_of, items, without_comment,
 # By page: the beginning of a block, or a whole line of a block of commands, or a command in the text; and the reason.
 NOT_RUN = {
     "README.md": {
+        "pip install coalface": "installs from the network",
         "make demo": "installs from the network; tests/cli/test_data_demo.py runs the demo",
         "make test": "is this suite",
     },
@@ -30,6 +31,7 @@ NOT_RUN = {
         "from coalface import RidgeCoalClassifier": "needs a GPU; tests/models/test_ridge_device.py asks and tells",
         'learner = RidgeCoalClassifier.load("intents.coal")': "needs a GPU; tests/models/test_ridge_device.py does it",
     },
+    "from-vw.md": {"vw --cs_active 3": "runs another program; tests/learner/test_vw_text_parity.py runs it"},
     "get-started.md": {"pip install coalface": "installs from the network"},
     "exchange.md": {
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",

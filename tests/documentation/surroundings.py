@@ -101,7 +101,6 @@ def _write_tickets_of_the_tutorial() -> None:
 
 
 FILES: dict[str, Callable[[], None]] = {
-    "README.md": _write_tickets,
     "data.md": _write_data,
     "evaluating.md": _write_calls,
     "exchange.md": _write_pool,
@@ -120,11 +119,6 @@ FILES: dict[str, Callable[[], None]] = {
 def _reports_need_nothing_else(names: dict[str, Any]) -> None:
     for page in ("digits.html", "calls.html"):
         assert_needs_nothing_else(Path(page).read_text(encoding="utf-8"))
-
-
-def _vw_wrote_its_files(names: dict[str, Any]) -> None:
-    assert Path("labels.txt").read_text().split() == ["1", "2", "3"]
-    assert len(Path("costs.txt").read_text().splitlines()) == 3
 
 
 def _both_sweeps_ran(names: dict[str, Any]) -> None:
@@ -162,7 +156,6 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "evaluating.md": _reports_need_nothing_else,
     "large-pools.md": _ranking_has_the_columns_of_the_page,
     "service.md": _the_service_replies_as_the_page_shows,
-    "from-vw.md": _vw_wrote_its_files,
     "studies.md": _both_sweeps_ran,
     "theory.md": _bounds_are_sensible,
 }

@@ -12,9 +12,9 @@ from coalface import CoalClassifier
 from coalface.evaluate.curve import Curve
 from coalface.evaluate.panels import draw_curves, rules_panel
 from coalface.report import figure_style, html_page
+from coalface.report.html_page import package_versions
 from coalface.report.range_figure import draw_ranges, range_bars
 from coalface.studies.report.page_tables import Cell
-from coalface.studies.results import package_versions
 
 
 def a_run(test_cost=(0.5, 0.2)):

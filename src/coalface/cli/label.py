@@ -14,8 +14,8 @@ from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
+    from coalface.buying.calls import CallBook
     from coalface.buying.oracles.judge import Judge
-    from coalface.desk.service.call_book import CallBook
     from coalface.desk.service.gates import Judged
     from coalface.desk.service.messages import Progress
 

@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from coalface.buying.calls import LOST, PAID, UNPAID, BudgetTooSmallError, Calls
 from coalface.buying.oracles.chat import ChatEndpoint, Completion, EndpointBusyError, ReplyLostError
 from coalface.buying.oracles.programs import AnnotatorError, NoAnswerError, RunEndedError
 from coalface.buying.oracles.prompts import Prompt
 from coalface.buying.oracles.reply_forms import CostForm, Form, InvalidReplyError, TruthForm
-from coalface.desk.service.call_book import LOST, PAID, UNPAID
-from coalface.desk.service.calls import BudgetTooSmallError, Calls
 from coalface.errors import InputError
 
 _LONGEST_WAIT = 300.0  # seconds; an endpoint that wants more is not waited for

@@ -4,11 +4,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from coalface.buying.calls import Calls
 from coalface.buying.oracles.chat import DEFAULT_URL, ChatEndpoint
 from coalface.buying.oracles.judge import Judge, Patience, Prices, messages_about
 from coalface.buying.oracles.prompts import Prompt
 from coalface.desk.project.project import Project
-from coalface.desk.service.calls import Calls
 from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
 

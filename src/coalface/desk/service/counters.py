@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.buying.calls import CALLED, CALLING, CallBook
 from coalface.data.costs import CostScale
 from coalface.desk.log.events import (
     ADDED,
@@ -28,7 +29,6 @@ from coalface.desk.log.events import (
     withdrawn_by,
 )
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.call_book import CALLED, CALLING, CallBook
 from coalface.desk.service.messages import AnnotatorRow, Estimate
 from coalface.desk.service.remarks import Remarks
 from coalface.desk.service.review_book import ReviewBook

@@ -5,6 +5,7 @@ in the events in the order of the log. After an error on the way, the outcome is
 log first.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from coalface.buying.calls import CallBook
 from coalface.data.agreement import Agreement
 from coalface.desk.log.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
 from coalface.desk.log.ownership import opening
@@ -188,6 +190,32 @@ class ProjectState:
                     for row in filter(None, map(self.store.question, trusted)):
                         if not record.is_closed(row.example):
                             record.teach(row, row.round.to_json(), row.holder)
+
+    @property
+    def calls(self) -> CallBook:
+        """The sums over the paid calls of judges."""
+        return self.counters.calls
+
+    @property
+    def price_left(self) -> float:
+        """What the budget in money leaves; calls that may have been paid are not subtracted."""
+        limit = self.limits.price
+        return math.inf if limit is None else limit * (1 + 1e-12) - self.counters.spent.price  # sums are not exact
+
+    def record_call(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        who: str,
+        example_id: str | None = None,
+        seconds: float | None = None,
+        ref: str | None = None,
+    ) -> int:
+        """Write an event of a paid call; its number."""
+        example = None if example_id is None else self.project.pool.place(example_id)
+        with self.recording() as record:
+            record.add(kind, body, who, example, seconds, ref)
+        return record.events[0].id
 
     @property
     def model(self) -> LiveModel:
