@@ -36,7 +36,7 @@ test-oldest:  ## run the tests of the library with the oldest dependencies that 
 	  vowpalwabbit==9.11.9
 	build/oldest/bin/python -m pytest -n auto --dist loadfile -m "not slow" -W ignore::pytest.PytestRemovedIn10Warning \
 	  -W ignore::pyparsing.warnings.PyparsingDeprecationWarning \
-	  tests/compatibility tests/data tests/files tests/learner tests/models tests/rounds
+	  tests/data tests/files tests/learner tests/models tests/rounds
 
 check: $(READY)  ## run ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check .

@@ -31,6 +31,7 @@ NOT_RUN = {
         "from coalface import RidgeCoalClassifier": "needs a GPU; tests/models/test_ridge_device.py asks and tells",
         'learner = RidgeCoalClassifier.load("intents.coal")': "needs a GPU; tests/models/test_ridge_device.py does it",
     },
+    "from-vw.md": {"vw --cs_active 3": "runs another program; tests/learner/test_vw_text_parity.py runs it"},
     "get-started.md": {"pip install coalface": "installs from the network"},
     "exchange.md": {
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",

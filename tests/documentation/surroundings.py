@@ -121,11 +121,6 @@ def _reports_need_nothing_else(names: dict[str, Any]) -> None:
         assert_needs_nothing_else(Path(page).read_text(encoding="utf-8"))
 
 
-def _vw_wrote_its_files(names: dict[str, Any]) -> None:
-    assert Path("labels.txt").read_text().split() == ["1", "2", "3"]
-    assert len(Path("costs.txt").read_text().splitlines()) == 3
-
-
 def _both_sweeps_ran(names: dict[str, Any]) -> None:
     assert names["outcome"].finished == Study.read("tickets.toml").n_cells == 2 * 4 * 4
     assert names["page"].is_file()
@@ -161,7 +156,6 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "evaluating.md": _reports_need_nothing_else,
     "large-pools.md": _ranking_has_the_columns_of_the_page,
     "service.md": _the_service_replies_as_the_page_shows,
-    "from-vw.md": _vw_wrote_its_files,
     "studies.md": _both_sweeps_ran,
     "theory.md": _bounds_are_sensible,
 }

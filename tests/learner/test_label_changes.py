@@ -205,21 +205,6 @@ def test_a_crash_after_the_ledger_was_written_loses_no_change(tmp_path, monkeypa
     assert CoalClassifier.from_ledger(JsonLinesLedger(path)).classes_.tolist() == [*NAMES, "dog"]
 
 
-def test_earlier_versions_refuse_files_with_changed_labels_and_read_others(tmp_path):
-    path = tmp_path / "answers.jsonl"
-    learner = CoalClassifier(NAMES).record_to(JsonLinesLedger(path)).tell(X[:2], COST[:2, :3])
-    assert path.read_bytes().startswith(b'{"coalface_ledger":2,')
-    learner.rename_label("ant", "auk")
-    assert path.read_bytes().startswith(b'{"coalface_ledger":3,')
-    assert JsonLinesLedger(path).header["classes"] == NAMES
-    versions = []
-    for number in range(2):
-        learner.save(tmp_path / f"model {number}")
-        versions.append((tmp_path / f"model {number}").read_bytes()[8])
-        learner.retire_label("auk") if number == 0 else None
-    assert versions == [1, 2]
-
-
 def test_a_learner_that_lost_a_label_cannot_begin_a_ledger():
     learner = CoalClassifier(NAMES).retire_label("ant")
     with pytest.raises(InputError, match=r"before a label is retired.*'ant'"):

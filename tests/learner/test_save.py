@@ -163,8 +163,8 @@ def test_a_foreign_file_is_refused(tmp_path_factory, content):
 def test_a_file_from_the_future_is_refused(saved):
     content, folder = saved
     path = folder / "future"
-    path.write_bytes(content[:8] + struct.pack("<I", 3) + content[12:])
-    with pytest.raises(FileFormatError, match=r"has format 3.*reads up to 2.*Upgrade"):
+    path.write_bytes(content[:8] + struct.pack("<I", 2) + content[12:])
+    with pytest.raises(FileFormatError, match=r"has format 2.*reads up to 1.*Upgrade"):
         CoalClassifier.load(path)
 
 

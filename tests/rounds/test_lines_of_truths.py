@@ -2,7 +2,7 @@
 
 import pytest
 
-from coalface.rounds.parsing import Parser, shown
+from coalface.rounds.parsing import shown
 from coalface.rounds.round import Round
 
 
@@ -31,32 +31,24 @@ def test_a_bad_served_label_is_refused(line, problem):
 
 @pytest.mark.parametrize(("given", "read"), [("cat", "cat"), (7, "7"), (0.5, "0.5"), (None, None)])
 def test_a_true_label_is_text_or_a_number_or_unknown(given, read):
-    assert Parser({"truth": given}).truth() == read
+    assert Round.from_json({"round": 3, "truth": given}).truth == read
 
 
 @pytest.mark.parametrize("given", [True, False, ["cat"], {"cat": 1}])
 def test_a_bad_true_label_is_refused(given):
     with pytest.raises(ValueError, match='"truth" must be a label, or null'):
-        Parser({"truth": given}).truth()
+        Round.from_json({"round": 3, "truth": given})
+
+
+def costs_of(**line):
+    return Round.from_json({"round": 3, **line}).costs
 
 
 def test_who_cannot_tell_the_true_label_cannot_tell_a_cost_that_was_asked_for():
-    assert Parser({"ask": ["cat", "dog"], "truth": None}).answers().costs == {"cat": None, "dog": None}
-    assert Parser({"ask": ["cat", "dog"], "truth": None, "costs": {"dog": 0.5}}).answers().costs == {"dog": 0.5}
-    assert Parser({"ask": ["cat", "dog"], "truth": "cat"}).answers().costs == {}
-    assert Parser({"ask": ["cat", "dog"]}).answers().costs == {}
-
-
-def test_an_answer_of_version_0_1_counts_as_asked_unless_it_says_otherwise():
-    line = {"answers": [{"label": "cat", "cost": 0.5}, {"label": "dog", "cost": None, "asked": False}]}
-    found = Parser(line).answers()
-    assert (found.ask, found.unasked, found.costs) == (("cat",), ("dog",), {"cat": 0.5, "dog": None})
-
-
-def test_a_number_may_have_a_default_and_a_repeated_value_is_named():
-    assert (Parser({}).whole("width", 3), Parser({"width": 5}).whole("width", 3)) == (3, 5)
-    with pytest.raises(ValueError, match='"width" is missing'):
-        Parser({}).whole("width")
+    assert costs_of(ask=["cat", "dog"], truth=None) == {"cat": None, "dog": None}
+    assert costs_of(ask=["cat", "dog"], truth=None, costs={"dog": 0.5}) == {"dog": 0.5}
+    assert costs_of(ask=["cat", "dog"], truth="cat") == {}
+    assert costs_of(ask=["cat", "dog"]) == {}
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(10, False), (1000, True)])

@@ -9,7 +9,6 @@ import pytest
 from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree
 from coalface.errors import FileFormatError, InputError
-from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.state import WEIGHT
 from coalface.learner.state import NotFittedError
 from coalface.structured import DependencyParser, ParsingTask, SearchLearner
@@ -102,14 +101,6 @@ def test_a_parser_keeps_the_system_that_it_learned(tmp_path):
     assert parser.fit(train).predict(test)  # fit forgets the system, too
 
 
-def test_a_file_with_templates_of_a_later_version_is_refused(tmp_path, parser):
-    parser.save(tmp_path / "a.coal")
-    meta, arrays = read_bundle(tmp_path / "a.coal", "parser")
-    write_bundle(tmp_path / "a.coal", "parser", {**meta, "templates": 9}, arrays)
-    with pytest.raises(FileFormatError, match=r"templates 9 are unknown\. Update coalface"):
-        DependencyParser.load(tmp_path / "a.coal")
-
-
 def test_averaged_weights_are_the_mean_of_twenty_moments_of_the_pass():
     train, moments = list(sentences(40)), []
     parser = DependencyParser(averaged=True, warm_up=0)
@@ -117,19 +108,6 @@ def test_averaged_weights_are_the_mean_of_twenty_moments_of_the_pass():
     mean = sum(np.pad(one, [(0, len(moments[-1]) - len(one)), (0, 0)]) for one in moments) / 20
     assert len(moments) == 20
     np.testing.assert_allclose(parser._weights, mean, atol=1e-6)
-
-
-def test_a_parser_saved_with_other_templates_parses_and_learns_as_before():
-    """File and numbers are of the version with 125 templates, after ``fit(sentences(6))`` with ``hash_bits=1``."""
-    parser = DependencyParser.load(Path(__file__).parent / "files" / "parser-125-templates.coal")
-    found = parser.predict(sentences(2, seed=1))
-    assert [tree.heads for tree in found] == [(2, 0, 4, 5, 7, 7, 2), (0, 3, 1, 5, 3)]
-    assert found[1].labels == ("root", "nsubj", "obj", "case", "obj")
-    assert parser.costs_paid_ == 154
-    parser.partial_fit(sentences(2))
-    assert (parser.costs_paid_, parser.costs_queried_) == (168, 174)
-    assert parser.policy_.model_.arrays()["cells"][:, 0].sum(dtype=float) == 16.763536604237743
-    assert len(parser.fit(sentences(6)).policy_.model_.arrays()["features"]) < 125
 
 
 def test_other_files_are_not_loaded(tmp_path):
@@ -277,11 +255,3 @@ def test_different_costs_of_mistakes_are_learned_unless_they_are_all_alike():
     assert np.array_equal(models[0], models[1])  # without roll-outs, it makes no difference what a wrong label costs
     assert np.array_equal(models[2], models[3])
     assert not np.array_equal(models[0], models[2])
-
-
-def test_a_file_without_roll_outs_continues_with_those_of_the_reference(tmp_path):
-    DependencyParser(passes=1).fit(sentences(5)).save(tmp_path / "new.coal")
-    meta, arrays = read_bundle(tmp_path / "new.coal", "parser")
-    del meta["params"]["roll_out"], meta["tags"]  # as older versions wrote it
-    write_bundle(tmp_path / "old.coal", "parser", meta, arrays)
-    assert DependencyParser.load(tmp_path / "old.coal").roll_out == "reference"

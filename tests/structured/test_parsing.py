@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree, reaches_root
 from coalface.errors import InputError
-from coalface.files.bundle import read_bundle, write_bundle
 from coalface.structured import DependencyParser, ParsingTask, SearchLearner, SearchTask
 from coalface.structured.parsing.arc_eager import EagerParse
 from coalface.structured.parsing.arc_hybrid import Parse, projectivize
@@ -134,28 +133,6 @@ def test_at_a_wrong_head_a_wrong_label_still_costs_more_than_the_true_one():
         before, state = state, task.step(state, move)
     loss = {label: task.rollout(before, f"right:{label}") for label in LABELS}
     assert loss["nsubj"] < loss["det"] == loss["obj"]
-
-
-def test_a_learner_saved_before_there_were_two_sets_of_features_needs_the_first(tmp_path):
-    trees, path = list(sentences(30)), tmp_path / "a.coal"
-    task = ParsingTask.of(trees, feature_set=1)
-    learner = SearchLearner(task).fit(trees)
-    learner.save(path)
-    meta, arrays = read_bundle(path, "search learner")
-    assert meta.pop("feature_set") == 1  # files of earlier versions do not have it
-    write_bundle(path, "search learner", meta, arrays)
-    with pytest.raises(InputError, match=r"feature_set=1, the task has 2\. Make the task with feature_set=1"):
-        SearchLearner.load(path, ParsingTask.of(trees))
-    assert SearchLearner.load(path, task).predict(trees) == learner.predict(trees)
-
-
-@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
-def test_the_first_set_of_features_has_more_of_them(system):
-    tree = next(sentences(1))
-    few, many = (ParsingTask(LABELS, system=system, feature_set=number) for number in (2, 1))
-    assert len(few.features(few.start(tree))) < len(many.features(many.start(tree))) / 2
-    with pytest.raises(InputError, match="feature_set must be one of 1, 2, got 3"):
-        ParsingTask(LABELS, feature_set=3)
 
 
 def test_a_parser_is_learned_from_few_roll_outs():

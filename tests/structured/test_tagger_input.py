@@ -67,7 +67,6 @@ def test_no_sentences_have_no_tags(conjunctions: bool) -> None:
 
 
 def test_without_conjunctions_their_columns_are_left_to_the_history() -> None:
-    """A tagger of an earlier version may have such a history."""
     words, tags = [[f"word {n}" for n in range(175)]], [[f"tag {n:03}" for n in range(175)]]
     tagger = SequenceTagger(history=4, conjunctions=False).fit(words, tags)
     assert tagger.predict(words) == tags

@@ -37,7 +37,6 @@ from coalface.cli.tag.predict import predict as tag_predict
 from coalface.cli.tag.train import train as tag_train
 from coalface.cli.tell import tell
 from coalface.cli.train import train
-from coalface.cli.vw import vw
 
 
 def _examples(*commands: str) -> str:
@@ -176,15 +175,6 @@ _add(
     "export tickets tickets.zip",
 )
 _add(app, "import", import_, "import tickets.zip tickets-2")
-_add(
-    app,
-    "vw",
-    vw,
-    "vw -- --cs_active 10 --simulation --mellowness 0.01 -q ab --ngram 2 -d train.vw",
-    "vw -- --csoaa 10 -d train.vw -f model.coal",
-    "vw -- -t -i model.coal -d test.vw -p predictions.txt",
-    ignore_unknown_options=True,
-)
 app.add_typer(data, name="data")
 _add(data, "list", list_known, "data list")
 _add(data, "info", info, "data info calls.csv --label kind", "data info digits")

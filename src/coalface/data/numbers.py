@@ -1,6 +1,7 @@
 """Checks of the numbers, flags and choices that users pass as parameters."""
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -11,6 +12,24 @@ from coalface.errors import InputError, shortened
 T = TypeVar("T")
 _LARGEST_WHOLE = 2**62 - 1  # so that sums of two fit into 64 bits
 AUTO = "auto"  # the learner chooses the value
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value of JSON or TOML is a whole number; True and False are not.
+
+    >>> is_whole(3), is_whole(3.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON or TOML is a finite number; texts, True and False are not.
+
+    >>> is_number(3), is_number(float("nan")), is_number("3"), is_number(10**400)
+    (True, False, False, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from coalface.errors import FileFormatError, MissingFileError, in_one_line, shortened
 from coalface.files.atomic import atomic_write
 
-BUNDLE_VERSION = 2
+BUNDLE_VERSION = 1
 _MAGIC = b"COALFACE"
 _PREFIX = struct.Struct("<8sIQ")  # magic, version, length of the header
 _DIGEST = hashlib.sha256().digest_size
@@ -34,11 +34,10 @@ def write_bundle(
     kind: str,
     meta: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
-    version: int = 1,
     *,
     private: bool = False,
 ) -> None:
-    """Write JSON values and arrays as one file, atomically; readers of an earlier format than ``version`` refuse it.
+    """Write JSON values and arrays as one file, atomically.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -52,7 +51,7 @@ def write_bundle(
     digest = hashlib.sha256()
     with atomic_write(path, private=private) as file:
         for part in (
-            _PREFIX.pack(_MAGIC, version, len(header)),
+            _PREFIX.pack(_MAGIC, BUNDLE_VERSION, len(header)),
             header,
             *map(_bytes, blocks.values()),
         ):

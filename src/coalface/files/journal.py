@@ -27,8 +27,7 @@ def _write_all(file: IO[bytes], content: bytes) -> None:
 class Journal:
     """The journal of this ``kind`` at ``path``, read once on opening; ``begin`` creates the file.
 
-    It reads formats up to ``version``. New files have the format ``first``, by default the same, until
-    ``raise_version``.
+    It writes the format ``version`` and reads all up to it.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -39,12 +38,11 @@ class Journal:
     [(2, 'it works')]
     """
 
-    def __init__(self, path: str | os.PathLike[str], kind: str, version: int, first: int | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], kind: str, version: int) -> None:
         self.path = Path(path)
         self.header: dict[str, Any] | None = None
         self.length = 0  # lines after the header
         self._mark, self._kind, self._version = f"coalface_{kind}", kind, version
-        self._own_version = version if first is None else first  # of this file
         self._end = 0  # bytes of complete lines
         self._size = 0  # bytes of the file; after a crash, more than ``_end``
         if self.path.exists():
@@ -52,7 +50,7 @@ class Journal:
 
     def begin(self, header: Line) -> None:
         """Write the header, once."""
-        self._write([{self._mark: self._own_version, **header}])
+        self._write([{self._mark: self._version, **header}])
         sync_folder(self.path.parent)
         self.header = dict(header)
 
@@ -61,22 +59,6 @@ class Journal:
         listed = list(lines)
         self._write(listed)
         self.length += len(listed)
-
-    def raise_version(self, version: int) -> None:
-        """Mark the file as one of this format, if it has an earlier one, so that earlier readers refuse it.
-
-        One byte of the header changes, so a crash leaves the old mark or the new one.
-        """
-        if self._own_version >= version:
-            return
-        before, after = (f'{{"{self._mark}":{number}'.encode() for number in (self._own_version, version))
-        with self.path.open("r+b", buffering=0) as file:
-            if file.read(len(before)) != before or len(before) != len(after):
-                raise FileFormatError(f"{self.path} has a header of an unknown form. Start a new {self._kind}.")
-            file.seek(len(after) - 1)
-            _write_all(file, after[-1:])
-            os.fsync(file.fileno())
-        self._own_version = version
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         """Every line after the header, with its line number in the file."""
@@ -143,7 +125,6 @@ class Journal:
                 f"{self.path} has {self._kind} format {version}; this coalface reads up to {self._version}. "
                 "Upgrade coalface."
             )
-        self._own_version = version
         return dict(header)
 
     def _foreign(self) -> FileFormatError:

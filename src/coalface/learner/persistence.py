@@ -26,7 +26,6 @@ from coalface.rounds.round import Round
 
 _BEFORE: dict[str, Any] = {"model": "online", "miss_rate": None}  # when files did not name them
 _BATCH = 512  # rounds replayed per call
-_WITH_RETIRED = 2  # the format of files with retired labels, which earlier versions would predict
 
 
 class PersistentLearner(ServingLearner):
@@ -43,7 +42,7 @@ class PersistentLearner(ServingLearner):
         2
         """
         with self.begin().model_.lock:  # a row learned in another thread would change the arrays
-            write_bundle(path, "model", *self.bundled(), _WITH_RETIRED if self.retired_ else 1)
+            write_bundle(path, "model", *self.bundled())
 
     def bundled(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What ``save`` writes: JSON values and arrays, for files that hold more than the learner.

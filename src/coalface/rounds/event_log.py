@@ -35,8 +35,6 @@ STEPS = (
         "CREATE INDEX events_by_who ON events (who, id)",
         "CREATE INDEX events_by_example ON events (example, id)",
     ),
-    sql_step(),  # from here on a log may have changes of labels, which earlier versions of coalface would ignore
-    sql_step(),  # and from here on added and retired examples, and costs that were given without a question
 )
 
 

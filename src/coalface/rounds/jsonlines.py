@@ -5,11 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coalface.files.journal import Journal
-from coalface.rounds.label_change import LabelChange
 from coalface.rounds.ledger import Entry, Header, recorded_entry, refuse_second_header, require_header
 
-VERSION = 3  # of ledgers with label changes
-_WITHOUT_CHANGES = 2
+_VERSION = 1
 
 
 class JsonLinesLedger:
@@ -27,7 +25,7 @@ class JsonLinesLedger:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._journal = Journal(path, "ledger", VERSION, first=_WITHOUT_CHANGES)
+        self._journal = Journal(path, "ledger", _VERSION)
         for _ in self:  # reports damage on opening, not in the middle of a replay
             pass
 
@@ -44,10 +42,7 @@ class JsonLinesLedger:
     def append(self, entries: Iterable[Entry]) -> None:
         """Write rounds and label changes; they are on disk when this returns."""
         require_header(self.header)
-        listed = list(entries)
-        if any(isinstance(one, LabelChange) for one in listed):
-            self._journal.raise_version(VERSION)  # earlier versions of coalface would not understand the change
-        self._journal.append(one.to_json() for one in listed)
+        self._journal.append(one.to_json() for one in entries)
 
     def __iter__(self) -> Iterator[Entry]:
         for number, line in self._journal:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from coalface.data.costs import CostScale
-from coalface.rounds.parsing import Parser
+from coalface.rounds.parsing import FIELDS, NAMES, round_fields
 
 Costs = Mapping[str, float | None]
 
@@ -138,7 +138,7 @@ class Round:
         """The round as plain JSON values, without missing fields."""
         line: dict[str, Any] = {"round": self.number}
         line |= {"late": True} if self.late else {}
-        line |= {"n_features": self.width} if self.width is not None else {}  # 0.1 wrote "width", and must not read on
+        line |= {"n_features": self.width} if self.width is not None else {}
         if self.features is not None:
             line["features"] = dict(self.features)
         elif self.indices or (self.costs and self.width is not None):
@@ -161,44 +161,32 @@ class Round:
 
     @classmethod
     def from_json(cls, line: Any) -> "Round":
-        """Parse what ``to_json`` returned or a user wrote; a ValueError says what is wrong.
+        """Parse what ``to_json`` returned or a user wrote, without unknown keys; a ValueError says what is wrong."""
+        found = round_fields(line)
+        if "outlook" in found:
+            found["outlook"] = Outlook(**found["outlook"])
+        return cls(**found)
 
-        Lines of version 0.1 are accepted. Unknown keys are ignored.
+    @classmethod
+    def trusted(cls, line: Mapping[str, Any]) -> "Round":
+        """The round that ``to_json`` returned, unchecked: for rows of a database that only this program writes.
+
+        >>> one = Round(1, ask=("cat",), ranges={"cat": (0.0, 0.5)}, costs={"cat": 0.25, "dog": 1.0}, unasked=("dog",))
+        >>> Round.trusted(one.to_json()) == one
+        True
         """
-        parser = Parser(line)
-        answers = parser.answers()
-        parsed = cls(
-            number=parser.whole("round"),
-            late=parser.flag("late"),
-            width=parser.width(),
-            indices=parser.indices(),
-            values=parser.numbers("values"),
-            features=parser.number_of("features") if parser.has("features") else None,
-            columns=parser.texts("columns") if parser.has("columns") else None,
-            encoder=parser.mapping("encoder") if parser.has("encoder") else None,
-            budget=parser.mapping("budget") if parser.has("budget") else None,
-            example=parser.mapping("example") if parser.has("example") else None,
-            candidates=parser.texts("candidates") if parser.has("candidates") else None,
-            ask=answers.ask,
-            first=parser.whole("first") if parser.has("first") else None,
-            ranges=parser.ranges(),
-            predicted=parser.number_of("predicted"),
-            reasons=parser.text_of("reasons"),
-            propensity=answers.propensity,
-            outlook=Outlook(*parser.outlook()) if parser.has("outlook") else None,
-            ask_truth=parser.asks_truth(),
-            offset=parser.number_of("offset"),
-            truth=parser.truth(),
-            costs=answers.costs,
-            unasked=answers.unasked,
-            by=parser.text_of("by"),
-            served=parser.served(answers.costs),
-            probability=parser.probability(),
-        )
-        parser.check_example(len(parsed.indices), len(parsed.values))
-        parser.check_labels(parsed.candidates, parsed.ask, parsed.costs, parsed.propensity)
-        return parsed
+        found = {NAMES.get(name, name): value for name, value in line.items() if name in FIELDS}
+        found |= {name: tuple(found[name]) for name in _TUPLES if name in found}
+        if "ranges" in found:
+            found["ranges"] = {label: tuple(ends) for label, ends in found["ranges"].items()}
+        if "outlook" in found:
+            found["outlook"] = Outlook(**found["outlook"])
+        if "unasked" not in found:
+            asked = found.get("ask", ())
+            found["unasked"] = tuple(label for label in found.get("costs", ()) if label not in asked)
+        return cls(**found)
 
 
 _PARTS = ("encoder", "budget", "example")
 _MAPPINGS = ("predicted", "reasons", "propensity", "offset", "costs", "by")
+_TUPLES = ("indices", "values", "columns", "candidates", "ask", "unasked")

@@ -135,7 +135,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         params = {name: getattr(self, name) for name in _SAVED_PARAMS}
         cached = self._rollouts.known.plain()
         counts = (self.episodes_, self.rollouts_, self.passes_)
-        saved = SavedLearner(params, self.policy_, self._columns, *counts, cached, self.task.feature_set)
+        saved = SavedLearner(params, self.policy_, self._columns, *counts, cached)
         write_search_learner(path, saved)
 
     @classmethod
@@ -147,11 +147,6 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         learned_for = saved.policy.classes_.tolist()
         if learned_for != list(task.actions):
             raise InputError(f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}.")
-        if saved.feature_set != task.feature_set:
-            raise InputError(
-                f"{path} was learned with feature_set={saved.feature_set}, the task has {task.feature_set}. Make "
-                f"the task with feature_set={saved.feature_set}."
-            )
         learner._rollouts = Rollouts(task, executor, saved.rollouts, KnownLosses.of_plain(saved.cached))
         learner._start_from(saved.policy, saved.columns, saved.episodes, saved.passes)
         return learner

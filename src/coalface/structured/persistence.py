@@ -29,7 +29,6 @@ class SavedLearner(NamedTuple):
     rollouts: int
     passes: int  # that are finished
     cached: list[list[Any]]  # losses of roll-outs, with their keys
-    feature_set: int  # of the task
 
 
 def write_search_learner(path: str | os.PathLike[str], learner: SavedLearner) -> None:
@@ -50,7 +49,6 @@ def write_search_learner(path: str | os.PathLike[str], learner: SavedLearner) ->
         "rollouts": learner.rollouts,
         "passes": learner.passes,
         "cached": learner.cached,
-        "feature_set": int(learner.feature_set),
     }
     write_bundle(path, _KIND, meta, {"policy": policy})
 
@@ -67,8 +65,7 @@ def read_search_learner(path: str | os.PathLike[str]) -> SavedLearner:
             inner.write_bytes(arrays["policy"].tobytes())
             policy = kind.load(inner)
         columns = FeatureColumns(meta["features"], meta["width"])
-        cached, feature_set = meta.get("cached", []), meta.get("feature_set", 1)  # missing in files of earlier versions
-        counts = (meta["episodes"], meta["rollouts"], meta.get("passes", 0))
-        return SavedLearner(meta["params"], policy, columns, *counts, cached, feature_set)
+        counts = (meta["episodes"], meta["rollouts"], meta["passes"])
+        return SavedLearner(meta["params"], policy, columns, *counts, meta["cached"])
     except (KeyError, TypeError) as problem:
         raise FileFormatError(f"{path} was not saved by SearchLearner.save: {problem}.") from None

@@ -47,7 +47,6 @@ class SearchTask(ABC, Generic[Example, State]):
     scale: float = 1.0  # the excess loss that counts as cost 1; larger ones are clipped
     roll_out: str = "reference"  # what ``SearchLearner(roll_out="auto")`` does, the better one for this task
     charges_every_mistake: bool = False  # whether equal costs are facts after a mistake, too: see ``state_costs``
-    feature_set: int = 1  # change it with ``features``: a learner that was saved with other features is not loaded
     longest: int = 1_000_000  # most steps of an episode; one that takes more is stopped with an error
 
     @abstractmethod

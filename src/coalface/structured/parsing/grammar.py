@@ -10,19 +10,18 @@ from coalface.data.numbers import whole_number
 from coalface.errors import InputError, shortened
 from coalface.structured.kernels.parse_columns import BLOCK_BITS, Templates
 from coalface.structured.kernels.parse_state import LEFT, N_MOVES, NO_WORD, REDUCE, RIGHT, ROOT, SHIFT, Actions
-from coalface.structured.parsing.templates import NEWEST, templates_for
+from coalface.structured.parsing.templates import templates_for
 
 SYSTEMS = ("arc-hybrid", "arc-eager")  # in the order of their codes
 
 
 class Grammar(NamedTuple):
-    """The transition system, the labels of the treebank, the bits of the hashed features, and their templates."""
+    """The transition system, the labels of the treebank, and the bits of the hashed features."""
 
     system: str
     labels: tuple[str, ...]
     root_labels: tuple[str, ...]
     bits: int
-    template_set: int = NEWEST
 
     @property
     def names(self) -> list[str]:
@@ -60,7 +59,7 @@ class Grammar(NamedTuple):
     @property
     def templates(self) -> Templates:
         """The feature templates as the kernels read them."""
-        return templates_for(self.system, self.bits, self.template_set)
+        return templates_for(self.system, self.bits)
 
     @property
     def code(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from coalface.structured.kernels.parse_columns import BLOCK_BITS
 from coalface.structured.parsing.arc_hybrid import NO_WORD, Parse
-from coalface.structured.parsing.templates import ATTRIBUTES, NEWEST, template_names
+from coalface.structured.parsing.templates import ATTRIBUTES, template_names
 
 _64_BITS = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -19,7 +19,6 @@ def parse_columns(
     labels: Sequence[str],
     system: str,
     bits: int,
-    template_set: int = NEWEST,
 ) -> list[int]:
     """The columns of a state's features; ``codes`` are the attributes of the root and of each word.
 
@@ -30,7 +29,7 @@ def parse_columns(
     """
     atoms = _atoms(parse, codes, labels)
     columns = []
-    for number, names in enumerate(template_names(system, template_set)):
+    for number, names in enumerate(template_names(system)):
         hashed = 0
         for name in names:
             hashed = _mixed((hashed * _GOLDEN + atoms[name] + _GOLDEN) & _64_BITS)

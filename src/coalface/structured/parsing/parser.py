@@ -21,7 +21,6 @@ from coalface.structured.parsing.known_tags import KnownTags
 from coalface.structured.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.structured.parsing.scores import Attachment, attachment_scores
 from coalface.structured.parsing.task import best_roll_out, loss_of_label
-from coalface.structured.parsing.templates import NEWEST, OLDEST, TEMPLATES
 from coalface.structured.parsing.treebank import all_valid, check_sentence, treebank_of
 from coalface.structured.policy_choice import AUTO
 from coalface.structured.sentence_learner import POLICY_PARAMS, SentenceLearner
@@ -209,7 +208,7 @@ class DependencyParser(SentenceLearner):
         learned = {"system": self._grammar.system, "hash_bits": self._grammar.bits}
         params = {name: np.asarray(value).item() for name, value in (self.get_params() | learned).items()}
         meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
-        meta |= {"tags": self._tags.plain(), "templates": self._grammar.template_set}
+        meta["tags"] = self._tags.plain()
         arrays = {"labels_": self.labels_, "roots_": self.root_labels_, "weights": self._prediction_weights()}
         arrays |= {f"paid_{name}": getattr(self._paid, name) for name in _PAID_ARRAYS}
         with self.policy_.model_.lock:
@@ -220,12 +219,10 @@ class DependencyParser(SentenceLearner):
         """The parser that ``save`` wrote."""
         meta, arrays = read_bundle(path, _KIND)
         try:
-            params = {"roll_out": "reference", **meta["params"]}  # files of older versions do not have it
-            parser, policy = cls(**params), CoalClassifier(**{"model": "online", **meta["policy"]})
-            parser.sentences_, parser._tags = int(meta["sentences"]), KnownTags(meta.get("tags"))
+            parser, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
+            parser.sentences_, parser._tags = int(meta["sentences"]), KnownTags(meta["tags"])
             parser.labels_, parser.root_labels_ = np.array(arrays.pop("labels_")), np.array(arrays.pop("roots_"))
-            labels, templates = (parser.labels_.tolist(), parser.root_labels_.tolist()), meta.get("templates", OLDEST)
-            parser._grammar = parser._grammar_with(*labels, template_set=templates)
+            parser._grammar = parser._grammar_with(parser.labels_.tolist(), parser.root_labels_.tolist())
             parser._weights = np.array(arrays.pop("weights"))
             parser._paid = PaidCosts(*(np.array(arrays.pop(f"paid_{name}")) for name in _PAID_ARRAYS))
             policy.begin(np.array(parser._grammar.names)).model_.restore(arrays)
@@ -236,11 +233,9 @@ class DependencyParser(SentenceLearner):
 
     # -- internals -----------------------------------------------------------------------------
 
-    def _grammar_with(self, labels: list[str], root_labels: list[str], template_set: int = NEWEST) -> Grammar:
-        if template_set not in TEMPLATES:
-            raise InputError(f"templates {shortened(template_set)} are unknown. Update coalface")
+    def _grammar_with(self, labels: list[str], root_labels: list[str]) -> Grammar:
         system, bits = check_system(self.system), check_bits(self.hash_bits)
-        return Grammar(system, tuple(labels), tuple(root_labels), bits, template_set)
+        return Grammar(system, tuple(labels), tuple(root_labels), bits)
 
     def _same_grammar(self) -> Grammar:
         """What was learned; an InputError if the parameters ask for another system or other columns."""

@@ -7,12 +7,11 @@ from typing import Any
 
 from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import finite_number
-from coalface.errors import InputError, shortened
+from coalface.errors import InputError
 from coalface.structured.parsing.arc_eager import REDUCE, EagerParse
 from coalface.structured.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, check_tree, projectivize
 from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
 from coalface.structured.parsing.parse_features import parse_columns
-from coalface.structured.parsing.templates import NEWEST, TEMPLATES
 from coalface.structured.parsing.treebank import check_sentence, sentence_key, word_codes
 from coalface.structured.task import Action, SearchTask
 
@@ -37,8 +36,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
 
     A wrong head costs 1, a wrong label costs ``wrong_label``. That holds at a wrong head too, if the true label can be
     given there: a wrong label that costs nothing would be learned as a good one. Roll-outs are cheap: the dynamic
-    oracle says what a move loses, without completing the tree. Trees with crossing arcs are projectivized first. The
-    features are those of ``feature_set``: 2 is faster, and 1 continues learners that were saved before there were two.
+    oracle says what a move loses, without completing the tree. Trees with crossing arcs are projectivized first.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), heads=(2, 0), labels=("nsubj", "root"))
     >>> task = ParsingTask.of([tree])
@@ -59,16 +57,10 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         scale: float = 1.0,
         system: str = "arc-eager",
         hash_bits: int = 14,
-        feature_set: int = NEWEST,
     ) -> None:
         self.scale, self.wrong_label, self._charge = scale, wrong_label, loss_of_label(wrong_label)
         self.roll_out = best_roll_out(wrong_label, scale)
         self.system, self.hash_bits = check_system(system), check_bits(hash_bits)
-        if feature_set not in TEMPLATES:
-            raise InputError(
-                f"feature_set must be one of {', '.join(map(str, TEMPLATES))}, got {shortened(feature_set)}."
-            )
-        self.feature_set = feature_set
         grammar = Grammar(system, tuple(labels), tuple(root_labels), hash_bits)
         self.actions = grammar.names
         self._labels = grammar.all_labels
@@ -86,7 +78,6 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         scale: float = 1.0,
         system: str = "arc-eager",
         hash_bits: int = 14,
-        feature_set: int = NEWEST,
     ) -> "ParsingTask":
         """The task for a treebank, with its labels."""
         given = list(trees)
@@ -97,7 +88,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
                 check_tree(tree)
             except InputError as problem:
                 raise InputError(f"Tree {number}: {problem}") from None
-        return cls(*labels_of(given), wrong_label, scale, system, hash_bits, feature_set)
+        return cls(*labels_of(given), wrong_label, scale, system, hash_bits)
 
     def start(self, example: Tree) -> _ParseState:
         """The state before any word has a head."""
@@ -124,7 +115,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
 
     def features(self, state: _ParseState) -> dict[int, float]:
         """The features of ``DependencyParser``: words, tags, dependents and more at the stack and the next words."""
-        columns = parse_columns(state.parse, state.codes, self._labels, self.system, self.hash_bits, self.feature_set)
+        columns = parse_columns(state.parse, state.codes, self._labels, self.system, self.hash_bits)
         return dict.fromkeys(columns, 1.0)
 
     def reference(self, state: _ParseState) -> str:

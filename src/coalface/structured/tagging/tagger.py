@@ -245,8 +245,7 @@ class SequenceTagger(SentenceLearner):
         """The tagger that ``save`` wrote."""
         meta, arrays = read_bundle(path, "tagger")
         try:
-            params = {"conjunctions": False, **meta["params"]}  # files of older versions do not have it
-            tagger, policy = cls(**params), CoalClassifier(**{"model": "online", **meta["policy"]})
+            tagger, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
             tagger.sentences_ = int(meta["sentences"])
             tagger.classes_ = label_array(arrays.pop("classes_"))
             policy.begin(tagger.classes_).model_.restore(arrays)

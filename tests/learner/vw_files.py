@@ -1,4 +1,4 @@
-"""Files of VW text, and the wheel that runs VW's command lines on them.
+"""Files of VW text, and the VW wheel run on them as a program.
 
 All lines of a file have equally many features of size one. Then all labels have the same average norm, and the wheel's
 defect of taking that of another label has no effect.
@@ -36,10 +36,6 @@ def write_examples(path, *, n=120, n_labels=4, seed=0, largest=1.0, write_label=
 
 def costs_text(cost):
     return "".join(f"{label}:{one:g} " for label, one in enumerate(cost.tolist(), start=1))
-
-
-def class_text(_number, cost):
-    return f"{int(np.argmin(cost)) + 1} "
 
 
 @dataclass(frozen=True)
