@@ -18,11 +18,11 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import NOISE_SCALED, Settings
 from coalface.models import device as devices
 from coalface.models.contract import CostModel
-from coalface.models.factor_regression import FactorRegression
-from coalface.models.feature_maps import FeatureMap, LinearMap
-from coalface.models.landmarks import GaussianMap
-from coalface.models.regression import Regression, Table, columns_for
-from coalface.models.root_regression import RootRegression
+from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.ridge.feature_maps import FeatureMap, LinearMap
+from coalface.models.ridge.landmarks import GaussianMap
+from coalface.models.ridge.regression import Regression, Table, columns_for
+from coalface.models.ridge.root_regression import RootRegression
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 

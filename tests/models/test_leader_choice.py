@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.models.standing import Standing, estimated_costs
+from coalface.models.leader_choice import Standing, estimated_costs
 
 seeds = st.integers(0, 10**6)
 TO_LEAD, TO_DROP, FIRST_CHANGE, FIRST_DROP = 2.5, 6.0, 30, 300

@@ -12,7 +12,7 @@ from coalface.errors import InputError
 from coalface.kernels.state import LARGEST_VALUE
 from coalface.models.dense_rows import Table, dense, width_of
 from coalface.models.device import HostArrays
-from coalface.models.first_rows import FirstRows
+from coalface.models.ridge.first_rows import FirstRows
 from coalface.models.saved_arrays import copy_saved
 
 _HOST = HostArrays()

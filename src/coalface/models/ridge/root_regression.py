@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.models.device import SINGLE, HostArrays
-from coalface.models.factor_regression import FactorRegression
-from coalface.models.regression import Regression, Table, saved_columns
-from coalface.models.root_steps import Told, steps_for, told_costs
+from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.ridge.regression import Regression, Table, saved_columns
+from coalface.models.ridge.root_steps import Told, steps_for, told_costs
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import Costs, Ranged
 

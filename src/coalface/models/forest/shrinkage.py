@@ -10,7 +10,7 @@ import numpy as np
 
 from coalface.kernels.forest import Answers
 from coalface.kernels.state import F64
-from coalface.models.hardness import rows_of
+from coalface.models.forest.row_effects import rows_of
 
 LEANINGS = (1.0, 0.1, 0.3, 3.0, 10.0)  # in answers; the first is taken as long as nothing was left out
 

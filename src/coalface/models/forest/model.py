@@ -2,8 +2,8 @@
 
 All answers are stored. The forest is grown again when they have grown by a fifth, so the total time is about six times
 that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``. Where the costs
-of a row resemble each other, the forest is grown twice: see ``models.hardness``. How much leaves lean on the nodes
-above them is chosen whenever it is grown: see ``models.leaning``.
+of a row resemble each other, the forest is grown twice: see ``row_effects``. How much leaves lean on the nodes
+above them is chosen whenever it is grown: see ``shrinkage``.
 """
 
 import logging
@@ -32,11 +32,11 @@ from coalface.kernels.forest import (
 )
 from coalface.kernels.state import F64, Settings
 from coalface.kernels.tree_reading import Trees, read, read_left_out
-from coalface.models.answer_store import AnswerStore, dense
 from coalface.models.contract import CostModel
-from coalface.models.effects import split_shares
-from coalface.models.hardness import eased, hardness, label_means, shared_error
-from coalface.models.leaning import LEANINGS, best_leaning
+from coalface.models.feature_effects import split_shares
+from coalface.models.forest.answer_store import AnswerStore, dense
+from coalface.models.forest.row_effects import eased, hardness, label_means, shared_error
+from coalface.models.forest.shrinkage import LEANINGS, best_leaning
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, counting
 

@@ -14,8 +14,8 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels.landmarks import add_landmarks, landmark_features
 from coalface.models.dense_rows import Table, dense, width_of
-from coalface.models.feature_maps import FeatureMap
-from coalface.models.first_rows import FirstRows
+from coalface.models.ridge.feature_maps import FeatureMap
+from coalface.models.ridge.first_rows import FirstRows
 from coalface.models.saved_arrays import copy_saved
 
 _FIRST = 32  # rows that decide on the bandwidth

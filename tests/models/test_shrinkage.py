@@ -7,7 +7,7 @@ from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
 from coalface.kernels.forest import Answers
 from coalface.models import forest
-from coalface.models.leaning import LEANINGS, best_leaning
+from coalface.models.forest.shrinkage import LEANINGS, best_leaning
 
 from ..kernels.test_forest import answers_of
 from .forests import begun, learn, learned, problem, same, setting

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.kernels.forest import Answers
-from coalface.models.hardness import eased, hardness, label_means, shared_error
+from coalface.models.forest.row_effects import eased, hardness, label_means, shared_error
 
 from ..kernels.test_forest import answers_of
 

@@ -10,8 +10,8 @@ from coalface.errors import FileFormatError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.models.device import HostArrays
 from coalface.models.growth import widened
-from coalface.models.regression import Regression, Table, saved_columns
-from coalface.models.root_steps import HostSteps
+from coalface.models.ridge.regression import Regression, Table, saved_columns
+from coalface.models.ridge.root_steps import HostSteps
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import Costs, Ranged
 
