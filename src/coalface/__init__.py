@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
     from coalface.models.shared import SharedModel
-    from coalface.paper.model import ExactModel
     from coalface.rounds.actions import Actions
     from coalface.rounds.jsonlines import JsonLinesLedger
     from coalface.rounds.ledger import MemoryLedger
@@ -57,7 +56,6 @@ _HOMES = {
     "Curve": "evaluate.curve",
     "Encoder": "data.encoding.encoder",
     "EvaluationReport": "evaluate.report",
-    "ExactModel": "paper.model",
     "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
     "LoggedReport": "evaluate.logged",
@@ -95,7 +93,6 @@ __all__ = [
     "Curve",
     "Encoder",
     "EvaluationReport",
-    "ExactModel",
     "ForestModel",
     "JsonLinesLedger",
     "LoggedReport",
