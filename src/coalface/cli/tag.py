@@ -1,6 +1,7 @@
-"""``coalface tag train``."""
+"""The verbs of ``coalface tag``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,12 +10,12 @@ import typer
 from coalface.cli import options
 from coalface.cli.option_values import check_nothing_given, check_output, given, names_in
 from coalface.cli.screen import counted, progress_bar
-from coalface.cli.tag.repair import repair_advice, repaired_sentences
 from coalface.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
     from coalface.data.formats.conll import Sentence
     from coalface.structured import SequenceTagger
+    from coalface.structured.tagging.sentences import TagError
 
 
 def train(
@@ -161,3 +162,88 @@ def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") ->
                 line = sentences[problem.sentence].lines[problem.word]
                 advice = repair_advice(problem, sentences[problem.sentence], tagger.constraints)
                 raise FileFormatError(f"{data}, line {line}: {problem.problem}{advice}") from None
+
+
+def predict(model: options.Tagger, data: options.Sentences, word: options.WordColumn = None) -> None:
+    """Print the tags of every sentence, as JSON lines.
+
+    FILE needs no column of tags.
+    """
+    from coalface.data.formats.conll import read_sentences
+    from coalface.structured import SequenceTagger
+
+    tagger = SequenceTagger.load(model)
+    words = [list(sentence.words) for sentence in read_sentences(data, word=word, tagged=False)]
+    for number, (sentence, tags) in enumerate(zip(words, tagger.predict(words), strict=True)):
+        typer.echo(json.dumps({"sentence": number, "words": sentence, "tags": tags}, ensure_ascii=False))
+
+
+def evaluate(
+    model: options.Tagger,
+    data: options.Sentences,
+    word: options.WordColumn = None,
+    tag: options.TagColumn = None,
+    repair: options.Repair = False,
+) -> None:
+    """Print the accuracy on tagged sentences, as one JSON line.
+
+    If the tags mark spans, it has the F1 of the spans, too.
+    --repair makes the tags of FILE legal for the constraints of MODEL.
+    """
+    from coalface.data.formats.conll import read_sentences
+    from coalface.structured import SequenceTagger
+    from coalface.structured.tagging.spans import marks_spans
+
+    tagger = SequenceTagger.load(model)
+    sentences = read_sentences(data, word=word, tag=tag)
+    n_repaired = 0
+    if repair:
+        sentences, n_repaired = repaired_sentences(sentences, tagger.constraints, model)
+    words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
+    line = {
+        "sentences": len(sentences),
+        "words": sum(map(len, words)),
+        "accuracy": tagger.score(words, tags),
+        "rollouts_in_training": tagger.rollouts_,
+    }
+    if marks_spans(tagger.classes_.tolist()):
+        line["span_f1"] = tagger.span_f1(words, tags)
+    if repair:
+        line["tags_repaired"] = n_repaired
+    typer.echo(json.dumps(line))
+
+
+def repaired_sentences(
+    sentences: "list[Sentence]", scheme: str | None, saved: Path | None
+) -> "tuple[list[Sentence], int]":
+    """The sentences with legal tags, and how many tags had to change; the scheme may be that of a ``saved`` tagger."""
+    from coalface.structured.tagging.spans import repaired
+    from coalface.structured.tagging.tag_rules import check_scheme
+
+    check_scheme(scheme)
+    if scheme is None and saved is not None:
+        raise InputError(
+            f"--repair needs a tagger with constraints, which say what is legal; {saved} has none. Leave it out."
+        )
+    if scheme is None:
+        raise InputError("--repair needs --constraints bio or bilou, which say what is legal. Add it.")
+    found = [replace(one, tags=tuple(repaired(one.tags, scheme))) for one in sentences]
+    pairs = (
+        (old, new)
+        for one, mended in zip(sentences, found, strict=True)
+        for old, new in zip(one.tags, mended.tags, strict=True)
+    )
+    return found, sum(old != new for old, new in pairs)
+
+
+def repair_advice(problem: "TagError", sentence: "Sentence", scheme: str | None) -> str:
+    """The end of an error about a tag: names ``--repair`` where that helps."""
+    from coalface.structured.tagging.sentences import UnknownTagError
+    from coalface.structured.tagging.spans import repaired
+
+    if scheme is None:
+        return ""
+    is_legal = repaired(sentence.tags, scheme)[problem.word] == sentence.tags[problem.word]
+    if isinstance(problem, UnknownTagError) and is_legal:
+        return ""
+    return " Or pass --repair to make the tags legal."

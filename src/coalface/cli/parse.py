@@ -1,4 +1,4 @@
-"""``coalface parse train``."""
+"""The verbs of ``coalface parse``."""
 
 import json
 from pathlib import Path
@@ -79,3 +79,37 @@ def train(
     sizes = {"sentence": len(trees), "word": n_words, "label": n_labels, "pass": parser.passes}
     size = ", ".join(counted(n, noun) for noun, n in sizes.items())
     typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {counted(parser.costs_paid_ - before, 'cost')} paid")
+
+
+def predict(model: options.Parser, data: options.Trees) -> None:
+    """Print the sentences of FILE with predicted heads and labels, as CoNLL-U.
+
+    The words of FILE must have tags. Its own heads and labels, if any, are not used.
+    """
+    from coalface.data.formats.conllu import lines_with_heads, read_trees
+    from coalface.structured import DependencyParser
+
+    parser = DependencyParser.load(model)
+    predicted = parser.predict(read_trees(data, heads=False))
+    for line in lines_with_heads(data, predicted):
+        typer.echo(line)
+
+
+def evaluate(model: options.Parser, data: options.Trees) -> None:
+    """Print the attachment scores on trees with heads, as one JSON line.
+
+    uas is the share of words with the right head, las that with the right head and label.
+    """
+    from coalface.data.formats.conllu import read_trees
+    from coalface.structured import DependencyParser
+    from coalface.structured.parsing.scores import attachment_scores
+
+    parser = DependencyParser.load(model)
+    trees = read_trees(data, subtypes=parser.has_subtypes_)
+    predicted = parser.predict(trees)
+    uas, las = attachment_scores(trees, predicted)
+    line = {"sentences": len(trees), "words": sum(map(len, trees)), "uas": uas, "las": las}
+    if any(tag != "PUNCT" for tree in trees for tag in tree.tags):
+        without = attachment_scores(trees, predicted, punctuation=False)
+        line |= {"uas_without_punctuation": without.unlabelled, "las_without_punctuation": without.labelled}
+    typer.echo(json.dumps({**line, "costs_in_training": parser.costs_paid_}))

@@ -1,22 +1,84 @@
-"""``coalface sweep``."""
+"""``coalface demo``, ``coalface sweep`` and ``coalface report``."""
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options, screen
-from coalface.cli.screen import counted, print_table
+from coalface.cli.option_values import check_output
+from coalface.cli.screen import counted, print_table, progress_bar
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
+    from coalface.studies.demo import Demo
     from coalface.studies.estimate import Estimate
     from coalface.studies.study import Study
     from coalface.studies.sweep import Progress
+
+
+_HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
+_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table; without the band, it fits into 80 characters
+_NOTE = (
+    "Times fewer: costs asked by passive for each cost asked by the rule. Costs to match: where the median curve falls "
+    "to passive's final test cost for good, and how many times more costs passive needs to get there."
+)
+
+
+def demo(
+    permutations: Annotated[
+        int, typer.Option(help="The number of orders of the training rows to average over; each takes some 10 seconds.")
+    ] = 3,
+    report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Compare COAL with three other rules on handwritten digits.
+
+    Prints a table per kind of costs and writes a page with figures, which needs no network.
+    """
+    from coalface.report.html_page import write_page
+    from coalface.studies.demo import demo_page, run_demo
+    from coalface.studies.demo.page import table_rows
+
+    check_output(report, "--report")
+    with progress_bar("Simulating") as progress:
+        result = run_demo(permutations, seed, progress)
+    write_page(report, demo_page(result))
+    if as_json:
+        typer.echo(json.dumps(_plain(result, report), allow_nan=False))
+        return
+    for kind, rows in result.summaries.items():
+        cells = [[row[column] for column in _COLUMNS] for row in table_rows(rows)]
+        print_table(f"Digits, {kind} costs (medians of {permutations} permutations)", _HEADINGS, cells)
+    typer.echo(f"{_NOTE}\n")
+    typer.echo(f"Report: {report.resolve()}")
+
+
+def _plain(result: "Demo", report: Path) -> dict[str, Any]:
+    """The demo's tables as JSON values; null where passive's test cost was never reached."""
+    tables = {
+        kind: [
+            {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in vars(row).items()
+            }
+            for row in rows
+        ]
+        for kind, rows in result.summaries.items()
+    }
+    return {
+        "tables": tables,
+        "permutations": result.n_permutations,
+        "seed": result.seed,
+        "report": str(report.resolve()),
+    }
+
 
 _INTERRUPTED, _SOME_FAILED = 130, 1
 
@@ -167,3 +229,18 @@ def _pace(done: int, left: int, seconds: float) -> str:
     """
     rate = done / max(seconds, 1e-9)
     return f"{rate:.1f} runs/s, {_duration(left / rate)} left"
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a sweep, or of its tables.")],
+    as_json: options.Json = False,
+) -> None:
+    """Write the figures and tables of a sweep.
+
+    They are an HTML page, an SVG and a CSV file per figure, and CSV tables.
+    This works while the sweep runs, and from the tables alone (runs.csv, curves.csv, data.csv, sweep.json).
+    """
+    from coalface.studies import write_report_of
+
+    page = write_report_of(folder)
+    typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")
