@@ -1,7 +1,7 @@
 """The joint model: linear regressors whose errors are related, so that each answer also tells about the other labels.
 
-All answered rows are stored, the last 20,000 of them, as ``random_projection`` gives them. The regressors are fitted again
-when the answers have grown by a fifth: see ``models.joint_fit``.
+All answered rows are stored, the last 20,000 of them, as ``random_projection`` gives them. The regressors are fitted
+again when the answers have grown by a fifth: see ``joint_fit``.
 """
 
 from collections.abc import Iterator, Mapping
