@@ -1,11 +1,12 @@
-"""Tables on standard output, progress on standard error, and numbers in words; no colours in a pipe."""
+"""Text, tables and JSON on standard output, progress on standard error, and numbers in words; no colours in a pipe."""
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import indent
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coalface.errors import counted as counted
 
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     from coalface.data.encoding.encoder import Encoder
     from coalface.learner.classifiers import CoalClassifier
 
-
 QUIET_SECONDS = 30.0  # between two lines of progress in a log
+
+_MOST_NAMED = 5
+_ENOUGH = 10  # examples per label
 
 
 class Progress(Protocol):
@@ -22,10 +25,6 @@ class Progress(Protocol):
 
     def __call__(self, done: int, total: int | None, what: str | None = None) -> None:
         """Update the bar."""
-
-
-_MOST_NAMED = 5
-_ENOUGH = 10  # examples per label
 
 
 def rarely_best(learner: "CoalClassifier") -> str | None:
@@ -53,6 +52,14 @@ def described_columns(encoder: "Encoder") -> str:
     return "  Columns:\n" + indent(encoder.describe(), "    ")
 
 
+def show(values: Any, text: str | Callable[[], None], *, as_json: bool) -> None:
+    """Print the values with ``--json``, otherwise the text, or what a function prints."""
+    if as_json or isinstance(text, str):
+        print(json.dumps(values) if as_json else text, flush=True)
+    else:
+        text()
+
+
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; the first column is aligned left, the others right."""
     from rich import box
@@ -71,26 +78,48 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Progress]:
-    """A function ``progress(done, total)`` that shows a bar on a terminal, and otherwise a line now and then."""
+def bar(what: str, *, of_bytes: bool = False) -> Iterator[Callable[[int, int | None, str | None, str], None]]:
+    """A function ``update(done, total, what, line)``: it moves a bar on a terminal, or prints the line now and then."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console, last_line, name = Console(stderr=True), time.monotonic(), what
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console, last_line = Console(stderr=True), time.monotonic()
+    count = DownloadColumn() if of_bytes else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(what, total=None)
 
-        def progress(done: int, total: int | None, what: str | None = None) -> None:
+        def update(done: int, total: int | None, what: str | None, line: str) -> None:
             nonlocal last_line
             bars.update(task, completed=done, total=total, description=what)
             if not console.is_terminal and time.monotonic() - last_line > QUIET_SECONDS:
                 last_line = time.monotonic()
-                print(
-                    f"{what or name}: {done:,}" + ("" if total is None else f" of {total:,}"),
-                    file=sys.stderr,
-                    flush=True,
-                )
+                print(line, file=sys.stderr, flush=True)
+
+        yield update
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Progress]:
+    """A function ``progress(done, total)`` that shows a bar on a terminal, and otherwise a line now and then."""
+    with bar(name) as update:
+
+        def progress(done: int, total: int | None, what: str | None = None) -> None:
+            update(done, total, what, f"{what or name}: {done:,}" + ("" if total is None else f" of {total:,}"))
+
+        yield progress
+
+
+@contextmanager
+def reading_bar(name: str) -> Iterator[Callable[[int, int | None, int], None]]:
+    """A function ``progress(bytes read, size, examples)`` that shows a bar on a terminal, or a line now and then."""
+    began = time.monotonic()
+    with bar(name, of_bytes=True) as update:
+
+        def progress(done: int, total: int | None, rows: int) -> None:
+            per_second = rows / max(time.monotonic() - began, 1e-9)
+            said = f"{name}: {counted(rows, 'example')}, {per_second:,.0f} per second"
+            update(done, total, said, said + ("" if not total else f", {done / total:.0%} read"))
 
         yield progress
 
@@ -103,28 +132,3 @@ def with_forecast(progress: Progress, learner: "CoalClassifier", what: str) -> C
         progress(done, total, f"{what}: {learner.price_queried_:,.0f} of {left} costs")
 
     return show
-
-
-@contextmanager
-def reading_bar(what: str) -> Iterator[Callable[[int, int | None, int], None]]:
-    """A function ``progress(bytes read, size, examples)`` that shows a bar on a terminal, or a line now and then."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console, began = Console(stderr=True), time.monotonic()
-    last_line = began
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task(what, total=None)
-
-        def progress(done: int, total: int | None, rows: int) -> None:
-            nonlocal last_line
-            per_second = rows / max(time.monotonic() - began, 1e-9)
-            said = f"{what}: {counted(rows, 'example')}, {per_second:,.0f} per second"
-            bars.update(task, completed=done, total=total, description=said)
-            if not console.is_terminal and time.monotonic() - last_line > QUIET_SECONDS:
-                last_line = time.monotonic()
-                share = "" if not total else f", {done / total:.0%} read"
-                print(said + share, file=sys.stderr, flush=True)
-
-        yield progress

@@ -1,27 +1,24 @@
 """``coalface demo``, ``coalface sweep`` and ``coalface report``."""
 
 import json
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coalface.cli import options, screen
+from coalface.cli import options
 from coalface.cli.option_values import check_output
-from coalface.cli.screen import counted, print_table, progress_bar
+from coalface.cli.screen import bar, counted, print_table, progress_bar, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.studies.demo import Demo
-    from coalface.studies.estimate import Estimate
     from coalface.studies.study import Study
     from coalface.studies.sweep import Progress
 
-
+_INTERRUPTED, _SOME_FAILED = 130, 1
 _HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
 _COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table; without the band, it fits into 80 characters
 _NOTE = (
@@ -51,36 +48,13 @@ def demo(
         result = run_demo(permutations, seed, progress)
     write_page(report, demo_page(result))
     if as_json:
-        typer.echo(json.dumps(_plain(result, report), allow_nan=False))
+        typer.echo(json.dumps({**result.plain(), "report": str(report.resolve())}, allow_nan=False))
         return
     for kind, rows in result.summaries.items():
         cells = [[row[column] for column in _COLUMNS] for row in table_rows(rows)]
         print_table(f"Digits, {kind} costs (medians of {permutations} permutations)", _HEADINGS, cells)
     typer.echo(f"{_NOTE}\n")
     typer.echo(f"Report: {report.resolve()}")
-
-
-def _plain(result: "Demo", report: Path) -> dict[str, Any]:
-    """The demo's tables as JSON values; null where passive's test cost was never reached."""
-    tables = {
-        kind: [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in vars(row).items()
-            }
-            for row in rows
-        ]
-        for kind, rows in result.summaries.items()
-    }
-    return {
-        "tables": tables,
-        "permutations": result.n_permutations,
-        "seed": result.seed,
-        "report": str(report.resolve()),
-    }
-
-
-_INTERRUPTED, _SOME_FAILED = 130, 1
 
 
 def sweep(
@@ -119,16 +93,13 @@ def sweep(
     page = write_report_of(out) if report and outcome.finished_before + outcome.finished else None
     if outcome.failed:
         _print_errors(out)
-    if as_json:
-        typer.echo(json.dumps({**vars(outcome), "out": str(out), "report": page and str(page)}))
-    else:
-        ended = "Interrupted, the same command continues" if outcome.interrupted else "Finished"
-        typer.echo(
-            f"{ended}: {_runs(outcome.finished)} in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were finished"
-            f" before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
-        )
-        if page is not None:
-            typer.echo(f"Report: {page.resolve()}")
+    ended = "Interrupted, the same command continues" if outcome.interrupted else "Finished"
+    text = (
+        f"{ended}: {counted(outcome.finished, 'run')} in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were "
+        f"finished before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
+    )
+    where = {"out": str(out), "report": page and str(page)}
+    show({**vars(outcome), **where}, f"{text}\nReport: {page.resolve()}" if page else text, as_json=as_json)
     if outcome.interrupted or outcome.failed:
         raise typer.Exit(_INTERRUPTED if outcome.interrupted else _SOME_FAILED)
 
@@ -140,45 +111,30 @@ def _print_errors(folder: Path) -> None:
     from coalface.studies.results import Results
 
     for error, times in Counter(Results(folder).failed.values()).most_common():
-        typer.echo(f"{_runs(times)} failed: {error}", err=True)
-
-
-def _runs(number: int) -> str:
-    return counted(number, "run")
+        typer.echo(f"{counted(times, 'run')} failed: {error}", err=True)
 
 
 def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
-    from coalface.studies.estimate import estimates
-    from coalface.studies.executors import executor_for
-    from coalface.studies.results import FILE, Results
+    from coalface.studies.estimate import estimate_study
 
-    results = Results(out) if out is not None and (out / FILE).is_file() else None
-    on_gpu = executor == "cuda"  # it may be on another machine, so the estimate is for the processes of this one
-    chosen = executor_for("processes" if on_gpu else executor, workers)
-    chosen.close()
-    found = list(estimates(study, results))
-    total = sum(row.missing * (row.seconds_each or 0.0) for row in found) / chosen.n_workers
-    missing, unknown = (sum(row.missing for row in rows) for rows in (found, _unknown(found)))
+    found = estimate_study(study, out, executor, workers)
     if as_json:
-        values = {"cells": study.n_cells, "missing": missing, "seconds": total, "workers": chosen.n_workers}
-        typer.echo(json.dumps({**values, "not_estimated": unknown}))
+        values = {"cells": study.n_cells, "missing": found.missing, "seconds": found.seconds, "workers": found.workers}
+        typer.echo(json.dumps({**values, "not_estimated": found.not_estimated}))
         return
-    rows = [[row.data, row.line, f"{row.cells:,}", f"{row.missing:,}", _seconds(row.seconds_each)] for row in found]
+    rows = []
+    for row in found.rows:
+        seconds = "?" if row.seconds_each is None else f"{row.seconds_each:.2f}"
+        rows.append([row.data, row.line, f"{row.cells:,}", f"{row.missing:,}", seconds])
     print_table(study.title, ("data", "line", "runs", "missing", "seconds each"), rows)
-    there = f", {study.n_cells - missing:,} of them finished" if missing < study.n_cells else ""
-    typer.echo(f"{_runs(study.n_cells)}{there}; about {_duration(total)} with {chosen.n_workers} {chosen.name}.")
-    if on_gpu:
+    there = f", {study.n_cells - found.missing:,} of them finished" if found.missing < study.n_cells else ""
+    how = f"about {_duration(found.seconds)} with {found.workers} {found.kind}"
+    typer.echo(f"{counted(study.n_cells, 'run')}{there}; {how}.")
+    if executor == "cuda":
         typer.echo("A GPU takes less; its speed is not known in advance.")
-    if unknown:
-        typer.echo(f"Not included: {_runs(unknown)} of other learners, whose speed is not known in advance.")
-
-
-def _unknown(rows: "list[Estimate]") -> "list[Estimate]":
-    return [row for row in rows if row.seconds_each is None]
-
-
-def _seconds(each: float | None) -> str:
-    return "?" if each is None else f"{each:.2f}"
+    if found.not_estimated:
+        unknown = counted(found.not_estimated, "run")
+        typer.echo(f"Not included: {unknown} of other learners, whose speed is not known in advance.")
 
 
 def _duration(seconds: float) -> str:
@@ -191,32 +147,17 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _progress(what: str) -> Iterator["Progress"]:
+def _progress(study: str) -> Iterator["Progress"]:
     """A bar with the rate and the time left on a terminal, a line now and then in a log."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    began, first, last_line = time.monotonic(), -1, time.monotonic()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[pace]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task(what, total=None, pace="reading the data")
+    began, first = time.monotonic(), -1
+    with bar(f"{study}: reading the data") as update:
 
         def progress(done: int, total: int, failed: int) -> None:
-            nonlocal first, last_line
+            nonlocal first
             first = done - 1 if first < 0 else first
             pace = _pace(done - first, total - done, time.monotonic() - began)
             pace += f", {failed} failed" if failed else ""
-            bars.update(task, completed=done, total=total, pace=pace)
-            if not console.is_terminal and time.monotonic() - last_line > screen.QUIET_SECONDS:
-                last_line = time.monotonic()
-                typer.echo(f"{what}: {done:,} of {total:,} runs, {pace}", err=True)
+            update(done, total, f"{study}: {pace}", f"{study}: {done:,} of {total:,} runs, {pace}")
 
         yield progress
 
@@ -243,4 +184,4 @@ def report(
     from coalface.studies import write_report_of
 
     page = write_report_of(folder)
-    typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")
+    show({"report": str(page)}, f"Report: {page.resolve()}", as_json=as_json)

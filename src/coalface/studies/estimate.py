@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ from coalface.data.dataset import TrainTest
 from coalface.evaluate.checkpoints import checkpoint_costs
 from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
+from coalface.studies.executors import executor_for
 from coalface.studies.learners import as_rate
-from coalface.studies.results import Results
+from coalface.studies.results import FILE, Results
 from coalface.studies.study import TUNED, Line, Study
 
 _ROWS = 500  # of each dataset, to time a short run
@@ -27,6 +29,46 @@ class Estimate(NamedTuple):
     cells: int
     missing: int
     seconds_each: float | None
+
+
+class StudyEstimate(NamedTuple):
+    """How long the missing cells of a study take on the workers of an executor.
+
+    >>> every = [Estimate("digits", "coal", 4, 3, 2.0), Estimate("digits", "other", 4, 4, None)]
+    >>> wanted = StudyEstimate(every, 2, "threads")
+    >>> wanted.missing, wanted.seconds, wanted.not_estimated
+    (7, 3.0, 4)
+    """
+
+    rows: list[Estimate]
+    workers: int
+    kind: str  # of the workers, such as "threads"
+
+    @property
+    def missing(self) -> int:
+        """The cells that are not finished."""
+        return sum(row.missing for row in self.rows)
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of the missing cells whose speed is known."""
+        return sum(row.missing * (row.seconds_each or 0.0) for row in self.rows) / self.workers
+
+    @property
+    def not_estimated(self) -> int:
+        """The missing cells whose speed is not known."""
+        return sum(row.missing for row in self.rows if row.seconds_each is None)
+
+
+def estimate_study(study: Study, folder: Path | None, executor: str, workers: int | None) -> StudyEstimate:
+    """What is missing in the folder of a sweep, if there is one, and how long it takes.
+
+    A GPU may be on another machine, so the estimate is for the processes of this one.
+    """
+    results = Results(folder) if folder is not None and (folder / FILE).is_file() else None
+    chosen = executor_for("processes" if executor == "cuda" else executor, workers)
+    chosen.close()
+    return StudyEstimate(list(estimates(study, results)), chosen.n_workers, chosen.name)
 
 
 def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate]:

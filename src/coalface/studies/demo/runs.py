@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,14 @@ class Demo:
     def summaries(self) -> dict[str, list[Summary]]:
         """A table per kind of costs, compared with passive."""
         return {kind: summarize(runs) for kind, runs in self.runs.items()}
+
+    def plain(self) -> dict[str, Any]:
+        """The tables as JSON values; null where passive's test cost was never reached."""
+        tables = {
+            kind: [{name: None if value != value else value for name, value in vars(row).items()} for row in rows]
+            for kind, rows in self.summaries.items()
+        }
+        return {"tables": tables, "permutations": self.n_permutations, "seed": self.seed}
 
 
 def cost_matrices() -> dict[str, NDArray[np.float64]]:
