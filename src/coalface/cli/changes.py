@@ -1,13 +1,14 @@
 """``coalface labels`` and ``coalface pool``: changes of a model, of a project or of a running service."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
-from coalface.cli.screen import counted
+from coalface.cli.screen import counted, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,80 +52,44 @@ def labels(
         wanted = change_of(add, old, new, retire)
     if wanted is not None and wanted.kind != ADD and cost_matrix is not None:
         raise InputError(f"--cost-matrix must come with --add, got --{wanted.kind}. Leave it out.")
-    if target.startswith(("http://", "https://")):
-        offered, retired = _labels_of_service(target, wanted, cost_matrix)
+    if _is_service(target):
+        from coalface.desk.annotators.label_requests import change_service
+
+        offered, retired = change_service(target, _token(), wanted, cost_matrix)
     elif Path(target).is_dir():
-        offered, retired = _labels_of_project(Path(target), wanted, cost_matrix)
+        from coalface.desk.annotators.label_requests import change_project
+
+        offered, retired = change_project(Path(target), wanted, cost_matrix)
     else:
         offered, retired = _labels_of_model(Path(target), wanted, cost_matrix)
-    _print_labels(offered, retired, as_json=as_json)
+    lines = [*map(str, offered), *(f"{label} (retired)" for label in retired)]
+    show({"labels": offered, "retired": retired}, "\n".join(lines), as_json=as_json)
 
 
 def _labels_of_model(path: Path, change: "LabelChange | None", cost_matrix: Path | None) -> tuple[list[Any], list[Any]]:
-    from coalface.data.formats.cost_matrix import read_cost_matrix
-    from coalface.data.labels import label_like
     from coalface.files.atomic import exclusive
     from coalface.learner.named_learner import NamedLearner, require_model
-    from coalface.rounds.label_change import ADD, RENAME
 
     require_model(path)
     with exclusive(path):
         current = NamedLearner.load(path)
-        learner = current.learner
         if change is not None:
-            label = label_like(change.label, learner.classes_)
-            if change.kind == ADD:
-                after = learner.labels_.after(type(change)(ADD, label, learner.round_)).classes
-                learner.add_label(
-                    label, cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, after)
-                )
-            elif change.kind == RENAME:
-                learner.rename_label(label, label_like(change.new_name, learner.classes_))
-            else:
-                learner.retire_label(label)
+            current.change_labels(change, cost_matrix)
             current.save(path)
-    names, active = learner.labels_
-    return names[active].tolist(), learner.retired_
+    names, active = current.learner.labels_
+    return names[active].tolist(), current.learner.retired_
 
 
-def _labels_of_project(
-    folder: Path, change: "LabelChange | None", cost_matrix: Path | None
-) -> tuple[list[Any], list[Any]]:
-    from contextlib import closing
-
-    from coalface.desk.log.ownership import opening
-    from coalface.desk.project.label_history import project_now, with_matrix
-    from coalface.desk.project.project import Project
-    from coalface.desk.service.desk import Desk
-
-    if change is None:
-        project = project_now(folder)
-    else:
-        project = Project.open(folder)
-        with opening(project.address), closing(Desk(project)) as desk:
-            project = desk.change_labels(with_matrix(desk.project, change, cost_matrix))
-    return list(project.offered), list(project.retired)
+def _is_service(target: str) -> bool:
+    return target.startswith(("http://", "https://"))
 
 
-def _labels_of_service(url: str, change: "LabelChange | None", cost_matrix: Path | None) -> tuple[list[Any], list[Any]]:
-    from coalface.desk.annotators.label_requests import change_labels
-
+def _token() -> str:
+    """The token of an engineer, for a service."""
     token = os.environ.get(TOKEN)
     if not token:
         raise InputError(f"A service needs the token of an engineer, got none. Set {TOKEN}.")
-    return change_labels(url, token, change, cost_matrix)
-
-
-def _print_labels(offered: list[Any], retired: list[Any], *, as_json: bool) -> None:
-    import json
-
-    if as_json:
-        typer.echo(json.dumps({"labels": offered, "retired": retired}))
-        return
-    for label in offered:
-        typer.echo(str(label))
-    for label in retired:
-        typer.echo(f"{label} (retired)")
+    return token
 
 
 def pool(
@@ -162,106 +127,26 @@ def pool(
     """
     if add is None and (first or features is not None):
         raise InputError("--first and --features must come with --add. Name a file of examples.")
-    changes = _PoolChanges(add, first, features, costs, gold, retire or [], restore or [], reason)
-    remote = target.startswith(("http://", "https://"))
-    _print_pool(
-        _pool_of_service(target, changes) if remote else _pool_of_project(Path(target), changes), as_json=as_json
-    )
+    from coalface.desk.annotators.pool_requests import PoolChange, change_project, change_service
+
+    change = PoolChange(add, first, features, costs, gold, retire or (), restore or (), reason)
+    service = _is_service(target)
+    done = change_service(target, _token(), change) if service else change_project(Path(target), change)
+    show(done, "\n".join(_in_words(done)), as_json=as_json)
 
 
-class _PoolChanges(NamedTuple):
-    """What is to be done to a pool: the options of the command."""
-
-    add: Path | None
-    first: bool
-    features: Path | None
-    costs: Path | None
-    gold: Path | None
-    retire: list[str]
-    restore: list[str]
-    reason: str
-
-
-def _pool_of_project(folder: Path, changes: _PoolChanges) -> dict[str, dict[str, int]]:
-    from contextlib import closing
-
-    from coalface.desk.log.ownership import opening
-    from coalface.desk.project.features import read_features
-    from coalface.desk.project.known_costs import read_costs
-    from coalface.desk.project.project import Project
-    from coalface.desk.project.sources import read_examples
-    from coalface.desk.service.desk import Desk
-
-    project, done = Project.open(folder), dict[str, dict[str, int]]()
-    columns = project.pool.columns
-    files = [(path, is_gold) for path, is_gold in ((changes.costs, False), (changes.gold, True)) if path is not None]
-    known = [(read_costs(path, columns.id, columns.label or "label"), is_gold) for path, is_gold in files]
-    with opening(project.address), closing(Desk(project)) as desk:
-        coming = set() if changes.add is None else {one.id for one in read_examples(changes.add, columns)}
-        everything = [record for records, _ in known for record in records]
-        desk.curation.check(everything, [*changes.retire, *changes.restore], coming)  # before anything is changed
-        if changes.add is not None:
-            X = None if changes.features is None else read_features(changes.features)
-            found = desk.curation.add_examples(changes.add, features=X, first=changes.first)
-            done["added"] = {"added": found.added, "known": found.known}
-        for records, is_gold in known:
-            settled = desk.curation.import_costs(records, gold=is_gold)
-            done["gold" if is_gold else "costs"] = {"settled": settled.settled, "known": settled.known}
-        if changes.retire:
-            done["retired"] = {"changed": desk.curation.retire_examples(changes.retire, reason=changes.reason)}
-        if changes.restore:
-            done["restored"] = {"changed": desk.curation.restore_examples(changes.restore, reason=changes.reason)}
-        done["pool"] = {"examples": len(desk.project.pool), "retired": len(desk.state.counters.retired)}
-        desk.settle()
-    return done
-
-
-def _pool_of_service(url: str, changes: _PoolChanges) -> dict[str, dict[str, int]]:
-    from coalface.desk.annotators.pool_requests import RemotePool
-    from coalface.desk.project.columns import Columns
-    from coalface.desk.project.known_costs import read_costs
-    from coalface.desk.project.sources import read_records
-
-    token = os.environ.get(TOKEN)
-    if not token:
-        raise InputError(f"A service needs the token of an engineer, got none. Set {TOKEN}.")
-    if (changes.add is not None and changes.add.is_dir()) or changes.features is not None:
-        raise InputError("Images and features cannot be sent to a service. Stop it and name the project folder.")
-    remote, done = RemotePool(url, token), dict[str, dict[str, int]]()
-    if changes.add is not None:
-        done["added"] = remote.add(
-            [dict(record) for record in read_records(changes.add, Columns())], first=changes.first
-        )
-    if changes.costs is not None:
-        done["costs"] = remote.import_costs(read_costs(changes.costs))
-    if changes.gold is not None:
-        done["gold"] = remote.import_costs(read_costs(changes.gold), gold=True)
-    if changes.retire:
-        done["retired"] = remote.retire(changes.retire, changes.reason)
-    if changes.restore:
-        done["restored"] = remote.restore(changes.restore, changes.reason)
-    return done
-
-
-def _print_pool(done: dict[str, dict[str, Any]], *, as_json: bool) -> None:
-    import json
-
-    if as_json:
-        typer.echo(json.dumps(done))
-        return
-    if "added" in done:
-        known = done["added"]["known"]
-        verb = "was" if known == 1 else "were"
-        typer.echo(f"Added {counted(done['added']['added'], 'example')}; {known} {verb} there already.")
-    if "costs" in done:
-        found = done["costs"]
-        typer.echo(f"Learned {counted(found['settled'], 'example')}; {found['known']} had known costs already.")
-    if "gold" in done:
-        found = done["gold"]
-        verb = "was" if found["known"] == 1 else "were"
-        typer.echo(f"Marked {counted(found['settled'], 'example')} as gold; {found['known']} {verb} gold already.")
-    for name in ("retired", "restored"):
-        if name in done:
-            typer.echo(f"{name.capitalize()} {counted(done[name]['changed'], 'example')}.")
-    if "pool" in done:
-        typer.echo(f"The pool has {counted(done['pool']['examples'], 'example')}, {done['pool']['retired']} retired.")
+def _in_words(done: dict[str, dict[str, int]]) -> Iterator[str]:
+    """A line per part of a change of a pool."""
+    for part, found in done.items():
+        known = found.get("known")
+        were = f"{known} {'was' if known == 1 else 'were'}"
+        if part == "added":
+            yield f"Added {counted(found['added'], 'example')}; {were} there already."
+        elif part == "costs":
+            yield f"Learned {counted(found['settled'], 'example')}; {known} had known costs already."
+        elif part == "gold":
+            yield f"Marked {counted(found['settled'], 'example')} as gold; {were} gold already."
+        elif part == "pool":
+            yield f"The pool has {counted(found['examples'], 'example')}, {found['retired']} retired."
+        else:
+            yield f"{part.capitalize()} {counted(found['changed'], 'example')}."

@@ -54,10 +54,12 @@ def described_columns(encoder: "Encoder") -> str:
 
 def show(values: Any, text: str | Callable[[], None], *, as_json: bool) -> None:
     """Print the values with ``--json``, otherwise the text, or what a function prints."""
-    if as_json or isinstance(text, str):
-        print(json.dumps(values) if as_json else text, flush=True)
-    else:
+    if as_json:
+        print(json.dumps(values), flush=True)
+    elif not isinstance(text, str):
         text()
+    elif text:
+        print(text, flush=True)
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -16,10 +16,11 @@ from coalface.data.embedding.minilm import MINILM
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.formats.readers import TABLES, format_of
-from coalface.data.labels import label_array
+from coalface.data.labels import label_array, label_like
 from coalface.data.streams.position import Position
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.classifiers import CoalClassifier
+from coalface.rounds.label_change import ADD, RENAME, LabelChange
 from coalface.rounds.round import Round
 
 _LARGEST_GAP = 1_000_000  # rounds; a larger gap is probably a mistyped number
@@ -151,6 +152,24 @@ class NamedLearner:
         for places in _runs(learned):
             self.learner.tell_rounds([learned[place] for place in places], X[places]).warn_if_collapsed()
         self.feature_names = names
+
+    def change_labels(self, change: LabelChange, cost_matrix: Path | None = None) -> None:
+        """Add, rename or retire a label; ``cost_matrix`` is a file with the costs of all labels after it.
+
+        >>> named = NamedLearner(CoalClassifier(["walk", "fly"]).begin())
+        >>> named.change_labels(LabelChange("rename", "fly", 0, new_name="soar"))
+        >>> named.classes.tolist()
+        ['walk', 'soar']
+        """
+        learner = self.learner
+        label = label_like(change.label, learner.classes_)
+        if change.kind == ADD:
+            after = learner.labels_.after(LabelChange(ADD, label, learner.round_)).classes
+            learner.add_label(label, cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, after))
+        elif change.kind == RENAME:
+            learner.rename_label(label, label_like(change.new_name, learner.classes_))
+        else:
+            learner.retire_label(label)
 
     def examples_of(self, rounds: Sequence[Round]) -> tuple[Any, tuple[str, ...] | None]:
         """The examples of rounds as a matrix, and the feature names, new ones last; None for raw examples."""

@@ -1,8 +1,10 @@
-"""Requests to a running service that list or change its labels."""
+"""Changes of labels by the command line: of a project in a folder, or of a running service by requests."""
 
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
+from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,30 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.desk.log.ownership import opening
+from coalface.desk.project.label_history import project_now, with_matrix
+from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
 from coalface.rounds.label_change import ADD, RENAME, LabelChange
 
 _TIMEOUT = 60.0  # seconds
 
 
-def change_labels(
+def change_project(
+    folder: Path, change: LabelChange | None, cost_matrix: Path | None = None
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Make a change, if there is one, of the project in a folder; its labels after it, and its retired ones."""
+    if change is None:
+        project = project_now(folder)
+    else:
+        project = Project.open(folder)
+        with opening(project.address), closing(Desk(project)) as desk:
+            project = desk.change_labels(with_matrix(desk.project, change, cost_matrix))
+    return project.offered, project.retired
+
+
+def change_service(
     url: str, token: str, change: LabelChange | None, cost_matrix: Path | None = None
 ) -> tuple[list[str], list[str]]:
     """Make a change, if there is one, of the project at an address; its labels after it, and its retired ones."""
