@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from coalface.models.shared import SharedModel
     from coalface.paper.model import ExactModel
     from coalface.rounds.actions import Actions
-    from coalface.rounds.jsonlines import JsonLinesLedger
-    from coalface.rounds.ledger import MemoryLedger
+    from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
     from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
