@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
     from coalface.models.shared import SharedModel
-    from coalface.paper.model import ExactModel
     from coalface.rounds.actions import Actions
     from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
@@ -56,7 +55,6 @@ _HOMES = {
     "Curve": "evaluate.curve",
     "Encoder": "data.encoding.encoder",
     "EvaluationReport": "evaluate.report",
-    "ExactModel": "paper.model",
     "ForestModel": "models.forest",
     "JsonLinesLedger": "rounds.jsonlines",
     "LoggedReport": "evaluate.logged",
@@ -94,7 +92,6 @@ __all__ = [
     "Curve",
     "Encoder",
     "EvaluationReport",
-    "ExactModel",
     "ForestModel",
     "JsonLinesLedger",
     "LoggedReport",

@@ -33,13 +33,13 @@ def serve(
     If $COALFACE_ROUTE_TOKEN is set, every request needs it as a bearer token; it must be set if other machines can
     connect.
     """
-    from coalface.desk.web.uvicorn_server import ServerOptions, listen, message_if_slow
     from coalface.files.atomic import exclusive
     from coalface.routing.desk import RoutingDesk
     from coalface.routing.router import Router
     from coalface.routing.web import routing_service
+    from coalface.web.server import ServerOptions, listen, message_if_slow
 
-    token, server = os.environ.get(TOKEN) or None, ServerOptions(host, port, 0.0, proxy)
+    token, server = os.environ.get(TOKEN) or None, ServerOptions(host, port, proxy)
     if token is None and not server.is_local:
         raise InputError(f"--host {host} lets other machines connect, so a token is needed. Set ${TOKEN}.")
     journal = journal_of(model, ledger)
