@@ -56,7 +56,7 @@ _HOMES = {
     "Encoder": "data.encoding.encoder",
     "EvaluationReport": "evaluate.report",
     "ForestModel": "models.forest",
-    "JsonLinesLedger": "rounds.jsonlines",
+    "JsonLinesLedger": "rounds.ledger",
     "LoggedReport": "evaluate.logged",
     "MemoryLedger": "rounds.ledger",
     "OnlineModel": "models.online",
