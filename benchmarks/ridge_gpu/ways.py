@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coalface.models.device import SINGLE, TF32, CudaArrays
-from coalface.models.root_regression import RootRegression
+from coalface.models.ridge.root_regression import RootRegression
 
 TOLD = 0.05  # share of the costs
 PENALTY = 0.5

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
     from coalface.models.shared import SharedModel
-    from coalface.paper.model import ExactModel
     from coalface.rounds.actions import Actions
-    from coalface.rounds.jsonlines import JsonLinesLedger
-    from coalface.rounds.ledger import MemoryLedger
+    from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
     from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
@@ -57,9 +55,8 @@ _HOMES = {
     "Curve": "evaluate.curve",
     "Encoder": "data.encoding.encoder",
     "EvaluationReport": "evaluate.report",
-    "ExactModel": "paper.model",
     "ForestModel": "models.forest",
-    "JsonLinesLedger": "rounds.jsonlines",
+    "JsonLinesLedger": "rounds.ledger",
     "LoggedReport": "evaluate.logged",
     "MemoryLedger": "rounds.ledger",
     "OnlineModel": "models.online",
@@ -95,7 +92,6 @@ __all__ = [
     "Curve",
     "Encoder",
     "EvaluationReport",
-    "ExactModel",
     "ForestModel",
     "JsonLinesLedger",
     "LoggedReport",

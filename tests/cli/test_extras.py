@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coalface.cli import main
-from coalface.cli.extras import EXTRAS
+from coalface.cli.entry import EXTRAS
 
 MODULES = {
     "scikit-activeml": "skactiveml",

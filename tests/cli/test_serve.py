@@ -12,6 +12,7 @@ import pytest
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.desk.web import uvicorn_server
+from coalface.web import server
 from tests.cli.commands import refused, run
 
 
@@ -72,7 +73,7 @@ def wait_for_timers():
 
 def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatch):
     run(capsys, "serve mail --new-token ada")
-    monkeypatch.setattr(uvicorn_server, "_PATIENCE", 0.0)
+    monkeypatch.setattr(server, "_PATIENCE", 0.0)
     monkeypatch.setattr(uvicorn_server, "warm_up", lambda _: wait_for_timers())
     code, _, err = run(capsys, "serve mail --webhook ftp://nowhere")  # refused, once that is done
     assert (code, "Starting; the first start on a machine compiles" in err) == (2, True)

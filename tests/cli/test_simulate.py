@@ -95,7 +95,7 @@ def test_ctrl_c_prints_what_there_is_and_exits_with_130(calls, capsys, monkeypat
 
         yield progress
 
-    monkeypatch.setattr(sys.modules["coalface.cli.simulated_runs"], "progress_bar", impatient)
+    monkeypatch.setattr(sys.modules["coalface.cli.simulate"], "progress_bar", impatient)
     code, out, _ = run(capsys, "simulate calls.csv --label kind --json --save sim.coal")
     assert code == 130
     result = json.loads(out)

@@ -12,7 +12,7 @@ import uvicorn
 
 from coalface.desk.web.service import service_of
 from coalface.web.connections import ConnectionBook
-from coalface.web.guarded_server import GuardedServer
+from coalface.web.server import GuardedServer
 from tests.desk.desks import open_desk
 from tests.desk.serving import client_of, give_tokens
 

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestRegressor
 from coalface.kernels import draws, forest, tree_reading
 from coalface.kernels.forest import LEAF, Answers, Tree, new_scratch, varying_columns
 from coalface.kernels.tree_reading import read
-from coalface.models.forest import _joined, _only_leaves
+from coalface.models.forest.model import _joined, _only_leaves
 
 from ..reference import forest as reference
 

@@ -5,6 +5,7 @@ import pytest
 
 from coalface import CoalClassifier, OracleCoalClassifier
 from coalface.errors import InputError
+from coalface.paper import ExactModel
 from coalface.paper.schedule import Schedule
 
 from ..problems import dense_problem
@@ -44,7 +45,7 @@ def test_as_printed_differs_from_as_published_only_where_the_text_differs_from_v
     assert CoalClassifier.as_printed(rule="passive").rule == "passive"
 
 
-@pytest.mark.parametrize("model", ["auto", "ridge", "forest", "exact"])
+@pytest.mark.parametrize("model", ["auto", "ridge", "forest", ExactModel()])
 def test_other_models_refuse_the_printed_slack(model):
     with pytest.raises(InputError, match="slack='printed' needs model='online'"):
         CoalClassifier(classes=["a", "b"], slack="printed", model=model).ask([[1.0]])

@@ -8,6 +8,7 @@ from coalface import CoalClassifier, CommitteeModel, OnlineModel
 from coalface.errors import InputError, UnknownLabelError
 from coalface.models.forest import ForestModel
 from coalface.models.ridge import RidgeModel
+from coalface.paper import ExactModel
 from tests.problems import dense_problem, sparse_problem
 
 LABELS = ["walk", "fly", "swim"]
@@ -78,7 +79,7 @@ def test_a_committee_has_those_of_its_leader():
         smooth.top_features("fly")
 
 
-@pytest.mark.parametrize("model", ["ridge", RidgeModel(kernel="rbf"), "exact"])
+@pytest.mark.parametrize("model", ["ridge", RidgeModel(kernel="rbf"), ExactModel()])
 def test_models_without_a_number_per_feature_say_so_in_one_line(model):
     X, cost = linear_problem()
     learner = CoalClassifier(LABELS, model=model).fit(X[:3], cost=cost[:3])

@@ -7,6 +7,7 @@ import pytest
 
 from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
+from coalface.paper import ExactModel
 
 from ..problems import ask_and_tell, dense_problem, matrix_costs, state_of
 from .committees import NAMES, NAN, K, auto, full, names_of, online_state
@@ -134,7 +135,7 @@ def test_with_implied_costs_an_interview_is_a_simulated_run_to_the_bit(model, au
     assert played.costs_queried_ < cost.size
 
 
-@pytest.mark.parametrize("model", ["ridge", "exact"])
+@pytest.mark.parametrize("model", ["ridge", ExactModel()])
 def test_models_that_learn_no_implications_ask_as_their_ranges_say(model):
     X, cost = dense_problem(17, 2, 60)
     cost = (cost > cost.min(axis=1, keepdims=True)).astype(np.float64)

@@ -13,8 +13,8 @@ from coalface.errors import FileFormatError
 from coalface.models import joint
 from coalface.models.joint import JointModel
 from coalface.models.joint_fit import INTERCEPT_PENALTY, PENALTY, first_joint, fitted, inverse_of
+from coalface.models.random_projection import MOST_PLACES, sketched
 from coalface.models.ridge import RidgeModel
-from coalface.models.sketch import MOST_PLACES, sketched
 
 
 def related_costs(n, seed, shared=0.7):

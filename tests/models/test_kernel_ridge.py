@@ -18,8 +18,8 @@ from coalface import CoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.models import device
-from coalface.models.factor_regression import FactorRegression
 from coalface.models.ridge import RidgeModel
+from coalface.models.ridge.factor_regression import FactorRegression
 
 from .test_ridge import problem, settings
 

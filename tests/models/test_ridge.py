@@ -13,8 +13,8 @@ from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.settings import AS_PUBLISHED, settings_for
 from coalface.models import device, factor_regression
-from coalface.models.factor_regression import FactorRegression
 from coalface.models.ridge import RidgeModel
+from coalface.models.ridge.factor_regression import FactorRegression
 
 
 def settings(n_labels, **params):

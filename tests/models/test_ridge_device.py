@@ -14,9 +14,9 @@ from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.models import device, root_regression, root_steps
 from coalface.models.device import SINGLE, TF32, HostArrays, as_tf32
-from coalface.models.factor_regression import FactorRegression
 from coalface.models.ridge import RidgeModel
-from coalface.models.root_regression import RootRegression
+from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.ridge.root_regression import RootRegression
 
 from .test_ridge import plain, problem, settings
 

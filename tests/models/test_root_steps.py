@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from coalface.models.device import SINGLE, CudaArrays, HostArrays
-from coalface.models.root_regression import RootRegression
-from coalface.models.root_steps import TOGETHER, CudaSteps, HostSteps, told_costs
+from coalface.models.ridge.root_regression import RootRegression
+from coalface.models.ridge.root_steps import TOGETHER, CudaSteps, HostSteps, told_costs
 from tests.models import fake_cupy
 from tests.models.cuda_emulation import raw_module
 

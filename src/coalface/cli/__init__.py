@@ -1,4 +1,4 @@
-"""The command line: one module per verb; the library does the work.
+"""The command line: one module per group of verbs; the library does the work.
 
 A verb imports heavy modules only when it runs, so ``coalface --help`` is quick.
 """

@@ -5,37 +5,17 @@ from typing import Annotated
 
 import typer
 
-from coalface.cli.agreement import agreement
-from coalface.cli.ask import ask
-from coalface.cli.data.convert import convert
-from coalface.cli.data.fetch import fetch
-from coalface.cli.data.info import info
-from coalface.cli.data.list_ import list_known
-from coalface.cli.demo import demo
+from coalface.cli import data, parse, route, tag
+from coalface.cli.ask_tell import ask, tell
+from coalface.cli.changes import labels, pool
 from coalface.cli.evaluate import evaluate
-from coalface.cli.export import export
-from coalface.cli.import_ import import_
-from coalface.cli.init import init
 from coalface.cli.label import label
-from coalface.cli.labels import labels
 from coalface.cli.option_groups import with_groups
-from coalface.cli.parse.evaluate import evaluate as parse_evaluate
-from coalface.cli.parse.predict import predict as parse_predict
-from coalface.cli.parse.train import train as parse_train
-from coalface.cli.pool import pool
-from coalface.cli.predict import predict
-from coalface.cli.rank import rank
-from coalface.cli.report import report
-from coalface.cli.route.report import report as route_report
-from coalface.cli.route.serve import serve as route_serve
-from coalface.cli.route.train import train as route_train
+from coalface.cli.predict import predict, rank
+from coalface.cli.projects import agreement, export, import_, init
 from coalface.cli.serve import serve
 from coalface.cli.simulate import simulate
-from coalface.cli.sweep import sweep
-from coalface.cli.tag.evaluate import evaluate as tag_evaluate
-from coalface.cli.tag.predict import predict as tag_predict
-from coalface.cli.tag.train import train as tag_train
-from coalface.cli.tell import tell
+from coalface.cli.studies import demo, report, sweep
 from coalface.cli.train import train
 
 
@@ -53,16 +33,16 @@ def _add(group: typer.Typer, name: str, verb: Callable[..., None], *examples: st
 
 
 app = _group("Cost-sensitive classification that asks for as few costs as possible.", "demo")
-data = _group("Inspect, convert and fetch datasets.", "data info calls.csv --label kind")
-route = _group(
+_data = _group("Inspect, convert and fetch datasets.", "data info calls.csv --label kind")
+_route = _group(
     "Choose a model, solver or tool for each request, by quality and price.",
     "route train outcomes.csv --model models.router --value-of-quality 0.05",
 )
-parse = _group(
+_parse = _group(
     "Find the head and the label of every word with few costs (CoNLL-U files).",
     "parse train train.conllu --model english.coal",
 )
-tag = _group(
+_tag = _group(
     "Tag the words of sentences with few roll-outs (CoNLL files).",
     "tag train train.conll --model names.coal --constraints bio",
 )
@@ -175,28 +155,28 @@ _add(
     "export tickets tickets.zip",
 )
 _add(app, "import", import_, "import tickets.zip tickets-2")
-app.add_typer(data, name="data")
-_add(data, "list", list_known, "data list")
-_add(data, "info", info, "data info calls.csv --label kind", "data info digits")
-_add(data, "convert", convert, "data convert calls.csv calls --label kind", "data convert digits digits")
-_add(data, "fetch", fetch, "data fetch newsgroups20 --into data")
-app.add_typer(route, name="route")
+app.add_typer(_data, name="data")
+_add(_data, "list", data.list_known, "data list")
+_add(_data, "info", data.info, "data info calls.csv --label kind", "data info digits")
+_add(_data, "convert", data.convert, "data convert calls.csv calls --label kind", "data convert digits digits")
+_add(_data, "fetch", data.fetch, "data fetch newsgroups20 --into data")
+app.add_typer(_route, name="route")
 _add(
-    route,
+    _route,
     "train",
-    route_train,
+    route.train,
     "route train outcomes.csv --model models.router --value-of-quality 0.05",
     "route train outcomes.jsonl --model models.router --price small=0.001,large=0.03 --active",
 )
-_add(route, "serve", route_serve, "route serve models.router --port 8138")
-_add(route, "report", route_report, "route report models.router", "route report models.router test.csv --figure t.svg")
-app.add_typer(parse, name="parse")
-_add(parse, "train", parse_train, "parse train train.conllu --model english.coal --passes 4")
-_add(parse, "predict", parse_predict, "parse predict english.coal new.conllu > parsed.conllu")
-_add(parse, "evaluate", parse_evaluate, "parse evaluate english.coal test.conllu")
-app.add_typer(tag, name="tag")
-_add(tag, "train", tag_train, "tag train train.conll --model names.coal --constraints bio")
-_add(tag, "predict", tag_predict, "tag predict names.coal new.conll > tags.jsonl")
+_add(_route, "serve", route.serve, "route serve models.router --port 8138")
+_add(_route, "report", route.report, "route report models.router", "route report models.router test.csv --figure t.svg")
+app.add_typer(_parse, name="parse")
+_add(_parse, "train", parse.train, "parse train train.conllu --model english.coal --passes 4")
+_add(_parse, "predict", parse.predict, "parse predict english.coal new.conllu > parsed.conllu")
+_add(_parse, "evaluate", parse.evaluate, "parse evaluate english.coal test.conllu")
+app.add_typer(_tag, name="tag")
+_add(_tag, "train", tag.train, "tag train train.conll --model names.coal --constraints bio")
+_add(_tag, "predict", tag.predict, "tag predict names.coal new.conll > tags.jsonl")
 _add(
-    tag, "evaluate", tag_evaluate, "tag evaluate names.coal test.conll", "tag evaluate names.coal messy.conll --repair"
+    _tag, "evaluate", tag.evaluate, "tag evaluate names.coal test.conll", "tag evaluate names.coal messy.conll --repair"
 )

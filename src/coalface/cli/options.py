@@ -141,8 +141,8 @@ CostModel = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What predicts the costs: auto (default), online, ridge, forest, classes, exact or joint.",
-        autocompletion=lambda: ["auto", "online", "ridge", "forest", "classes", "exact"],
+        help="What predicts the costs: auto (default), online, ridge, forest, classes or joint.",
+        autocompletion=lambda: ["auto", "online", "ridge", "forest", "classes"],
     ),
 ]
 Interactions = Annotated[

@@ -1,8 +1,9 @@
-"""``coalface predict``."""
+"""``coalface predict`` and ``coalface rank``: one file, or a pool of many files."""
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,12 +11,14 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
-from coalface.cli.screen import progress_bar
+from coalface.cli.option_values import check_output
+from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
     from coalface.learner.classifiers import CoalClassifier
+
 
 Shown = Literal["none", "clipped", "unclipped"]  # the predicted costs in a line
 
@@ -53,8 +56,6 @@ def predict(
     to part-0.predictions.parquet. After Ctrl-C or a crash, the same command does only what is missing.
     Lines are printed as soon as a block is read; --block 1 answers each line of standard input at once.
     """
-    from coalface.cli.pools import is_pool
-
     if is_pool(data) or executor is not None or out is not None:
         if unclipped:
             raise InputError("--unclipped is for one file, got a pool. Pass --costs, for costs within the bounds.")
@@ -74,7 +75,6 @@ def _predict_pool(
     *,
     costs: bool,
 ) -> None:
-    from coalface.cli.pools import pool_columns
     from coalface.studies.pools import predict_pool
 
     with progress_bar("Predicting") as progress:
@@ -126,3 +126,72 @@ def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, shown:
         if predicted is not None:
             line["costs"] = dict(zip(names, (round(cost, 6) for cost in predicted[row].tolist()), strict=True))
         yield line
+
+
+def rank(
+    model: options.Model,
+    data: options.Parts,
+    *,
+    out: Annotated[Path, typer.Option(help="The ranking, a .parquet or .jsonl file.")],
+    top: Annotated[int, typer.Option(min=1, help="How many examples to keep.")] = 10_000,
+    alike: Annotated[
+        float | None,
+        typer.Option(help="Keep near-duplicates of this similarity once; 1 for equal ones, by default as the model."),
+    ] = None,
+    executor: options.PoolExecutor = None,
+    workers: options.Workers = None,
+    id: options.Id = None,
+    ignore: options.Ignore = None,
+) -> None:
+    """Find the examples of a pool that are most worth asking about.
+
+    They are those where questions could still save most: the predicted cost of the label less the least cost that any
+    label may have. Near-duplicates count once. `coalface init DIR --from-ranking FILE` makes a labelling project of
+    them. Results of single files are kept until the end: after Ctrl-C or a crash, the same command continues.
+    """
+    from coalface.studies.pools import rank_pool
+
+    check_output(out, "--out")
+    with progress_bar("Ranking") as progress:
+        outcome, found = rank_pool(
+            model,
+            data,
+            out,
+            top,
+            alike=alike,
+            executor=executor or "threads",
+            workers=workers,
+            progress=progress,
+            id=id,
+            ignore=ignore or (),
+        )
+    typer.echo(f"{outcome}.")
+    typer.echo(f"{out}: {counted(found, 'example')}, the most worth asking about first.")
+    if found < top:
+        typer.echo("About all others, the model would ask nothing, or they are near-duplicates.")
+
+
+_OF_POOLS = {"id", "ignore", "label"}
+
+
+def is_pool(data: Sequence[Path]) -> bool:
+    """Whether these are several files, or a pattern.
+
+    >>> is_pool([Path("new.csv")]), is_pool([Path("pool/*.csv")])
+    (False, True)
+    """
+    return len(data) > 1 or has_magic(str(data[0]))
+
+
+def pool_columns(reading: ReaderOptions) -> dict[str, Any]:
+    """The columns of ids and of what is not a feature, from the options of a reader; other options are refused.
+
+    >>> pool_columns(ReaderOptions(id="ticket", label="team"))
+    {'id': 'ticket', 'ignore': ['team']}
+    """
+    given = reading.given()
+    for name in given:
+        if name not in _OF_POOLS:
+            raise InputError(f"{name} cannot be used with a pool: only id, ignore and label can. Leave it out.")
+    label = [given["label"]] if "label" in given else []
+    return {"id": given.get("id"), "ignore": [*given.get("ignore", ()), *label]}

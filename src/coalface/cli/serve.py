@@ -62,18 +62,18 @@ def serve(
     if remove_token is not None:
         _remove_token(projects, remove_token)
         return
-    from coalface.desk.web.uvicorn_server import ServerOptions, run_server
+    from coalface.desk.web.uvicorn_server import DeskOptions, run_server
 
-    server = ServerOptions(
+    server = DeskOptions(
         host,
         port,
-        per_minute,
         proxy,
-        webhook,
-        os.environ.get(SECRET, ""),
         tuple(host_name or ()),
-        log_format,
-        log_level,
+        per_minute=per_minute,
+        webhook=webhook,
+        webhook_secret=os.environ.get(SECRET, ""),
+        log_format=log_format,
+        log_level=log_level,
     )
     run_server(projects, server, typer.echo, partial(typer.echo, err=True))
 

@@ -7,8 +7,8 @@ from coalface.learner.settings import AS_PRINTED, AS_PUBLISHED
 from coalface.models.choice import model_of
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
-from coalface.models.membership import Member
-from coalface.models.ridge import OF_A_MACHINE, RidgeModel
+from coalface.models.joining import Member
+from coalface.models.ridge.model import OF_A_MACHINE, RidgeModel
 from coalface.paper.model import ExactModel, plain_oracle
 from coalface.paper.schedule import PUBLISHED
 

@@ -17,7 +17,7 @@ from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.learner.budget import Budget
 from coalface.learner.serving import ServingLearner
-from coalface.models.choice import MODEL_KINDS, described_model, model_of
+from coalface.models.choice import check_kind, described_model, model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
 from coalface.rounds.label_change import LabelChange
@@ -227,9 +227,10 @@ class PersistentLearner(ServingLearner):
             raise InputError(f"model must be a CostModel of your own or left out, got {shortened(model)}")
         if model is None:
             kind = described.get("kind") if isinstance(described, dict) else None
-            if kind is not None and kind not in MODEL_KINDS:
-                raise InputError(f"it has a cost model of its user, pass model={kind}(...)")
-            return params | ({"model": model_of(described)} if kind is not None else {})
+            if kind is None:
+                return params
+            check_kind(kind)
+            return {**params, "model": model_of(described)}
         if described != described_model(model):
             raise InputError(f"model must be as described in the file, {described!r}, got {described_model(model)!r}")
         return {**params, "model": model}

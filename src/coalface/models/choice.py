@@ -12,7 +12,6 @@ from coalface.models.joint import JointModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.models.shared import SharedModel
-from coalface.paper.model import ExactModel
 
 MODELS: dict[str, type[CostModel]] = {
     "auto": CommitteeModel,
@@ -20,11 +19,10 @@ MODELS: dict[str, type[CostModel]] = {
     "ridge": RidgeModel,
     "forest": ForestModel,
     "classes": ClassModel,
-    "exact": ExactModel,
     "shared": SharedModel,
     "joint": JointModel,
 }
-MODEL_KINDS = {kind.__name__: kind for kind in MODELS.values()}
+_PRODUCTS = {"ExactModel": "coalface.paper"}  # what to import before such a model can be loaded
 
 
 def model_of(model: Any) -> CostModel:
@@ -37,8 +35,8 @@ def model_of(model: Any) -> CostModel:
         return model
     if isinstance(model, str) and model in MODELS:
         return MODELS[model]()
-    if isinstance(model, Mapping) and model.get("kind") in MODEL_KINDS:
-        return _described(MODEL_KINDS[model["kind"]], {name: model[name] for name in model if name != "kind"})
+    if isinstance(model, Mapping) and model.get("kind") in CostModel.kinds:
+        return _described(CostModel.kinds[model["kind"]], {name: model[name] for name in model if name != "kind"})
     raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {shortened(model)}.")
 
 
@@ -49,6 +47,15 @@ def _described(kind: type[CostModel], params: dict[str, Any]) -> CostModel:
             has = f"It has {', '.join(known)}" if known else "It has none"
             raise InputError(f"model {kind.__name__} has no parameter {name!r}. {has}.")
     return kind(**params)
+
+
+def check_kind(kind: str) -> None:
+    """Raise an InputError if a file names a kind of model that is not imported."""
+    if kind in CostModel.kinds:
+        return
+    if kind in _PRODUCTS:
+        raise InputError(f"its cost model is of the kind {kind}, import {_PRODUCTS[kind]} first")
+    raise InputError(f"it has a cost model of its user, pass model={kind}(...)")
 
 
 def described_model(model: CostModel) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Its first member is the online model, which also keeps the counts. As long as it is alone, the committee passes every
 call on to it. The first row learned decides: if it is dense and has up to 2,000 columns, the others join, and one of
-them leads until there is evidence against it: see ``membership.first_leader``. They leave for good when an answered row
+them leads until there is evidence against it: see ``joining.first_leader``. They leave for good when an answered row
 does not suit them. On sparse and wide rows, the class model joins where the learner may ask for true labels.
 """
 
@@ -30,8 +30,7 @@ from coalface.kernels.state import (
 from coalface.models.classes import ClassModel
 from coalface.models.contract import NO_IMPLICATIONS, CostModel
 from coalface.models.forest import ForestModel
-from coalface.models.joint import JointModel
-from coalface.models.membership import (
+from coalface.models.joining import (
     JOINING,
     ON_SPARSE,
     Member,
@@ -40,11 +39,12 @@ from coalface.models.membership import (
     names_that_join,
     suit_all,
 )
+from coalface.models.joint import JointModel
+from coalface.models.leader_choice import Standing, estimated_costs
 from coalface.models.online import OnlineModel
 from coalface.models.round_arrays import answer_chances, answered_rows, one_round
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.serving import Served, ServedRun
-from coalface.models.standing import Standing, estimated_costs
 from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, RunArrays
 
 

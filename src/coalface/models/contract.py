@@ -84,6 +84,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
     [[0.5, 0.5]]
     """
 
+    kinds: ClassVar[dict[str, type["CostModel"]]] = {}  # those of coalface that are imported, as files name them
     learned_with: ClassVar[tuple[str, ...]] = ("fit_intercept",)  # the learner's parameters that affect replay
     default_miss_rate: float = 0.1  # how often the best label may be missed, if the learner leaves it to the model
     paces_budgets: ClassVar[bool] = False  # whether ``ask`` keeps to the budget in the settings
@@ -94,6 +95,11 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
     lock: RLock
     scratch: Scratch
     active: Mask  # (K,) the labels that are not retired; the learner asks about and predicts no others
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("coalface."):  # a model of your own is passed to ``load``
+            CostModel.kinds[cls.__name__] = cls
 
     # -- what a model of your own implements ------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """The joint model: linear regressors whose errors are related, so that each answer also tells about the other labels.
 
-All answered rows are stored, the last 20,000 of them, as ``models.sketch`` gives them. The regressors are fitted again
-when the answers have grown by a fifth: see ``models.joint_fit``.
+All answered rows are stored, the last 20,000 of them, as ``random_projection`` gives them. The regressors are fitted
+again when the answers have grown by a fifth: see ``joint_fit``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,8 +16,8 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import F32, F64, NOISE_SCALED, Settings
 from coalface.models.contract import CostModel
 from coalface.models.joint_fit import PENALTY, Joint, completed, first_joint, fitted, inverse_of
+from coalface.models.random_projection import MOST_PLACES, n_places, sketched
 from coalface.models.saved_arrays import copy_saved
-from coalface.models.sketch import MOST_PLACES, n_places, sketched
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _GROWS_IN = 5  # fitted again when there are a fifth more answers

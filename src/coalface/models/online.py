@@ -37,7 +37,7 @@ from coalface.kernels.state import (
 )
 from coalface.models.contract import CostModel
 from coalface.models.device import is_gpu
-from coalface.models.effects import online_effects
+from coalface.models.feature_effects import online_effects
 from coalface.models.growth import widened
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
 from coalface.models.online_scoring import OnlineScorer

@@ -3,7 +3,8 @@
 - ``noise`` measures how far apart the best two labels are, ``difficulty`` how much a finite class disagrees about
   labels, and ``values`` how much about costs.
 - ``bounds`` and ``effort`` are the theorems as functions of ``Schedule``, which holds the paper's constants.
-- ``finite`` is Algorithm 1 by enumeration, ``paper_examples`` the three examples of the paper.
+- ``ExactModel`` is Algorithm 1 as a cost model. ``finite`` is Algorithm 1 by enumeration, ``paper_examples`` the three
+  examples of the paper.
 - ``massart`` generates problems with a margin, and ``growth`` fits how a count grows with the rounds.
 
 ``docs/theory.md`` explains all of them.
@@ -34,6 +35,7 @@ from coalface.paper.effort import (
 from coalface.paper.finite import FiniteCoal
 from coalface.paper.growth import Growth, growth
 from coalface.paper.massart import MassartProblem
+from coalface.paper.model import ExactModel
 from coalface.paper.noise import Measured, Tsybakov, TsybakovFit, margins, massart_margin, noise_level, tsybakov
 from coalface.paper.schedule import Schedule
 from coalface.paper.values import eluder_dimension, value_disagreement
@@ -42,6 +44,7 @@ __all__ = [
     "Deviation",
     "Difficulty",
     "Effort",
+    "ExactModel",
     "FiniteCoal",
     "Growth",
     "MassartProblem",

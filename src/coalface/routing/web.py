@@ -88,7 +88,6 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
         dependencies=[Depends(check_token)],
         responses=RESPONSES,
     )
-    app.state.for_programs = True
     install_error_handlers(app)
 
     @app.post("/route")
@@ -107,16 +106,8 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
         """Spend, estimated regret and counts."""
         return desk.report().to_json()
 
-    unlimited: Any = _NoRates()
-    app.add_middleware(Safeguards, authenticator=unlimited, open_paths=("\0",), largest_body=largest_body)
+    app.add_middleware(Safeguards, largest_body=largest_body)
     return app
-
-
-class _NoRates:
-    """The service has one caller, so its rate is not limited."""
-
-    def check_address(self, address: str) -> None:
-        """Any address may call."""
 
 
 def _view(decision: Decision) -> RouteView:

@@ -1,7 +1,7 @@
 """Error responses: RFC 9457 problem details where programs call, a page elsewhere."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -11,7 +11,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from coalface.desk.web.rendering import TEMPLATES
 from coalface.errors import (
     CoalfaceError,
     ConflictError,
@@ -55,6 +54,9 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+ErrorPage = Callable[[Request, int, str, Mapping[str, str] | None], Response]
+
+
 class RefusedError(Exception):
     """A refused request: its HTTP status, the reason in one line, and headers."""
 
@@ -89,15 +91,11 @@ def error_response(
     request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
     """An error as JSON for programs, as a page for people; an app of routes for programs only has no pages."""
-    if _is_for_programs(request):
-        return problem(status, detail, headers, **more)
-    values = {"title": HTTPStatus(status).phrase, "detail": detail}
-    return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)
-
-
-def _is_for_programs(request: Request) -> bool:
     app, path = request.scope.get("app"), request.url.path.removeprefix(request.scope.get("root_path", ""))
-    return path.startswith(_FOR_PROGRAMS) or (app is not None and getattr(app.state, "for_programs", False))
+    page: ErrorPage | None = None if app is None else getattr(app.state, "error_page", None)
+    if page is None or path.startswith(_FOR_PROGRAMS):
+        return problem(status, detail, headers, **more)
+    return page(request, status, detail, headers)
 
 
 def _status_of(error: Exception) -> int:
@@ -121,8 +119,9 @@ def _is_unavailable(error: Exception) -> bool:
     return lost or isinstance(error, sa.exc.OperationalError | FileBusyError | LostDatabaseError)
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    """Turn every exception of the app into an error response."""
+def install_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
+    """Turn every exception of the app into an error response; ``page`` makes those for people."""
+    app.state.error_page = page
     kinds = (RefusedError, HTTPException, RequestValidationError, CoalfaceError, sa.exc.DBAPIError, Exception)
     for kind in kinds:
         app.add_exception_handler(kind, _handle)

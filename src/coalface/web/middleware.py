@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-from typing import Protocol
+from collections.abc import Callable
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coalface.desk.web.auth import address_of
 from coalface.web.http_errors import RefusedError, error_response
 
 LARGEST_BODY = 1 << 20  # bytes
@@ -62,30 +61,23 @@ class _Body:
         return message
 
 
-class AddressLimit(Protocol):
-    """Limits how often an address may call."""
-
-    def check_address(self, address: str) -> None:
-        """Raise an error if the address calls too often."""
-        ...
-
-
 class Safeguards:
     """Limits what one caller can take from the others, and forbids browsers to run or load anything foreign.
 
-    Paths that begin with one of ``open_paths`` need no token, so their rate is limited by address.
+    Paths that begin with one of ``open_paths`` need no token; ``check_address`` raises an error if an address asks for
+    them too often.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        authenticator: AddressLimit,
-        open_paths: tuple[str, ...],
+        check_address: Callable[[str], None] = lambda _: None,
+        open_paths: tuple[str, ...] = (),
         largest_body: int = LARGEST_BODY,
         body_seconds: float = BODY_SECONDS,
         send_seconds: float = _SEND_SECONDS,
     ) -> None:
-        self._app, self._authenticator = app, authenticator
+        self._app, self._check_address = app, check_address
         self._body_seconds, self._send_seconds = body_seconds, send_seconds
         self._open_paths, self._largest_body = open_paths, largest_body
 
@@ -118,7 +110,7 @@ class Safeguards:
         if scope["path"].startswith(self._open_paths):
             request = Request(scope)
             try:
-                self._authenticator.check_address(address_of(request))
+                self._check_address(address_of(request))
             except RefusedError as refusal:
                 return error_response(request, refusal.status, refusal.detail, refusal.headers)
         length = dict(scope["headers"]).get(b"content-length", b"0")
@@ -131,6 +123,11 @@ class Safeguards:
     def _too_slow(self, request: Request) -> Response:
         detail = f"The body of a request must arrive within {self._body_seconds:g} s. Send it again."
         return error_response(request, 408, detail, _CLOSE)
+
+
+def address_of(request: Request) -> str:
+    """The address that a request comes from."""
+    return request.client.host if request.client else "unknown"
 
 
 def _add_headers(headers: MutableHeaders, scope: Scope) -> None:

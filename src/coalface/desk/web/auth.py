@@ -19,6 +19,7 @@ from coalface.desk.log.access import digest_of
 from coalface.desk.project.project import Project
 from coalface.desk.web.desks import PROJECT, Desks
 from coalface.web.http_errors import RefusedError, too_many_requests
+from coalface.web.middleware import address_of
 from coalface.web.sessions import A_MONTH, new_session
 from coalface.web.tokens import Caller, is_form_key
 
@@ -161,11 +162,6 @@ def cookie_of(project: Project) -> str:
     """
     folder = str(project.folder.resolve()).encode("utf-8", "replace")
     return f"coalface-{blake2b(folder, digest_size=6).hexdigest()}"
-
-
-def address_of(request: Request) -> str:
-    """The address that a request comes from."""
-    return request.client.host if request.client else "unknown"
 
 
 def project_named(request: Request) -> str | None:

@@ -15,9 +15,10 @@ from fastapi.responses import JSONResponse
 from coalface.desk.project.label_studio import Interface, choices_in, record_of, task_id
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.api import AnyDesk
-from coalface.desk.web.auth import Authenticator, address_of, only_engineers, project_named
+from coalface.desk.web.auth import Authenticator, only_engineers, project_named
 from coalface.errors import InputError
 from coalface.web.http_errors import RefusedError
+from coalface.web.middleware import address_of
 from coalface.web.tokens import Caller
 
 _WRITTEN, _DELETED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED"), ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")

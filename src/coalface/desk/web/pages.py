@@ -24,6 +24,7 @@ from coalface.desk.web.forms import text_in as _text
 from coalface.desk.web.rendering import bar, budget_rows, page
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.web.http_errors import RefusedError
+from coalface.web.middleware import address_of
 from coalface.web.sessions import A_MONTH
 
 LEASE_SECONDS = 600.0
@@ -65,7 +66,7 @@ def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Resp
     """Begin a session, whose id is kept in a cookie that scripts cannot read and other sites cannot send."""
     authenticator: auth.Authenticator = request.app.state.authenticator
     try:
-        authenticator.authenticate(token.strip(), auth.address_of(request))
+        authenticator.authenticate(token.strip(), address_of(request))
     except RefusedError as refusal:
         return page(request, "login.html", None, refusal.status, wrong=refusal.detail)
     response = _to("/")

@@ -1,7 +1,9 @@
 """Rendering of the pages: Jinja2 templates, number formats, and chart positions that the templates draw."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,12 @@ def page(request: Request, template: str, caller: Caller | None, status: int = 2
     )
     values["csrf"] = form_key(caller.token) if caller else ""
     return TEMPLATES.TemplateResponse(request, template, values, status)
+
+
+def error_page(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The page of an error."""
+    values = {"title": HTTPStatus(status).phrase, "detail": detail}
+    return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)
 
 
 def bar(lowest: float, highest: float, bounds: tuple[float, float]) -> tuple[float, float]:

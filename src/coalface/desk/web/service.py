@@ -18,6 +18,7 @@ from coalface.desk.web.health import health
 from coalface.desk.web.label_studio_api import label_studio_api
 from coalface.desk.web.pages import pages
 from coalface.desk.web.pool_api import pool_api
+from coalface.desk.web.rendering import error_page
 from coalface.desk.web.review_api import review_api
 from coalface.desk.web.review_pages import review_pages
 from coalface.desk.web.webhooks import Messenger
@@ -77,7 +78,7 @@ def service_of(
     app.state.cookie = cookie_of(next(iter(desks)).project)
     app.state.messengers, app.state.metrics, app.state.connections = sending, RequestMetrics(), None
     app.state.stop = lambda _: None  # what ends the server after an error that will not pass
-    install_error_handlers(app)
+    install_error_handlers(app, error_page)
     app.include_router(api)
     app.include_router(admin_api)
     app.include_router(pool_api)
@@ -91,7 +92,7 @@ def service_of(
     app.add_middleware(ProjectPaths, desks=desks)
     app.add_middleware(
         Safeguards,
-        authenticator=authenticator,
+        check_address=authenticator.check_address,
         open_paths=_OPEN_PATHS,
         largest_body=largest_body,
         body_seconds=body_seconds,

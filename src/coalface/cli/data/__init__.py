@@ -1,1 +1,0 @@
-"""``coalface data``: one module per verb."""

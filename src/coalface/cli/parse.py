@@ -1,0 +1,115 @@
+"""The verbs of ``coalface parse``."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.option_values import check_nothing_given, check_output, given
+from coalface.cli.screen import counted, progress_bar
+from coalface.errors import InputError
+
+
+def train(
+    data: options.Trees,
+    model: Annotated[Path, typer.Option(help="The file to save the parser in.")],
+    resume: Annotated[
+        bool, typer.Option("--continue", help="Learn more with a saved parser, with its settings.")
+    ] = False,
+    passes: Annotated[int | None, typer.Option(help="The number of passes over the sentences.")] = None,
+    system: Annotated[str | None, typer.Option(help="The transition system: arc-hybrid or arc-eager.")] = None,
+    subtypes: Annotated[
+        bool, typer.Option("--subtypes", help="Learn whole labels, such as nsubj:pass; otherwise nsubj.")
+    ] = False,
+    rule: options.Rule = None,
+    mellowness: options.Mellowness = None,
+    learning_rate: options.LearningRate = None,
+    warm_up: Annotated[int | None, typer.Option(help="Ask for all costs in this many sentences first.")] = None,
+    audit_rate: options.AuditRate = None,
+    seed: options.SeedIfGiven = None,
+    as_json: options.Json = False,
+) -> None:
+    """Learn to parse sentences, and save the parser.
+
+    The parser asks for the costs only of actions that can still matter.
+    Labels are those of the first FILE. With --continue, only --passes can change.
+    The first run on a machine compiles for about a minute.
+    """
+    from coalface.data.formats.conllu import read_trees
+    from coalface.files.atomic import exclusive
+    from coalface.structured import DependencyParser
+
+    check_output(model, "--model")
+    settings = given(
+        system=system,
+        rule=rule,
+        mellowness=mellowness,
+        learning_rate=learning_rate,
+        warm_up=warm_up,
+        audit_rate=audit_rate,
+        random_state=seed,
+    )
+    if resume:
+        check_nothing_given({**settings, **({"subtypes": True} if subtypes else {})})
+    with exclusive(model):
+        if model.exists() and not resume:
+            raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
+        parser = DependencyParser.load(model) if resume else DependencyParser(**settings)
+        parser.set_params(**given(passes=passes))
+        trees = read_trees(data, subtypes=parser.has_subtypes_ if resume else subtypes)
+        before = parser.costs_paid_
+        learning = f"Learning sentences in {counted(parser.passes, 'pass')}"
+        with progress_bar(f"{learning} (the first run compiles for about a minute)") as bar:
+            parser.learn(
+                trees, lambda done, total, costs: bar(done, total, f"{learning}, {counted(costs, 'cost')} paid")
+            )
+        parser.save(model)
+    n_words, n_labels = sum(map(len, trees)), len(parser.labels_) + len(parser.root_labels_)
+    line = {
+        "model": str(model),
+        "sentences": len(trees),
+        "words": n_words,
+        "labels": n_labels,
+        "passes": parser.passes,
+        "costs": parser.costs_paid_ - before,
+        "costs_in_all": parser.costs_paid_,
+    }
+    sizes = {"sentence": len(trees), "word": n_words, "label": n_labels, "pass": parser.passes}
+    size = ", ".join(counted(n, noun) for noun, n in sizes.items())
+    typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {counted(parser.costs_paid_ - before, 'cost')} paid")
+
+
+def predict(model: options.Parser, data: options.Trees) -> None:
+    """Print the sentences of FILE with predicted heads and labels, as CoNLL-U.
+
+    The words of FILE must have tags. Its own heads and labels, if any, are not used.
+    """
+    from coalface.data.formats.conllu import lines_with_heads, read_trees
+    from coalface.structured import DependencyParser
+
+    parser = DependencyParser.load(model)
+    predicted = parser.predict(read_trees(data, heads=False))
+    for line in lines_with_heads(data, predicted):
+        typer.echo(line)
+
+
+def evaluate(model: options.Parser, data: options.Trees) -> None:
+    """Print the attachment scores on trees with heads, as one JSON line.
+
+    uas is the share of words with the right head, las that with the right head and label.
+    """
+    from coalface.data.formats.conllu import read_trees
+    from coalface.structured import DependencyParser
+    from coalface.structured.parsing.scores import attachment_scores
+
+    parser = DependencyParser.load(model)
+    trees = read_trees(data, subtypes=parser.has_subtypes_)
+    predicted = parser.predict(trees)
+    uas, las = attachment_scores(trees, predicted)
+    line = {"sentences": len(trees), "words": sum(map(len, trees)), "uas": uas, "las": las}
+    if any(tag != "PUNCT" for tree in trees for tag in tree.tags):
+        without = attachment_scores(trees, predicted, punctuation=False)
+        line |= {"uas_without_punctuation": without.unlabelled, "las_without_punctuation": without.labelled}
+    typer.echo(json.dumps({**line, "costs_in_training": parser.costs_paid_}))

@@ -1,1 +1,0 @@
-"""``coalface parse``: one module per verb."""

@@ -1,0 +1,246 @@
+"""``coalface demo``, ``coalface sweep`` and ``coalface report``."""
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coalface.cli import options, screen
+from coalface.cli.option_values import check_output
+from coalface.cli.screen import counted, print_table, progress_bar
+from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.studies.demo import Demo
+    from coalface.studies.estimate import Estimate
+    from coalface.studies.study import Study
+    from coalface.studies.sweep import Progress
+
+
+_HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
+_COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table; without the band, it fits into 80 characters
+_NOTE = (
+    "Times fewer: costs asked by passive for each cost asked by the rule. Costs to match: where the median curve falls "
+    "to passive's final test cost for good, and how many times more costs passive needs to get there."
+)
+
+
+def demo(
+    permutations: Annotated[
+        int, typer.Option(help="The number of orders of the training rows to average over; each takes some 10 seconds.")
+    ] = 3,
+    report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Compare COAL with three other rules on handwritten digits.
+
+    Prints a table per kind of costs and writes a page with figures, which needs no network.
+    """
+    from coalface.report.html_page import write_page
+    from coalface.studies.demo import demo_page, run_demo
+    from coalface.studies.demo.page import table_rows
+
+    check_output(report, "--report")
+    with progress_bar("Simulating") as progress:
+        result = run_demo(permutations, seed, progress)
+    write_page(report, demo_page(result))
+    if as_json:
+        typer.echo(json.dumps(_plain(result, report), allow_nan=False))
+        return
+    for kind, rows in result.summaries.items():
+        cells = [[row[column] for column in _COLUMNS] for row in table_rows(rows)]
+        print_table(f"Digits, {kind} costs (medians of {permutations} permutations)", _HEADINGS, cells)
+    typer.echo(f"{_NOTE}\n")
+    typer.echo(f"Report: {report.resolve()}")
+
+
+def _plain(result: "Demo", report: Path) -> dict[str, Any]:
+    """The demo's tables as JSON values; null where passive's test cost was never reached."""
+    tables = {
+        kind: [
+            {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in vars(row).items()
+            }
+            for row in rows
+        ]
+        for kind, rows in result.summaries.items()
+    }
+    return {
+        "tables": tables,
+        "permutations": result.n_permutations,
+        "seed": result.seed,
+        "report": str(report.resolve()),
+    }
+
+
+_INTERRUPTED, _SOME_FAILED = 130, 1
+
+
+def sweep(
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY.toml", help="What to run: see the page Studies of the documentation.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the results; an unfinished sweep continues there.")
+    ] = None,
+    executor: Annotated[str, typer.Option(help="threads, processes, cuda (a GPU) or dask://HOST:PORT.")] = "threads",
+    workers: Annotated[int | None, typer.Option(min=1, help="The number of workers; by default one per core.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print the number of runs and the time they take.")
+    ] = False,
+    report: Annotated[bool, typer.Option(help="Write the report at the end.")] = True,
+    as_json: options.Json = False,
+) -> None:
+    """Run all runs of a study.
+
+    There is one run for every dataset, line, learning rate and permutation.
+    Each result is saved when its run ends: after Ctrl-C, a crash or a change of the study, the same command runs only
+    what is missing. The exit code is 1 if some runs failed, 130 after Ctrl-C.
+    """
+    from coalface.studies import Study, run_sweep, write_report_of
+
+    wanted = Study.read(study)
+    if dry_run:
+        _dry_run(wanted, out, executor, workers, as_json=as_json)
+        return
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError(f"--out must be a folder, {out} is a file. Choose another name.")
+    if out is None:
+        raise InputError(f"--out must name the folder for the results, such as --out {study.stem}-results.")
+    with _progress(wanted.name) as progress:
+        outcome = run_sweep(wanted, out, executor, workers, progress)
+    page = write_report_of(out) if report and outcome.finished_before + outcome.finished else None
+    if outcome.failed:
+        _print_errors(out)
+    if as_json:
+        typer.echo(json.dumps({**vars(outcome), "out": str(out), "report": page and str(page)}))
+    else:
+        ended = "Interrupted, the same command continues" if outcome.interrupted else "Finished"
+        typer.echo(
+            f"{ended}: {_runs(outcome.finished)} in {outcome.seconds:,.1f} s, {outcome.finished_before:,} were finished"
+            f" before, {outcome.failed:,} failed, of {outcome.cells:,} in all."
+        )
+        if page is not None:
+            typer.echo(f"Report: {page.resolve()}")
+    if outcome.interrupted or outcome.failed:
+        raise typer.Exit(_INTERRUPTED if outcome.interrupted else _SOME_FAILED)
+
+
+def _print_errors(folder: Path) -> None:
+    """Print each error of failed runs once, the most frequent first."""
+    from collections import Counter
+
+    from coalface.studies.results import Results
+
+    for error, times in Counter(Results(folder).failed.values()).most_common():
+        typer.echo(f"{_runs(times)} failed: {error}", err=True)
+
+
+def _runs(number: int) -> str:
+    return counted(number, "run")
+
+
+def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
+    from coalface.studies.estimate import estimates
+    from coalface.studies.executors import executor_for
+    from coalface.studies.results import FILE, Results
+
+    results = Results(out) if out is not None and (out / FILE).is_file() else None
+    on_gpu = executor == "cuda"  # it may be on another machine, so the estimate is for the processes of this one
+    chosen = executor_for("processes" if on_gpu else executor, workers)
+    chosen.close()
+    found = list(estimates(study, results))
+    total = sum(row.missing * (row.seconds_each or 0.0) for row in found) / chosen.n_workers
+    missing, unknown = (sum(row.missing for row in rows) for rows in (found, _unknown(found)))
+    if as_json:
+        values = {"cells": study.n_cells, "missing": missing, "seconds": total, "workers": chosen.n_workers}
+        typer.echo(json.dumps({**values, "not_estimated": unknown}))
+        return
+    rows = [[row.data, row.line, f"{row.cells:,}", f"{row.missing:,}", _seconds(row.seconds_each)] for row in found]
+    print_table(study.title, ("data", "line", "runs", "missing", "seconds each"), rows)
+    there = f", {study.n_cells - missing:,} of them finished" if missing < study.n_cells else ""
+    typer.echo(f"{_runs(study.n_cells)}{there}; about {_duration(total)} with {chosen.n_workers} {chosen.name}.")
+    if on_gpu:
+        typer.echo("A GPU takes less; its speed is not known in advance.")
+    if unknown:
+        typer.echo(f"Not included: {_runs(unknown)} of other learners, whose speed is not known in advance.")
+
+
+def _unknown(rows: "list[Estimate]") -> "list[Estimate]":
+    return [row for row in rows if row.seconds_each is None]
+
+
+def _seconds(each: float | None) -> str:
+    return "?" if each is None else f"{each:.2f}"
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 1:
+        return "a second"
+    if seconds < 100:
+        return f"{seconds:.0f} seconds"
+    return f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.1f} hours"
+
+
+@contextmanager
+def _progress(what: str) -> Iterator["Progress"]:
+    """A bar with the rate and the time left on a terminal, a line now and then in a log."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    began, first, last_line = time.monotonic(), -1, time.monotonic()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=None, pace="reading the data")
+
+        def progress(done: int, total: int, failed: int) -> None:
+            nonlocal first, last_line
+            first = done - 1 if first < 0 else first
+            pace = _pace(done - first, total - done, time.monotonic() - began)
+            pace += f", {failed} failed" if failed else ""
+            bars.update(task, completed=done, total=total, pace=pace)
+            if not console.is_terminal and time.monotonic() - last_line > screen.QUIET_SECONDS:
+                last_line = time.monotonic()
+                typer.echo(f"{what}: {done:,} of {total:,} runs, {pace}", err=True)
+
+        yield progress
+
+
+def _pace(done: int, left: int, seconds: float) -> str:
+    """Runs per second and the time left.
+
+    >>> _pace(30, 60, 60.0)
+    '0.5 runs/s, 2 minutes left'
+    """
+    rate = done / max(seconds, 1e-9)
+    return f"{rate:.1f} runs/s, {_duration(left / rate)} left"
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a sweep, or of its tables.")],
+    as_json: options.Json = False,
+) -> None:
+    """Write the figures and tables of a sweep.
+
+    They are an HTML page, an SVG and a CSV file per figure, and CSV tables.
+    This works while the sweep runs, and from the tables alone (runs.csv, curves.csv, data.csv, sweep.json).
+    """
+    from coalface.studies import write_report_of
+
+    page = write_report_of(folder)
+    typer.echo(json.dumps({"report": str(page)}) if as_json else f"Report: {page.resolve()}")

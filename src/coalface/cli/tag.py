@@ -1,0 +1,249 @@
+"""The verbs of ``coalface tag``."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coalface.cli import options
+from coalface.cli.option_values import check_nothing_given, check_output, given, names_in
+from coalface.cli.screen import counted, progress_bar
+from coalface.errors import FileFormatError, InputError
+
+if TYPE_CHECKING:
+    from coalface.data.formats.conll import Sentence
+    from coalface.structured import SequenceTagger
+    from coalface.structured.tagging.sentences import TagError
+
+
+def train(
+    data: options.Sentences,
+    model: Annotated[Path, typer.Option(help="The file to save the tagger in.")],
+    resume: Annotated[
+        bool, typer.Option("--continue", help="Learn more with a saved tagger, with its settings.")
+    ] = False,
+    passes: Annotated[int | None, typer.Option(help="The number of passes over the sentences.")] = None,
+    window: Annotated[
+        int | None, typer.Option(help="The neighbours on each side of a word to use as features.")
+    ] = None,
+    history: Annotated[int | None, typer.Option(help="The earlier predicted tags to use as features.")] = None,
+    constraints: Annotated[
+        str | None, typer.Option(help="bio or bilou: predict only legal sequences of span tags.")
+    ] = None,
+    classes: Annotated[str | None, typer.Option(help="All tags, such as O,B-PER,I-PER.")] = None,
+    cost_matrix: Annotated[
+        Path | None,
+        typer.Option(
+            help="Costs from 0 to 1 by true tag (row) and prediction (column), .npy or .csv. A .csv may have "
+            "names in its first line and column; without names, the order is that of --classes, or alphabetical."
+        ),
+    ] = None,
+    rule: options.Rule = None,
+    mellowness: options.Mellowness = None,
+    learning_rate: options.LearningRate = None,
+    warm_up: Annotated[int | None, typer.Option(help="Roll out all tags in this many sentences first.")] = None,
+    slack: options.Slack = None,
+    audit_rate: options.AuditRate = None,
+    audits: Annotated[str | None, typer.Option(help="even, or loss: audit where a predicted tag may be wrong.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="The most roll-outs of this training, spread over its words.", min=0)
+    ] = None,
+    abstain_cost: Annotated[
+        float | None, typer.Option(help="Give no tag to words whose tags are all predicted to cost more.")
+    ] = None,
+    repair: options.Repair = False,
+    seed: options.SeedIfGiven = None,
+    word: options.WordColumn = None,
+    tag: options.TagColumn = None,
+    as_json: options.Json = False,
+) -> None:
+    """Learn to tag words, and save the tagger.
+
+    The tagger asks for roll-outs only of tags that can still matter.
+    Without --classes, the tags of the first FILE are all the tags there can be.
+    With --continue, only --passes can change; --repair makes tags legal for the saved constraints.
+    """
+    from coalface.data.formats.conll import read_sentences
+    from coalface.files.atomic import exclusive
+    from coalface.structured import SequenceTagger
+
+    check_output(model, "--model")
+    settings = given(
+        window=window,
+        history=history,
+        constraints=constraints,
+        classes=None if classes is None else names_in("--classes", classes),
+        cost_matrix=cost_matrix,
+        rule=rule,
+        mellowness=mellowness,
+        learning_rate=learning_rate,
+        warm_up=warm_up,
+        slack=slack,
+        audit_rate=audit_rate,
+        audits=audits,
+        budget=budget,
+        abstain_cost=abstain_cost,
+        random_state=seed,
+    )
+    if resume:
+        check_nothing_given(settings)
+    sentences = read_sentences(data, word=word, tag=tag)
+    with exclusive(model):
+        if model.exists() and not resume:
+            raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
+        saved = SequenceTagger.load(model) if resume else None
+        scheme = constraints if saved is None else saved.constraints
+        n_repaired = 0
+        if repair:
+            sentences, n_repaired = repaired_sentences(sentences, scheme, model if resume else None)
+        tagger = SequenceTagger(**_with_costs(settings, sentences)) if saved is None else saved
+        tagger.set_params(**given(passes=passes))
+        if budget is not None:
+            over = tagger.passes * sum(map(len, sentences))
+            tagger.set_params(budget={"costs": budget, "over": max(over, 1)})
+        n_before = tagger.rollouts_
+        _learn(tagger, data, sentences)
+        tagger.save(model)
+    n_words, n_tags, n_passes = sum(map(len, sentences)), len(tagger.classes_), tagger.passes
+    line = {
+        "model": str(model),
+        "sentences": len(sentences),
+        "words": n_words,
+        "tags": n_tags,
+        "passes": n_passes,
+        "rollouts": tagger.rollouts_ - n_before,
+        "rollouts_in_all": tagger.rollouts_,
+        "rollouts_of_passive": _passive_rollouts(n_words, n_tags),
+    }
+    if repair:
+        line["tags_repaired"] = n_repaired
+    sizes = {"sentence": len(sentences), "word": n_words, "tag": n_tags, "pass": n_passes}
+    size = ", ".join(counted(n, noun) for noun, n in sizes.items())
+    asked = f"{counted(tagger.rollouts_ - n_before, 'roll-out')}; passive runs {_passive_rollouts(n_words, n_tags):,}"
+    mended = f"; {counted(n_repaired, 'tag')} repaired" if repair else ""
+    typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {asked}{mended}")
+
+
+def _passive_rollouts(n_words: int, n_tags: int) -> int:
+    """The roll-outs of all tags of all words; what a tag costs is the same in every pass, so it is run once."""
+    return n_words * n_tags if n_tags > 1 else 0
+
+
+def _with_costs(settings: dict[str, Any], sentences: "list[Sentence]") -> dict[str, Any]:
+    """The settings with the costs in the file of ``--cost-matrix``."""
+    if "cost_matrix" not in settings:
+        return settings
+    from coalface.data.formats.cost_matrix import read_cost_matrix
+    from coalface.data.labels import label_array
+
+    in_data = sorted({tag for sentence in sentences for tag in sentence.tags})
+    names = label_array(settings.get("classes", in_data))
+    return {**settings, "classes": names, "cost_matrix": read_cost_matrix(settings["cost_matrix"], names)}
+
+
+def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:
+    """Learn the sentences in all passes; an error names the line of an illegal tag."""
+    from coalface.data.numbers import whole_number
+    from coalface.structured.tagging.sentences import TagError
+
+    words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
+    passes, n_words = whole_number("passes", tagger.passes, least=1), sum(map(len, sentences))
+    with progress_bar("Learning") as bar:
+        for number in range(passes):
+
+            def progress(done: int, _total: int, rollouts: int, before: int = number * n_words) -> None:
+                bar(before + done, passes * n_words, f"{rollouts:,} roll-outs")
+
+            try:
+                tagger.partial_fit(words, tags, progress=progress)
+            except TagError as problem:
+                line = sentences[problem.sentence].lines[problem.word]
+                advice = repair_advice(problem, sentences[problem.sentence], tagger.constraints)
+                raise FileFormatError(f"{data}, line {line}: {problem.problem}{advice}") from None
+
+
+def predict(model: options.Tagger, data: options.Sentences, word: options.WordColumn = None) -> None:
+    """Print the tags of every sentence, as JSON lines.
+
+    FILE needs no column of tags.
+    """
+    from coalface.data.formats.conll import read_sentences
+    from coalface.structured import SequenceTagger
+
+    tagger = SequenceTagger.load(model)
+    words = [list(sentence.words) for sentence in read_sentences(data, word=word, tagged=False)]
+    for number, (sentence, tags) in enumerate(zip(words, tagger.predict(words), strict=True)):
+        typer.echo(json.dumps({"sentence": number, "words": sentence, "tags": tags}, ensure_ascii=False))
+
+
+def evaluate(
+    model: options.Tagger,
+    data: options.Sentences,
+    word: options.WordColumn = None,
+    tag: options.TagColumn = None,
+    repair: options.Repair = False,
+) -> None:
+    """Print the accuracy on tagged sentences, as one JSON line.
+
+    If the tags mark spans, it has the F1 of the spans, too.
+    --repair makes the tags of FILE legal for the constraints of MODEL.
+    """
+    from coalface.data.formats.conll import read_sentences
+    from coalface.structured import SequenceTagger
+    from coalface.structured.tagging.spans import marks_spans
+
+    tagger = SequenceTagger.load(model)
+    sentences = read_sentences(data, word=word, tag=tag)
+    n_repaired = 0
+    if repair:
+        sentences, n_repaired = repaired_sentences(sentences, tagger.constraints, model)
+    words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
+    line = {
+        "sentences": len(sentences),
+        "words": sum(map(len, words)),
+        "accuracy": tagger.score(words, tags),
+        "rollouts_in_training": tagger.rollouts_,
+    }
+    if marks_spans(tagger.classes_.tolist()):
+        line["span_f1"] = tagger.span_f1(words, tags)
+    if repair:
+        line["tags_repaired"] = n_repaired
+    typer.echo(json.dumps(line))
+
+
+def repaired_sentences(
+    sentences: "list[Sentence]", scheme: str | None, saved: Path | None
+) -> "tuple[list[Sentence], int]":
+    """The sentences with legal tags, and how many tags had to change; the scheme may be that of a ``saved`` tagger."""
+    from coalface.structured.tagging.spans import repaired
+    from coalface.structured.tagging.tag_rules import check_scheme
+
+    check_scheme(scheme)
+    if scheme is None and saved is not None:
+        raise InputError(
+            f"--repair needs a tagger with constraints, which say what is legal; {saved} has none. Leave it out."
+        )
+    if scheme is None:
+        raise InputError("--repair needs --constraints bio or bilou, which say what is legal. Add it.")
+    found = [replace(one, tags=tuple(repaired(one.tags, scheme))) for one in sentences]
+    pairs = (
+        (old, new)
+        for one, mended in zip(sentences, found, strict=True)
+        for old, new in zip(one.tags, mended.tags, strict=True)
+    )
+    return found, sum(old != new for old, new in pairs)
+
+
+def repair_advice(problem: "TagError", sentence: "Sentence", scheme: str | None) -> str:
+    """The end of an error about a tag: names ``--repair`` where that helps."""
+    from coalface.structured.tagging.sentences import UnknownTagError
+    from coalface.structured.tagging.spans import repaired
+
+    if scheme is None:
+        return ""
+    is_legal = repaired(sentence.tags, scheme)[problem.word] == sentence.tags[problem.word]
+    if isinstance(problem, UnknownTagError) and is_legal:
+        return ""
+    return " Or pass --repair to make the tags legal."

@@ -1,0 +1,286 @@
+"""The forest model: randomised regression trees that predict the costs of all labels, for tables of any scale.
+
+All answers are stored. The forest is grown again when they have grown by a fifth, so the total time is about six times
+that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``. Where the costs
+of a row resemble each other, the forest is grown twice: see ``row_effects``. How much leaves lean on the nodes
+above them is chosen whenever it is grown: see ``shrinkage``.
+"""
+
+import logging
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.numbers import whole_number
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError, InputError, counted
+from coalface.files.interrupts import interrupts_put_off
+from coalface.kernels.fill_in import Implications
+from coalface.kernels.forest import (
+    LEAF,
+    UNKNOWN_COST,
+    Answers,
+    Tree,
+    draw_rows,
+    grow_tree,
+    new_scratch,
+    varying_columns,
+)
+from coalface.kernels.state import F64, Settings
+from coalface.kernels.tree_reading import Trees, read, read_left_out
+from coalface.models.contract import CostModel
+from coalface.models.feature_effects import split_shares
+from coalface.models.forest.answer_store import AnswerStore, dense
+from coalface.models.forest.row_effects import eased, hardness, label_means, shared_error
+from coalface.models.forest.shrinkage import LEANINGS, best_leaning
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, counting
+
+_TRIED_IN = 3  # per split, a third of the columns
+_MOST_DRAWN = 20_000  # rows per tree, which bounds its time and memory
+_MOST_TREES = 10_000  # nodes are numbered by 32 bits: 2 x answers per tree x trees
+_SLACK_SHARE = 0.65  # brings the slack on the footing of the other models
+_SHARED_SLACK = 0.5  # the same where rows are hard for all labels
+_RULE, _EARLIER_RULE = 2, 1  # how forests are grown; that of files which do not say so has one leaning, 1 answer
+_FIRST_IN = 3  # a third of the trees is grown first, to tell how hard rows are
+_LEAST_SHARED = 0.02  # of the errors of a row's costs: less is noise
+_LARGE = 10_000  # answered costs from which growing a forest takes seconds and is logged
+_PARALLEL_SIZE = 100_000  # numbers read to grow a forest; for fewer, starting threads takes longer
+_MOST_COLUMNS = 1_000_000
+_BLOCK_SIZE = 2**22  # numbers of a dense table at a time, to bound the working memory
+
+
+class ForestModel(CostModel):
+    """A forest of ``n_trees`` randomised trees for all labels; ranges follow from the disagreement of the trees.
+
+    It stores a dense table of the answered rows and suits up to some 2,000 columns, some hundreds of labels and 100,000
+    rows. Only ``random_state`` and ``mellowness`` of the learner's parameters about learning and ranges matter to it.
+
+    >>> from coalface import CoalClassifier
+    >>> X, cost = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 5, [[0, 1], [1, 0], [1, 0], [0, 1]] * 5
+    >>> learner = CoalClassifier(classes=["same", "differ"], model=ForestModel(n_trees=20)).tell(X, cost)
+    >>> learner.predict(X[:4]).tolist()
+    ['same', 'differ', 'differ', 'same']
+    """
+
+    learned_with = ("random_state", "audit_rate", "miss_rate")
+    answers: AnswerStore
+    seed: NDArray[np.int64]  # (1,)
+    rule: NDArray[np.int64]  # (1,)
+    trees: Trees | None  # of the labels in ``answers.answered``
+    rows_are_hard: bool  # whether the costs of a row resembled each other when the trees were grown
+
+    def __init__(self, n_trees: int = 50) -> None:
+        self.n_trees = n_trees
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """An untrained model."""
+        begun = super().begin(n_labels, settings)
+        begun.n_trees = whole_number("n_trees", self.n_trees, least=2)
+        if begun.n_trees > _MOST_TREES:
+            raise InputError(f"n_trees must be at most {_MOST_TREES:,}, got {begun.n_trees:,}.")
+        begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), None
+        begun.rule, begun.rows_are_hard = np.array([_RULE]), False
+        return begun
+
+    def implications_for(self, settings: Settings) -> Implications:
+        """The costs that answers imply, which count as answers and need not be asked for."""
+        return self.answers.implications
+
+    def grow(self) -> None:
+        """Make room for one more label, of which the trees know nothing yet."""
+        self.answers.add_label()
+
+    # -- predictions and ranges ------------------------------------------------------------------
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predicted costs, (n, K)."""
+        return self._read(rows)[0]
+
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions, and ranges as wide as the trees disagree; few answers widen them too, none to [0, 1].
+
+        The trees may agree about which label is better but not about how costly the row is. Such disagreement does not
+        count, because it decides nothing.
+        """
+        predicted, variance = self._read(rows)
+        rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
+        narrow = self.rows_are_hard or self.rule[0] == _EARLIER_RULE
+        share = _SHARED_SLACK if narrow else _SLACK_SHARE
+        slack = share * settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
+        reach = np.sqrt(slack[:, None] * (variance + 1.0 / (1.0 + self.answers.counts))).astype(np.float32)
+        reach[:, self.answers.counts == 0] = 1.0
+        return Ranged(predicted, np.maximum(predicted - reach, 0.0), np.minimum(predicted + reach, 1.0))
+
+    def feature_effects(self, label: int) -> FeatureEffects | None:
+        """The share of the splits that each column has, which is the same for all labels."""
+        return split_shares(self.trees if self.answers.due_from[label] else None)
+
+    def _read(self, rows: Rows) -> tuple[Costs, Costs]:
+        """The mean of the trees and their variance, (n, K) each."""
+        shape = len(rows), self.n_labels
+        mean, variance = np.full(shape, UNKNOWN_COST, np.float32), np.ones(shape, np.float32)
+        if self.trees is None:
+            return mean, variance
+        n_columns, answered = max(len(self.answers.table), 1), self.answers.answered
+        at_once = max(_BLOCK_SIZE // n_columns, 1)
+        for first in range(0, len(rows), at_once):
+            span = slice(first, min(first + at_once, len(rows)))
+            found = [np.empty((span.stop - first, len(answered)), np.float32) for _ in range(2)]
+            read(self.trees, dense(rows, span, n_columns), *found)
+            mean[span, answered], variance[span, answered] = found
+        return mean, variance
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learn(
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
+    ) -> None:
+        """Store the known costs, (n, K), and grow the forest when it is due, after the same row as ever.
+
+        If this is interrupted, nothing is learned.
+        """
+        known = counting(costs, weights)
+        taught = np.flatnonzero(known.any(axis=1))
+        given = weights if len(weights) else np.ones(costs.shape, np.float32)
+        weights, costs = np.where(known, given, np.float32(0.0)), np.where(known, costs, np.float32(np.nan))
+        n_rows, grown, counts = self.answers.n_rows, (self.trees, self.rows_are_hard), self._counts()
+        try:
+            self._learn(rows.take(taught), costs[taught], weights[taught])
+        except BaseException:
+            with interrupts_put_off():
+                self.answers.replay(n_rows)
+                self.trees, self.rows_are_hard = grown
+                self.state.answered[:], self.state.squared_residuals[:] = counts
+            raise
+
+    def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What ``count_answers`` changes."""
+        return self.state.answered.copy(), self.state.squared_residuals.copy()
+
+    def _learn(self, rows: Rows, costs: Costs, weights: Costs) -> None:
+        """Learn rows that have a known cost each; weights are 0 where the cost is NaN."""
+        done, answers = 0, self.answers
+        if len(rows):
+            answers.make_room(rows.width, len(rows))
+        while done < len(rows):
+            added = answers.add(rows, costs, weights, done)
+            part = rows.take(np.arange(added.start, added.stop))
+            self.count_answers(self.predict(part), costs[added], weights[added])
+            if answers.take_due():
+                self._grow()
+            done = added.stop
+
+    def _grow(self) -> None:
+        """Grow the forest from the known costs when it was last due, and from nothing later."""
+        known, n_labels = self.answers.known(), len(self.answers.answered)
+        if len(known.costs) >= _LARGE:
+            logging.getLogger("coalface").info("growing a forest from %s", counted(len(known.costs), "answered cost"))
+        shared = shared_error(known, label_means(known, n_labels))
+        first = range(-(-self.n_trees // _FIRST_IN))
+        leanings = np.array(LEANINGS if self.rule[0] == _RULE else LEANINGS[:1])
+        trees, drawn = self._grown(known, n_labels, shared, leanings, first)
+        left_out, doubt = self._left_out(trees, drawn, len(leanings))
+        self.rows_are_hard = shared_error(known, left_out[:, 0]) > _LEAST_SHARED
+        best = 0 if self.rows_are_hard else best_leaning(known, left_out, doubt)
+        if self.rows_are_hard:
+            known, first, trees = eased(known, hardness(known, left_out[:, 0])), range(0), []
+        kept = slice(best * n_labels, (best + 1) * n_labels)
+        trees = [tree._replace(values=tree.values[:, kept]) for tree in trees]
+        rest = range(len(first), self.n_trees)
+        more, _ = self._grown(known, n_labels, shared, leanings[best : best + 1], rest)
+        self.trees = _joined(trees + more)
+
+    def _left_out(self, trees: list[Tree], drawn: Mask, n_leanings: int) -> tuple[F64, F64]:
+        """The means of the trees grown without each row, (n, leanings, K), and their variance; NaN without trees."""
+        shape = self.answers.due_rows, n_leanings, len(self.answers.answered)
+        mean, variance = (np.empty((shape[0], shape[1] * shape[2])) for _ in range(2))
+        read_left_out(_joined(trees), self.answers.table, drawn, mean, variance)
+        return mean.reshape(shape), variance.reshape(shape)
+
+    def _grown(
+        self, known: Answers, n_labels: int, shared: float, leanings: F64, numbers: range
+    ) -> tuple[list[Tree], Mask]:
+        """The trees with these numbers, and which rows each was grown from, (trees, n).
+
+        A leaf has K estimates for each leaning.
+        """
+        table, n_rows = self.answers.table, self.answers.due_rows
+        varying = varying_columns(table, n_rows)
+        n_drawn, n_tried = min(n_rows, _MOST_DRAWN), -(-len(varying) // _TRIED_IN)
+        drawn = np.empty((len(numbers), n_rows), np.bool_)
+
+        def grown(number: int) -> Tree:
+            times = np.empty(n_rows, np.int64)
+            random = draw_rows(n_rows, n_drawn, int(self.seed[0]), number, times)
+            was_drawn = np.greater(times, 0, out=drawn[number - numbers.start])
+            n = int(was_drawn.sum())
+            room = Tree(
+                np.empty(2 * n, np.int32),
+                np.empty(2 * n, np.float32),
+                np.empty(2 * n, np.int32),
+                np.empty((2 * n, n_labels * len(leanings)), np.float32),
+            )
+            scratch = new_scratch(varying, n, n_labels)
+            n_nodes = grow_tree(table, known, times, n_tried, shared, leanings, scratch, random, room)
+            return _only_leaves(room, n_nodes)
+
+        if len(known.costs) * len(varying) > _PARALLEL_SIZE:
+            with ThreadPoolExecutor(_n_cores()) as pool:
+                return list(pool.map(grown, numbers)), drawn
+        return [grown(number) for number in numbers], drawn
+
+    def check(self, rows: Rows) -> None:
+        """Raise an InputError if the rows are too wide for a dense table."""
+        if rows.width > _MOST_COLUMNS:
+            raise InputError(
+                f"X must have at most {_MOST_COLUMNS:,} columns, because a forest stores a dense table, got "
+                f'{rows.width:,}. Use model="online".'
+            )
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The answers; the trees follow from them and are grown again by ``restore``."""
+        return {**self.answers.arrays(), "seed": self.seed, "rule": self.rule}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore the state that ``arrays`` returned."""
+        rule = arrays.get("rule", np.array([_EARLIER_RULE]))
+        copy_saved({**arrays, "rule": rule}, {"seed": self.seed, "rule": self.rule})
+        if self.rule[0] not in (_EARLIER_RULE, _RULE):
+            raise FileFormatError(
+                f"The forest was grown by rule {self.rule[0]}, but this version of coalface knows rules up to {_RULE}. "
+                "Load it with the version that saved it, or a newer one."
+            )
+        self.answers = AnswerStore(self.n_labels)
+        self.answers.restore(arrays)
+        if len(self.answers.answered):
+            self._grow()
+
+
+def _only_leaves(tree: Tree, n_nodes: int) -> Tree:
+    """The first nodes, with the estimates of leaves only; ``left`` of a leaf is their place."""
+    columns, left = tree.columns[:n_nodes].copy(), tree.left[:n_nodes].copy()
+    is_leaf = columns == LEAF
+    left[is_leaf] = np.arange(is_leaf.sum())
+    return Tree(columns, tree.numbers[:n_nodes].copy(), left, tree.values[:n_nodes][is_leaf])
+
+
+def _joined(trees: list[Tree]) -> Trees:
+    """All trees one after the other."""
+    nodes, leaves = (np.cumsum([0, *(len(tree[part]) for tree in trees)])[:-1] for part in (0, 3))
+    left = []
+    for tree, first_node, first_leaf in zip(trees, nodes, leaves, strict=True):
+        inner = np.where(tree.left < 0, tree.left - first_node, tree.left + first_node)
+        left.append(np.where(tree.columns == LEAF, tree.left + first_leaf, inner))
+    columns, numbers, values = (np.concatenate([tree[part] for tree in trees]) for part in (0, 1, 3))
+    return Trees(nodes.astype(np.int32), columns, numbers, np.concatenate(left).astype(np.int32), values)
+
+
+def _n_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,264 @@
+"""The ridge model: one regressor per label, the exact regularised least-squares solution after every cost.
+
+In addition to its weights, each label stores their uncertainty in every direction: on the CPU in 2 x features^2 bytes
+(``factor_regression``), on a GPU in 4 x features^2 bytes (``root_regression``). This module turns rows into tables, a
+block at a time. Features come from a ``FeatureMap``: the rows, or a Gaussian kernel.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.numbers import AUTO, choice, finite_number, whole_number
+from coalface.data.rows import Rows
+from coalface.errors import FileFormatError, InputError, shortened
+from coalface.files.interrupts import interrupts_put_off
+from coalface.kernels.state import NOISE_SCALED, Settings
+from coalface.models import device as devices
+from coalface.models.contract import CostModel
+from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.ridge.feature_maps import FeatureMap, LinearMap
+from coalface.models.ridge.landmarks import GaussianMap
+from coalface.models.ridge.regression import Regression, Table, columns_for
+from coalface.models.ridge.root_regression import RootRegression
+from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
+
+_LINEAR, _GAUSSIAN = range(2)
+_KERNELS = {"linear": _LINEAR, "rbf": _GAUSSIAN}
+LIGHT = "light"
+_PENALTIES = {LIGHT: (0.5, 0.1), AUTO: (1.0, 1.0)}  # of each kernel, in examples, as both scale rows to length 1
+_MOST_COMPONENTS = 10_000  # a factor of 0.8 GB
+_GIGABYTE = 1e9
+OF_A_MACHINE = ("device", "precision")  # parameters that a file does not have: it can be loaded on any machine
+
+
+class RidgeModel(CostModel):
+    """Exact ridge regression for embeddings of up to some 2,000 numbers; the intercept is the first column.
+
+    ``regularization`` is the penalty on squared weights. With "light", rows are divided by the length of the first row
+    learned, and the penalty is 0.5: it weighs as much as half an example, whatever the scale of the data. "auto", the
+    default of earlier versions, weighs as much as one example.
+
+    With ``kernel="rbf"``, predictions are smooth functions of the row: kernel ridge regression with a Gaussian kernel,
+    on at most ``n_components`` of the rows learned. "light" is then a penalty of 0.1.
+
+    ``device="cuda"`` keeps the state on a GPU and computes there, in 32 bits; ``precision="tf32"`` uses its tensor
+    cores, which read 11 bits. Files are the same: each device loads what the other saved.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(classes=range(100), model=RidgeModel(regularization=1.0))
+    >>> learner.tell([[0.1] * 384], [[0.5] * 100]).model_.nbytes // 1_000_000
+    33
+    """
+
+    learned_with = ("fit_intercept", "random_state", "audit_rate", "miss_rate")
+    penalty: float
+    features: FeatureMap
+    regression: Regression
+
+    def __init__(
+        self,
+        regularization: float | str = LIGHT,
+        kernel: str = "linear",
+        n_components: int = 500,
+        device: str = "cpu",
+        precision: str = "single",
+    ) -> None:
+        self.regularization = regularization
+        self.kernel = kernel
+        self.n_components = n_components
+        self.device = device
+        self.precision = precision
+
+    def begin(self, n_labels: int, settings: Settings) -> Self:
+        """An untrained model."""
+        begun = super().begin(n_labels, settings)
+        kernel, n_components = choice(vars(self), "kernel", _KERNELS), _n_components(self.n_components)
+        begun.penalty = _penalty(self.regularization, kernel)
+        begun._forget()
+        if kernel == _GAUSSIAN:
+            begun.features = GaussianMap(n_components, n_labels)
+        else:
+            given = {} if isinstance(self.regularization, str) else {"unit": 1.0}
+            begun.features = LinearMap(**given, arrays=begun.regression.arrays_used)
+        return begun
+
+    def _forget(self) -> None:
+        """Return to the state before the first cost, counts and feature map aside."""
+        precision = choice(vars(self), "precision", devices.PRECISIONS)
+        if devices.is_gpu(self.device):
+            arrays_used = devices.CudaArrays()
+            self.regression = RootRegression(self.n_labels, self.penalty, arrays_used, precision)
+        elif precision != devices.SINGLE:
+            raise InputError(f"precision must be 'single' on the CPU, got {self.precision!r}. Pass device='cuda'.")
+        else:
+            self.regression = FactorRegression(self.n_labels, self.penalty)
+        self._make_room(0)
+
+    def grow(self) -> None:
+        """Make room for one more label, which predicts the mean of the others and is as uncertain as an empty model."""
+        self.features.first.add_label()
+        self.regression.add_label(self.teachers())
+
+    def moved(self, device: str, precision: str = "single") -> Self:
+        """The same model on another device."""
+        params = {**self.get_params(deep=False), "device": device, "precision": precision}
+        model = type(self)(**params).begin(self.n_labels, self.settings)
+        with self.lock:
+            model.restore_saved(self.saved())
+            model.set_active(self.active)
+        return model
+
+    # -- predictions and ranges ------------------------------------------------------------------
+
+    def predict(self, rows: Rows) -> Costs:
+        """The predicted costs, (n, K)."""
+        predicted = np.empty((len(rows), self.n_labels), np.float32)
+        for span, table, _ in self._blocks(rows):
+            predicted[span] = self.regression.costs(table)
+        return predicted
+
+    def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
+        """Predictions and ranges in closed form: see ``Regression.ranged``."""
+        found = Ranged(*(np.empty((len(rows), self.n_labels), np.float32) for _ in range(3)))
+        noise = self._noise(settings)
+        for span, table, unseen in self._blocks(rows):
+            slack = self._slack(settings, first_round + settings.round_step * np.arange(span.start, span.stop))
+            for array, part in zip(found, self.regression.ranged(table, unseen, slack, noise), strict=True):
+                array[span] = part
+        return found
+
+    def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How much more summed loss than the best regressor a plausible one may have, per row, for noise of 1."""
+        return np.asarray(settings.mellowness * np.log(max(self.n_labels, 2) * np.maximum(rounds - 1.0, 1.0)))
+
+    def _noise(self, settings: Settings) -> NDArray[np.float64]:
+        """The factor of each label's slack."""
+        if settings.slack != NOISE_SCALED:
+            return np.ones(self.n_labels)
+        squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]
+        return (1.0 + squared) / (1.0 + answered)
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def learn(
+        self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
+    ) -> None:
+        """Learn the known costs, (n, K).
+
+        On the CPU, the result is bit-identical however the rows are split over calls; on a GPU, it differs by rounding.
+        """
+        counted = counting(costs, weights)
+        taught = np.flatnonzero(counted.any(axis=1))
+        rows, costs, weights = rows.take(taught), costs[taught], weights[taught] if len(weights) else weights
+        n_early = min(self.features.first.n_missing, len(rows))
+        with interrupts_put_off():  # features, their columns and the counts must agree
+            for row in range(n_early):
+                self._learn_early(rows.take(np.array([row])), costs[row : row + 1], weights[row : row + 1])
+            later = rows.take(np.arange(n_early, len(rows))) if n_early else rows
+            self._learn_taught(later, costs[n_early:], weights[n_early:], self.state.squared_residuals)
+            self.state.answered[: self.n_labels] += counted.sum(axis=0)
+
+    def _learn_taught(self, rows: Rows, costs: Costs, weights: Costs, squared_residuals: NDArray[np.float64]) -> None:
+        for span, part in self._parts(rows):
+            features = self.features.learned(part)
+            self._make_room(features.shape[1])
+            self.regression.learn(self._with_intercept(features), costs[span], weights[span], squared_residuals)
+
+    def _learn_early(self, row: Rows, costs: Costs, weights: Costs) -> None:
+        """Learn one of the first rows; the feature map may then choose again, and all rows before it are relearned."""
+        first = self.features.first
+        if first.keep(row, costs, weights if len(weights) else np.ones_like(costs)):
+            self.features.choose()
+            self._forget()
+            self._learn_taught(*first.earlier(), np.zeros(self.n_labels))
+        self._learn_taught(row, costs, weights, self.state.squared_residuals)
+
+    def check(self, rows: Rows) -> None:
+        """Raise an InputError if the rows are too wide for this machine's memory, or their values too large."""
+        self.features.check(rows)
+        most, columns = self.features.most_features(rows.width), self.regression.n_columns
+        if columns_for(most) <= columns:
+            return
+        available = self.regression.arrays_used.available_bytes()
+        needed = self.bytes_for(most) + self.features.bytes_for(rows.width)
+        if available is not None and needed > available:
+            raise InputError(
+                f"{self.features.memory_rule}, got {most:,} features and {self.n_labels:,} labels, which take "
+                f"{needed / _GIGABYTE:,.1f} GB, but {available / _GIGABYTE:,.1f} GB are available. "
+                f"{self.features.memory_remedy}"
+            )
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the model in bytes."""
+        return self.regression.nbytes + self.features.nbytes
+
+    def bytes_for(self, n_features: int) -> int:
+        """The memory of a model of ``n_features`` in bytes."""
+        return self.regression.bytes_for(columns_for(n_features))
+
+    def _make_room(self, n_features: int) -> None:
+        """Add the missing columns, untrained, because their features were zero in all rows so far."""
+        self.regression.make_room(columns_for(n_features))
+
+    def _blocks(self, rows: Rows) -> Iterator[tuple[slice, Table, Any]]:
+        """The rows as dense tables, a block at a time, with the part of the spread due to features never learned."""
+        for span, part in self._parts(rows):
+            features, unseen = self.features.of(part, self.regression.n_columns - 1, self.penalty)
+            yield span, self._with_intercept(features), unseen
+
+    def _parts(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
+        """The rows a block at a time."""
+        for first in range(0, len(rows), self.regression.block):
+            span = slice(first, min(first + self.regression.block, len(rows)))
+            yield span, rows.between(first, span.stop)
+
+    def _with_intercept(self, features: Any) -> Table:
+        return self.regression.table(features, float(self.settings.intercept))
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values; those of the kernel only if there is one, as in files of earlier versions."""
+        params = {name: value for name, value in super().plain().items() if name not in OF_A_MACHINE}
+        return {"regularization": params["regularization"]} if self.kernel == "linear" else params
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The state as named arrays; the names of the counts begin with "tally_"."""
+        counts = {f"tally_{name}": array for name, array in self.state._asdict().items()}
+        return {**self.features.arrays(), **self.regression.arrays(), **counts}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore the state that ``arrays`` returned."""
+        self.features.restore(arrays)
+        self.regression.restore(arrays)
+        copy_saved(arrays, {f"tally_{name}": array for name, array in self.state._asdict().items()})
+        n_features = self.regression.n_columns - 1
+        if self.features.n_landmarks > n_features:  # compiled code would write beyond the end of a row
+            raise FileFormatError(
+                f"The model has weights for {n_features} features but {self.features.n_landmarks} landmarks; "
+                "it is damaged."
+            )
+
+
+def _penalty(regularization: Any, kernel: int) -> float:
+    if not isinstance(regularization, str):
+        return finite_number("regularization", regularization, 1e-12, 1e12)
+    if regularization not in _PENALTIES:
+        raise InputError(f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {shortened(regularization)}.")
+    return _PENALTIES[regularization][kernel]
+
+
+def _n_components(value: Any) -> int:
+    wanted = whole_number("n_components", value, least=1)
+    if wanted > _MOST_COMPONENTS:
+        raise InputError(
+            f"n_components must be at most {_MOST_COMPONENTS:,}, got {shortened(value)}. Use fewer landmarks."
+        )
+    return wanted
