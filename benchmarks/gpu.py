@@ -27,6 +27,7 @@ from coalface.kernels.cuda.layout import bytes_per_run
 from coalface.kernels.state import NO_ROUNDS, lanes_for
 from coalface.models.online_scoring import OnlineScorer
 from coalface.studies import learners
+from coalface.studies.baselines.problem import order_of
 from coalface.studies.cells import Cell
 from coalface.studies.cuda.playing import DeviceProblem
 from coalface.studies.cuda.tasks import task_of
@@ -61,7 +62,7 @@ def traced_on_cpu(problem, settings, permutation):
     train = problem.train
     learner = learners.new_classifier("coal", settings, train, permutation)
     costs = check_cost(train.cost, len(train), train.classes, CostScale.of(learner.cost_bounds))
-    order = learners.order_of(permutation, len(train))[:TRACED]
+    order = order_of(permutation, len(train))[:TRACED]
     given = NO_ROUNDS._replace(costs=costs)
     run = learner.start_run(train.X, check_rows(train.X), train.classes, train.cost, given, order, record=True)
     learner.play(run, TRACED)
@@ -76,7 +77,7 @@ def reference(path):
         for line, settings in CHECKED.items():
             found[f"{name}|{line}|mask"] = np.packbits(traced_on_cpu(problem, settings, PERMUTATIONS[0]))
             for permutation in PERMUTATIONS:
-                curve = learners.run("coal", settings, problem, permutation, "doubling")
+                curve = learners.OURS["coal"].run(settings, problem, permutation, "doubling")
                 ends = [curve.costs_queried[-1], curve.test_cost[-1], curve.auc, curve.seconds]
                 found[f"{name}|{line}|{permutation}"] = np.array(ends)
                 print(name, line, permutation, ends, flush=True)
@@ -105,7 +106,7 @@ def check(path):
             for number, permutation in enumerate(PERMUTATIONS):
                 ends = kept.get(f"{name}|{line}|{permutation}")
                 if ends is None:
-                    curve = learners.run("coal", settings, problem, permutation, "doubling")
+                    curve = learners.OURS["coal"].run(settings, problem, permutation, "doubling")
                     ends = curve.costs_queried[-1], curve.test_cost[-1]
                 curve = played.curve(number)
                 shown = (int(ends[0]), int(curve.costs_queried[-1]), float(ends[1]), float(curve.test_cost[-1]))

@@ -1,6 +1,6 @@
 """Mutation testing: change one operator or constant of a module at a time, and list the changes that no test notices.
 
-    python -m benchmarks.mutants coalface.rounds.jsonlines tests/rounds/test_jsonlines.py --seconds 300
+    python -m benchmarks.mutants coalface.rounds.ledger tests/rounds/test_jsonlines.py --seconds 300
     python -m benchmarks.mutants coalface.kernels.rules tests/kernels/test_rules.py
 
 Every mutant runs in a fork of this process, which has run the tests once: in the fork, the functions of the module get

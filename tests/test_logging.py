@@ -9,7 +9,7 @@ from coalface import CoalClassifier
 from coalface.desk.service.desk import Desk
 from coalface.learner.named_learner import NamedLearner
 from coalface.learner.streaming import Stream, Training
-from coalface.models import forest
+from coalface.models.forest import model as forest
 from coalface.studies import run_sweep
 from tests.desk.projects import costs_for, small_project, work
 from tests.studies.studies import small_study

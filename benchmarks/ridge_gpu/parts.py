@@ -67,7 +67,7 @@ def working() -> Iterator[list[Any]]:
     """The spreads of 256 and 1,024 rows by the numbers written at once, TF32, in milliseconds."""
     import cupy
 
-    from coalface.models import root_regression
+    from coalface.models.ridge import root_regression
 
     yield ["numbers", *(f"{d} x {k}, {n} rows" for d, k in ((384, 100), (1280, 200)) for n in BATCHES)]
     before, random = root_regression._WORKING, np.random.default_rng(0)

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from coalface.models.ridge import RidgeModel
     from coalface.models.shared import SharedModel
     from coalface.rounds.actions import Actions
-    from coalface.rounds.jsonlines import JsonLinesLedger
-    from coalface.rounds.ledger import MemoryLedger
+    from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
     from coalface.rounds.queries import CostRanges, Queries
     from coalface.rounds.round import Round
     from coalface.rounds.sql import SqlLedger
@@ -57,7 +56,7 @@ _HOMES = {
     "Encoder": "data.encoding.encoder",
     "EvaluationReport": "evaluate.report",
     "ForestModel": "models.forest",
-    "JsonLinesLedger": "rounds.jsonlines",
+    "JsonLinesLedger": "rounds.ledger",
     "LoggedReport": "evaluate.logged",
     "MemoryLedger": "rounds.ledger",
     "OnlineModel": "models.online",

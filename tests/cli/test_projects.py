@@ -10,7 +10,7 @@ import pytest
 from coalface.cli import screen
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
-from coalface.rounds import sql_engines as engines
+from coalface.rounds import database as engines
 from tests.cli.commands import json_lines, refused, run
 
 JUDGE = """

@@ -6,8 +6,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from coalface.data.formats.aslib import read_aslib_npz
-from coalface.data.formats.aslib_folder import read_aslib_folder, read_description
+from coalface.data.formats.aslib import read_aslib_folder, read_aslib_npz, read_description
 from coalface.errors import FileFormatError
 from tests.data.scenarios import CUTOFF, SOLVERS, runs_by_hand, write_archive, write_scenario
 

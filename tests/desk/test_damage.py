@@ -115,7 +115,7 @@ def test_a_database_of_an_older_version_is_taken_as_it_is_and_kept_so(folder):
 
 
 def test_a_database_that_another_process_locks_is_busy(folder, monkeypatch):
-    from coalface.rounds import sql_engines as engines
+    from coalface.rounds import database as engines
 
     monkeypatch.setattr(engines, "_PATIENCE", 50)
     database = Database(f"sqlite:///{folder}/project.db")

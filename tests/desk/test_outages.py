@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from coalface.desk.web.auth import cookie_of
 from coalface.errors import FileBusyError
-from coalface.rounds import sql_engines as engines
+from coalface.rounds import database as engines
 from tests.desk.desks import open_desk
 from tests.desk.serving import client_of, served
 from tests.desk.test_api import PROJECT, is_problem, lease, send

@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.errors import FileBusyError, InputError
-from coalface.rounds import sql_engines as engines
+from coalface.rounds import database as engines
 from coalface.rounds.sql import SqlLedger
 from tests.desk.projects import small_project, work
 from tests.rounds import postgres

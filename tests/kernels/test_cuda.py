@@ -10,6 +10,7 @@ from coalface.kernels.cuda.layout import BlockShape, bytes_per_run, stride_for
 from coalface.kernels.cuda.source import source
 from coalface.kernels.state import NO_ROUNDS, lanes_for
 from coalface.studies import learners
+from coalface.studies.baselines.problem import order_of
 from coalface.studies.cells import Cell
 from coalface.studies.cuda.playing import DeviceProblem
 from coalface.studies.cuda.tasks import task_of
@@ -74,7 +75,7 @@ def questions_on_cpu(settings, problem):
     given = NO_ROUNDS._replace(costs=train.cost)
     if train.candidates is not None:
         given = given._replace(candidates=train.candidates)
-    order = learners.order_of(PERMUTATION, N_ROWS)
+    order = order_of(PERMUTATION, N_ROWS)
     run = learner.start_run(train.X, check_rows(train.X), train.classes, train.cost, given, order, record=True)
     learner.play(run, N_ROWS)
     return run.arrays.record.mask
@@ -84,7 +85,7 @@ def assert_same_run(settings, problem):
     task = task_for(settings, problem)
     played = DeviceProblem(EmulatedDevice(), problem, task.cost_bounds).play([task], n_traced=N_ROWS)
     np.testing.assert_array_equal(played.traced[0], questions_on_cpu(settings, problem))
-    curve, expected = played.curve(0), learners.run("coal", settings, problem, PERMUTATION, "doubling")
+    curve, expected = played.curve(0), learners.OURS["coal"].run(settings, problem, PERMUTATION, "doubling")
     np.testing.assert_array_equal(curve.costs_queried, expected.costs_queried)
     np.testing.assert_array_equal(curve.examples_queried, expected.examples_queried)
     np.testing.assert_allclose(curve.test_cost, expected.test_cost, rtol=1e-6)
@@ -128,7 +129,7 @@ def test_costs_of_another_scale_give_the_same_questions_and_scaled_test_costs():
     settings = {"cost_bounds": (5.0, 15.0)}
     task = task_for(settings, scaled)
     played = DeviceProblem(EmulatedDevice(), scaled, task.cost_bounds).play([task])
-    expected = learners.run("coal", settings, scaled, PERMUTATION, "doubling")
+    expected = learners.OURS["coal"].run(settings, scaled, PERMUTATION, "doubling")
     np.testing.assert_array_equal(played.curve(0).costs_queried, expected.costs_queried)
     np.testing.assert_allclose(played.curve(0).test_cost, expected.test_cost, rtol=1e-6)
 

@@ -12,8 +12,9 @@ from coalface import CoalClassifier
 from coalface.data.rows import check_rows
 from coalface.errors import InputError
 from coalface.kernels.state import MOST_IMPLIED
-from coalface.models import forest, hardness
 from coalface.models.forest import ForestModel
+from coalface.models.forest import model as forest
+from coalface.models.forest import row_effects as hardness
 
 from .forests import begun, learn, learned, problem, same, setting
 

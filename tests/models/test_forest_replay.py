@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
-from coalface.models import forest
 from coalface.models.forest import ForestModel
+from coalface.models.forest import model as forest
 from coalface.models.forest.answer_store import AnswerStore
 
 from ..problems import come_back, dense_problem, matrix_costs, sparse_problem

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.settings import AS_PUBLISHED, settings_for
-from coalface.models import device, factor_regression
-from coalface.models.ridge import RidgeModel
+from coalface.models import device
+from coalface.models.ridge import RidgeModel, factor_regression
 from coalface.models.ridge.factor_regression import FactorRegression
 
 

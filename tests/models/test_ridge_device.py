@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
-from coalface.models import device, root_regression, root_steps
+from coalface.models import device
 from coalface.models.device import SINGLE, TF32, HostArrays, as_tf32
-from coalface.models.ridge import RidgeModel
+from coalface.models.ridge import RidgeModel, root_regression, root_steps
 from coalface.models.ridge.factor_regression import FactorRegression
 from coalface.models.ridge.root_regression import RootRegression
 

@@ -6,7 +6,7 @@ import pytest
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
 from coalface.kernels.forest import Answers
-from coalface.models import forest
+from coalface.models.forest import model as forest
 from coalface.models.forest.shrinkage import LEANINGS, best_leaning
 
 from ..kernels.test_forest import answers_of

@@ -3,8 +3,7 @@
 import pytest
 
 from coalface.errors import InputError
-from coalface.rounds.jsonlines import JsonLinesLedger
-from coalface.rounds.ledger import MemoryLedger
+from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
 from coalface.rounds.round import Outlook, Round
 from coalface.rounds.sql import SqlLedger
 from tests.rounds import postgres

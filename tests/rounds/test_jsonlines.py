@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from coalface.errors import FileFormatError
-from coalface.rounds.jsonlines import JsonLinesLedger
+from coalface.rounds.ledger import JsonLinesLedger
 from coalface.rounds.round import Round
 
 HEADER = {"params": {}, "classes": ["a", "b"]}
@@ -123,7 +123,7 @@ def test_a_deleted_file_is_not_silently_replaced_by_a_new_one(ledger):
 WRITER = """
 import sys
 from coalface.rounds.round import Round
-from coalface.rounds.jsonlines import JsonLinesLedger
+from coalface.rounds.ledger import JsonLinesLedger
 ledger = JsonLinesLedger(sys.argv[1])
 ledger.begin({"params": {}, "classes": ["a"]})
 number = 0

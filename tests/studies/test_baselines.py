@@ -38,7 +38,7 @@ class BaselineContract:
     def run(self, train=None, test=None, checkpoints=CHECKPOINTS, progress=None, **parameters):
         train, test = train or pets(), test or pets(40, seed=1)
         given = {**self.parameters, **parameters}
-        return BASELINES[self.learner].run(given, train, test, order_of(train), checkpoints, 7, progress)
+        return BASELINES[self.learner].curve(given, train, test, order_of(train), checkpoints, 7, progress)
 
     def test_each_checkpoint_is_measured_where_it_is_first_reached_and_the_last_one_at_the_end(self, curve):
         costs = curve.costs_queried
@@ -246,7 +246,7 @@ def test_those_that_ask_for_labels_say_so():
 @pytest.mark.parametrize("order", [[], [0, 70], [-1], [0.5], [[0, 1]]])
 def test_an_order_must_name_rows(order):
     with pytest.raises(InputError, match=r"order must have at least one row number, each below 70"):
-        BASELINES["random-costs"].run({}, pets(), pets(), order)
+        BASELINES["random-costs"].curve({}, pets(), pets(), order)
 
 
 def test_test_examples_must_be_like_the_training_examples_and_fully_known():
@@ -259,7 +259,7 @@ def test_test_examples_must_be_like_the_training_examples_and_fully_known():
         (unknown, "must be known"),
     ]:
         with pytest.raises(InputError, match=complaint):
-            BASELINES["random-costs"].run({}, pets(), test, range(70))
+            BASELINES["random-costs"].curve({}, pets(), test, range(70))
 
 
 @cache

@@ -15,7 +15,9 @@ TEST = pets(40, seed=1)
 
 
 def run(train, checkpoints=(10, 40, 100), random_state=5, **parameters):
-    return BASELINES["random-costs"].run(parameters, train, TEST, order_of(train), np.array(checkpoints), random_state)
+    return BASELINES["random-costs"].curve(
+        parameters, train, TEST, order_of(train), np.array(checkpoints), random_state
+    )
 
 
 def test_asking_for_everything_is_the_passive_rule():

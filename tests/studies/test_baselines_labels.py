@@ -21,7 +21,7 @@ NAMES = ["margin", "cost-weighted-uncertainty", "cost-embedding"]
 
 def run(name, train, checkpoints=(12, 30, 60), **parameters):
     given = {"warm_up": 4, "batch_size": 10, "max_labels": 24, **parameters}
-    return BASELINES[name].run(given, train, TEST, order_of(train), np.array(checkpoints), 5)
+    return BASELINES[name].curve(given, train, TEST, order_of(train), np.array(checkpoints), 5)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_warm_up_with_a_single_label_works(asked):
     data = CostDataset.from_labels(pets().X, ["a"] * 40 + ["b"] * 30)
     test = CostDataset.from_labels(TEST.X, ["a", "b"] * 20)
     given = {"warm_up": 1, "batch_size": 3, "max_labels": 25, "predictor": "own"}
-    curve = BASELINES["margin"].run(given, data, test, np.arange(70), [2, 8], 0)
+    curve = BASELINES["margin"].curve(given, data, test, np.arange(70), [2, 8], 0)
     assert curve.examples_queried[-1] == len(set(asked[0])) == 25
     assert curve.test_cost[0] == 0.5  # after one label, that one is predicted everywhere
 
@@ -204,7 +204,7 @@ def test_candidates_are_refused():
 def test_data_too_large_for_a_dense_table_is_refused():
     large = CostDataset.from_labels(csr_array((21_000, 1_000)), np.arange(21_000) % 2)
     with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, .* 21,000,000"):
-        BASELINES["margin"].run({}, large, large.subset([0, 1]), np.arange(21_000))
+        BASELINES["margin"].curve({}, large, large.subset([0, 1]), np.arange(21_000))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.studies.baseline_problems import MATRIX, order_of, pets, with_table
 def test_epochs_of_one_example_are_coal_itself():
     train, test, order = pets(60), pets(40, seed=1), order_of(pets(60))
     given = {"growth": 1.0, "mellowness": 0.05, "learning_rate": 0.3}
-    curve = BASELINES["regcb-epochs"].run(given, train, test, order)
+    curve = BASELINES["regcb-epochs"].curve(given, train, test, order)
     learner = CoalClassifier.as_published(mellowness=0.05, learning_rate=0.3, classes=[0, 1, 2])
     coal = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order)
     assert curve.costs_queried.tolist() == coal.costs_queried.tolist()
@@ -27,7 +27,7 @@ def test_epochs_of_one_example_are_coal_itself():
 def test_longer_epochs_ask_for_at_least_all_of_the_first_and_differ_from_coal():
     train, test = pets(60), pets(40, seed=1)
     asked = [
-        BASELINES["regcb-epochs"].run({"growth": g, "mellowness": 0.02}, train, test, range(60)).costs_queried[-1]
+        BASELINES["regcb-epochs"].curve({"growth": g, "mellowness": 0.02}, train, test, range(60)).costs_queried[-1]
         for g in (1.0, 2.0, 100.0)
     ]
     assert asked[2] > asked[0]  # one long epoch asks as if nothing but the first example were known
@@ -62,7 +62,7 @@ def test_no_regressor_within_reach_differs_by_more_than_delta_and_one_does_by_as
 def test_online_regression_asks_nothing_where_it_is_certain_and_everything_at_a_wide_reach():
     train, test = pets(60), pets(40, seed=1)
     runs = [
-        BASELINES["online-regression"].run({"mellowness": mellowness}, train, test, range(60)).costs_queried[-1]
+        BASELINES["online-regression"].curve({"mellowness": mellowness}, train, test, range(60)).costs_queried[-1]
         for mellowness in (0.0, 0.001, 100.0)
     ]
     assert runs[0] < runs[1] < runs[2] == 180
@@ -88,7 +88,7 @@ def test_labels_that_iwal_asks_for_stand_for_all_examples():
 
 def test_iwal_needs_true_labels():
     with pytest.raises(ValueError, match="needs data with true labels"):
-        BASELINES["iwal"].run({}, with_table(pets()), pets(40, seed=1), range(70))
+        BASELINES["iwal"].curve({}, with_table(pets()), pets(40, seed=1), range(70))
 
 
 def test_badge_asks_about_different_unlabelled_examples_and_repeats_itself():

@@ -28,7 +28,7 @@ def products(examples):
 @pytest.mark.parametrize("name", WITHOUT_PACKAGES)
 def test_most_examples_are_the_first_of_the_order(name):
     part, first = (
-        BASELINES[name].run(given, TRAIN, TEST, order, checkpoints=[30, 60, 90])
+        BASELINES[name].curve(given, TRAIN, TEST, order, checkpoints=[30, 60, 90])
         for given, order in (({"most_examples": 30}, ORDER), ({}, ORDER[:30]))
     )
     assert part.costs_queried.tolist() == first.costs_queried.tolist()
@@ -40,7 +40,7 @@ def test_a_pool_of_the_first_examples_is_the_whole_pool_of_a_shorter_order():
     pytest.importorskip("skactiveml")
     given = {"predictor": "own", "warm_up": 6, "batch_size": 8, "max_labels": 20}
     part, first = (
-        BASELINES["margin"].run({**given, **more}, TRAIN, TEST, order, checkpoints=[30, 60])
+        BASELINES["margin"].curve({**given, **more}, TRAIN, TEST, order, checkpoints=[30, 60])
         for more, order in (({"most_examples": 40}, ORDER), ({}, ORDER[:40]))
     )
     assert part.test_cost.tolist() == first.test_cost.tolist()
@@ -49,7 +49,7 @@ def test_a_pool_of_the_first_examples_is_the_whole_pool_of_a_shorter_order():
 
 @pytest.mark.parametrize("name", WITHOUT_PACKAGES)
 def test_the_area_of_a_part_is_on_the_axis_of_all_examples(name):
-    part, everything = (BASELINES[name].run(given, TRAIN, TEST, ORDER) for given in ({"most_examples": 15}, {}))
+    part, everything = (BASELINES[name].curve(given, TRAIN, TEST, ORDER) for given in ({"most_examples": 15}, {}))
     assert len(part.at_doublings) == len(everything.at_doublings)
     assert part.at_doublings[-1] == part.test_cost[-1]  # a run that ends early keeps its final test cost
 
@@ -81,8 +81,8 @@ def test_directions_let_online_regression_take_wide_rows():
     X = random_array((30, 2100), density=0.01, rng=np.random.default_rng(0), format="csr")
     wide = CostDataset.from_labels(X, ["a", "b"] * 15)
     with pytest.raises(ValueError, match=r"at most 2,000 features.*got 2,100.*set directions"):
-        BASELINES["online-regression"].run({}, wide, wide, range(30))
-    curve = BASELINES["online-regression"].run({"directions": 5}, wide, wide, range(30))
+        BASELINES["online-regression"].curve({}, wide, wide, range(30))
+    curve = BASELINES["online-regression"].curve({"directions": 5}, wide, wide, range(30))
     assert 0 <= curve.test_cost[-1] <= 1
 
 

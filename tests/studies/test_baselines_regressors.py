@@ -30,7 +30,7 @@ DRAWN = ["costs", "examples"]
 
 def run(train, learner="random-forest", checkpoints=CHECKPOINTS, seed=SEED, test=TEST, **parameters):
     given = {"n_neighbours" if learner == "knn" else "n_trees": 12, **parameters}
-    return BASELINES[learner].run(given, train, test, order_of(train), np.array(checkpoints), seed)
+    return BASELINES[learner].curve(given, train, test, order_of(train), np.array(checkpoints), seed)
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_one_cost_is_enough_to_predict(learner):
 def test_data_too_large_for_a_dense_table_is_refused():
     large = CostDataset.from_labels(csr_array((21_000, 1_000)), np.arange(21_000) % 2)
     with pytest.raises(InputError, match=r"too large .* at most 20,000,000 numbers, .* 21,000,000"):
-        BASELINES["random-forest"].run({}, large, large.subset([0, 1]), np.arange(21_000))
+        BASELINES["random-forest"].curve({}, large, large.subset([0, 1]), np.arange(21_000))
 
 
 @pytest.mark.parametrize(

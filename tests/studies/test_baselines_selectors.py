@@ -17,7 +17,7 @@ TEST, SEED = pets(40, seed=1), 5
 
 def run(train, checkpoints=(30, 210), **parameters):
     given = {"n_trees": 12, **parameters}
-    return BASELINES["asf"].run(given, train, TEST, order_of(train), np.array(checkpoints), SEED)
+    return BASELINES["asf"].curve(given, train, TEST, order_of(train), np.array(checkpoints), SEED)
 
 
 @pytest.mark.parametrize(("checkpoint", "n_examples"), [(30, 10), (210, 70)])

@@ -22,7 +22,7 @@ SETTINGS = {"mellowness": 0.02, "learning_rate": 0.4}
 
 
 def run(train, checkpoints=(20, 50, 90)):
-    return BASELINES["vw"].run(SETTINGS, train, TEST, order_of(train), np.array(checkpoints), 0)
+    return BASELINES["vw"].curve(SETTINGS, train, TEST, order_of(train), np.array(checkpoints), 0)
 
 
 def direct_test_cost(folder, examples, n_rows):
@@ -133,7 +133,7 @@ def test_a_run_that_is_stopped_takes_its_process_with_it(monkeypatch):
 
     monkeypatch.setattr(subprocess.Popen, "kill", spy)
     with pytest.raises(InterruptedError):
-        BASELINES["vw"].run(SETTINGS, pets(), TEST, range(70), progress=stop)
+        BASELINES["vw"].curve(SETTINGS, pets(), TEST, range(70), progress=stop)
     assert [process.poll() is not None for process in killed] == [True]
 
 
@@ -148,7 +148,7 @@ def test_the_error_of_a_failure_quotes_its_last_line(tmp_path):
 def test_a_table_that_would_not_fit_is_refused(n_features, n_labels):
     wide = CostDataset(csr_array((4, n_features)), np.zeros((4, n_labels)))
     with pytest.raises(InputError, match=rf"{n_features} features and {n_labels} labels is too large .*2\^28 weights"):
-        BASELINES["vw"].run({}, wide, wide, range(4))
+        BASELINES["vw"].curve({}, wide, wide, range(4))
 
 
 @pytest.mark.parametrize(("n_features", "n_labels"), [(6_000, 40), (47_236, 102), (1, 2)])

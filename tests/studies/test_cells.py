@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import coalface
+from coalface.structured.tagging.study_line import TaggerLine
 from coalface.studies import cells
 from coalface.studies.cells import Cell, cells_of, code_of, fingerprint_of, opened, run_cell, save_problem
 from coalface.studies.known.catalogue import load_known
@@ -41,9 +42,9 @@ def test_names_texts_and_the_order_of_settings_do_not():
 
 
 PACKAGE = Path(coalface.__file__).parent
-STEERS_RUNS = ["learner/persistence.py", "studies/checkpoints.py", "studies/baselines/passive.py"]
+STEERS_RUNS = ["learner/persistence.py", "evaluate/checkpoints.py", "studies/baselines/passive.py"]
 STEERS_RUNS += [f"{package}/__init__.py" for package in ("data", "files", "kernels", "models", "rounds", "learner")]
-READS_RESULTS = ["studies/report/html_page.py", "studies/demo/page.py"]
+READS_RESULTS = ["studies/report/pages.py", "studies/demo/page.py"]
 
 
 @pytest.fixture
@@ -52,6 +53,7 @@ def versions_after(tmp_path, monkeypatch):
     copy = tmp_path / "coalface"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cells, "__file__", str(copy / "studies" / "cells.py"))
+    monkeypatch.setattr(TaggerLine, "sources", (copy / "structured",))
     study = small_study(lines='[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.vw]\nlearner = "vw"')
 
     def versions(file, line):
@@ -79,7 +81,7 @@ def test_an_edit_of_a_report_changes_no_key(versions_after, file):
 
 
 def test_an_edit_of_the_tagger_changes_its_keys_only(versions_after):
-    before, after = (versions_after("search/tagging/tagger.py", line) for line in ("", "EDITED = True"))
+    before, after = (versions_after("structured/tagging/tagger.py", line) for line in ("", "EDITED = True"))
     assert [learner for learner in before if before[learner] != after[learner]] == ["tagger"]
 
 

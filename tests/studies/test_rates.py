@@ -1,6 +1,7 @@
 """A learning rate that is a word: a line that finds its own goes through a whole study like any other."""
 
 import csv
+from copy import copy
 
 import pytest
 
@@ -33,20 +34,17 @@ learning_rate = 0.3
 @pytest.fixture
 def automatic(monkeypatch):
     """A stand-in for a learner whose default rate and warm-up are words; it takes 0.3 and 5 for them."""
-    default, check, run = learners.default_of, learners.check, learners.run
+    coal = copy(learners.OURS["coal"])
+    check, run = coal.check, coal.run
     meant = {"learning_rate": 0.3, "warm_up": 5}
 
-    def default_of(learner, name):
-        return "auto" if learner in learners.OURS and name in meant else default(learner, name)
-
-    def told(learner, settings):
-        if learner not in learners.OURS:
-            return settings
+    def told(settings):
         return {name: meant[name] if value == "auto" else value for name, value in settings.items()}
 
-    monkeypatch.setattr(learners, "default_of", default_of)
-    monkeypatch.setattr(learners, "check", lambda learner, given, *more: check(learner, told(learner, given), *more))
-    monkeypatch.setattr(learners, "run", lambda learner, given, *more: run(learner, told(learner, given), *more))
+    coal.parameters = {**coal.parameters, **dict.fromkeys(meant, "auto")}
+    coal.check = lambda given, n_labels: check(told(given), n_labels)
+    coal.run = lambda given, *more: run(told(given), *more)
+    monkeypatch.setitem(learners.LEARNERS, "coal", coal)
 
 
 def rows_of(path):

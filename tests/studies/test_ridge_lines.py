@@ -7,7 +7,7 @@ from coalface.errors import StudyError
 from coalface.studies import Study, run_sweep, write_report_of
 from coalface.studies.estimate import estimates
 from coalface.studies.known.catalogue import load_known
-from coalface.studies.learners import order_of, rule_of
+from coalface.studies.learners import order_of
 from coalface.studies.results import Results
 
 STUDY = """
@@ -37,7 +37,7 @@ def test_a_ridge_line_is_run_reported_and_estimated(tmp_path):
         assert record["curve"]["test_cost"][-1] == pytest.approx(-learner.score(test.X, cost=test.cost))
     assert write_report_of(tmp_path).is_file()
     assert {guess.line for guess in estimates(study)} == {"passive", "ridge"}
-    assert rule_of("ridge", {}) == "coal"
+    assert [line.rule for line in study.lines] == ["passive", "coal"]
 
 
 def test_a_setting_that_it_does_not_have_is_named():

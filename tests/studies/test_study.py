@@ -10,7 +10,7 @@ from coalface.data.formats.readers import write_dataset
 from coalface.errors import StudyError
 from coalface.studies.cells import cells_of, code_of, run_cell
 from coalface.studies.known.catalogue import load_known
-from coalface.studies.learners import order_of, run
+from coalface.studies.learners import order_of
 from coalface.studies.study import Study
 
 WHOLE = """name = "whole"
@@ -56,7 +56,7 @@ def test_a_line_may_ask_in_batches():
         learner = CoalClassifier(classes=train.classes, audit_rate=0.2, random_state=3, model="online")
         batch, test_set = line.settings["batch"], {"X_test": test.X, "cost_test": test.cost}
         curve = simulate(learner, train.X, train.cost, order=order_of(3, len(train)), batch=batch, **test_set)
-        found = run(line.learner, line.settings, problem, 3, "doubling")
+        found = line.learner.run(line.settings, problem, 3, "doubling")
         assert found.costs_queried.tolist() == curve.costs_queried.tolist()
         assert found.test_cost.tolist() == curve.test_cost.tolist()
     assert np.all(found.rounds[:-1] % 10 == 0)
@@ -88,7 +88,7 @@ def test_what_is_not_said_has_a_default():
         ("share = 0.5", "batch = 10", "lines.half", "batch is not a known key. Use one of .*share"),
         ("share = 0.5", "share = 2.0", "lines.half", "share must be .*, got 2.0"),
         ("share = 0.5", "mellowness = 0.1", "lines.half", "mellowness is not a known key. Use one of .*share"),
-        ('"random-costs"', '"guess"', "lines.half", "learner must be one of coal, ridge, tagger, .*, got 'guess'"),
+        ('"random-costs"', '"guess"', "lines.half", "learner must be one of coal, ridge, .*, tagger, got 'guess'"),
         ("[lines.half]", "[lines.coal]", "line 18", "must be TOML: Cannot declare"),
         ("[0.1, 0.01]", "[]", "lines.coal", "mellowness must have at least one value"),
         ("[0.1, 0.3]", "[]", "settings", "learning_rate must have at least one value"),

@@ -49,8 +49,8 @@ def ask(
     from coalface.files.atomic import exclusive
     from coalface.learner.named_learner import NamedLearner
     from coalface.learner.streaming import Stream, examples_of
-    from coalface.rounds.asked_counts import AskedCounts
     from coalface.rounds.lines import question_line
+    from coalface.rounds.queries import AskedCounts
 
     current, counts = NamedLearner.load(model), AskedCounts()
     learner = current.learner

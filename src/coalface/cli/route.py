@@ -80,8 +80,7 @@ def train(
     """
     from coalface.files.atomic import exclusive
     from coalface.routing.outcomes import OutcomeColumns, Outcomes
-    from coalface.routing.router import Router
-    from coalface.routing.training import learn_outcomes
+    from coalface.routing.router import Router, learn_outcomes
 
     check_output(model, "--model")
     if budget is not None and not active:

@@ -21,7 +21,7 @@ from coalface.cli.screen import counted, described_columns, rarely_best, reading
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.data.streams.position import Position
+    from coalface.data.streams.line_source import Position
     from coalface.learner.named_learner import NamedLearner
 
 

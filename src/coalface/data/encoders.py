@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.dataset_fields import Examples
-from coalface.data.hashing import check_bits, columns_of_hashes
+from coalface.data.encoding.text import check_bits, columns_of_hashes
 from coalface.errors import InputError
 
 WINDOW = 2  # neighbours on each side whose features are used

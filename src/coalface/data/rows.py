@@ -66,9 +66,32 @@ class Rows:
         lengths, columns, values = np.diff(self.indptr), self.columns, self.values
         kept = values != 0.0
         if not kept.all():
-            numbers = np.repeat(np.arange(len(self)), lengths)[kept]
-            lengths, columns, values = np.bincount(numbers, minlength=len(self)), columns[kept], values[kept]
+            lengths, columns, values = (
+                np.bincount(self.row_numbers[kept], minlength=len(self)),
+                columns[kept],
+                values[kept],
+            )
         return crc32(values.tobytes(), crc32(columns.tobytes(), crc32(lengths.tobytes())))
+
+    @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The row of each value."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    def dense(self, width: int) -> NDArray[np.float32]:
+        """The rows as a table of ``width`` columns; later columns are left out.
+
+        >>> check_rows([[0.0, 2.0, 7.0], [1.0, 0.0, 7.0]]).dense(2)
+        array([[0., 2.],
+               [1., 0.]], dtype=float32)
+        """
+        table = np.zeros((len(self), width), np.float32)
+        if self.is_full and self.width <= width:
+            table[:, : self.width] = self.values.reshape(len(self), self.width)
+            return table
+        kept = self.columns < width
+        table[self.row_numbers[kept], self.columns[kept]] = self.values[kept]
+        return table
 
     def row(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Columns and values of one example."""

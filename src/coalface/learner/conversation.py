@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.truths import UNKNOWN, Codes, truth_codes, with_costs_of
+from coalface.data.targets import UNKNOWN, Codes, truth_codes, with_costs_of
 from coalface.kernels.state import OVER_BUDGET
 from coalface.learner.purse import Purse
 from coalface.rounds.queries import Queries

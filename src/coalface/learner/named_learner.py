@@ -12,12 +12,12 @@ from scipy.sparse import csr_array
 
 from coalface.data.alignment import read_aligned
 from coalface.data.dataset import CostDataset
-from coalface.data.embedding.minilm import MINILM
+from coalface.data.embedding.folder import MINILM
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.formats.readers import TABLES, format_of
 from coalface.data.labels import label_array, label_like
-from coalface.data.streams.position import Position
+from coalface.data.streams.line_source import Position
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.label_change import ADD, RENAME, LabelChange

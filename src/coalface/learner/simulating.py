@@ -11,7 +11,7 @@ from coalface.data.costs import CostScale
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.labels import label_texts
 from coalface.data.rows import Rows, check_width
-from coalface.data.truths import UNKNOWN, Codes
+from coalface.data.targets import UNKNOWN, Codes
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, RoundArrays, Until
 from coalface.kernels.stopping import saving_is_below

@@ -15,7 +15,7 @@ from coalface.data.dataset import CostDataset
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.streams.blocks import open_blocks, stream_format
 from coalface.data.streams.contract import BLOCK_ROWS, Blocks
-from coalface.data.streams.position import Position
+from coalface.data.streams.line_source import Position
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.named_learner import NamedLearner
 

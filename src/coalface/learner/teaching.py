@@ -10,7 +10,7 @@ from coalface.data.costs import CostScale, as_cost_array, check_cost
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.rows import Rows, check_width
-from coalface.data.truths import Codes, truth_codes, with_costs_of
+from coalface.data.targets import Codes, truth_codes, with_costs_of
 from coalface.errors import InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import ROUND

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import check_mask
-from coalface.data.truths import UNKNOWN, Codes
+from coalface.data.targets import UNKNOWN, Codes
 from coalface.kernels.state import AUDIT, NO_ROUNDS, UNCERTAIN, RoundArrays
 from coalface.rounds.arrays import AnswerArrays
 from coalface.rounds.queries import Queries

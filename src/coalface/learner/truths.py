@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost
 from coalface.data.labels import label_texts
-from coalface.data.truths import TOLERANCE, Codes, costs_by_truth, truths_of
+from coalface.data.targets import TOLERANCE, Codes, costs_by_truth, truths_of
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import RoundArrays
 from coalface.learner.spending import SpendingLearner

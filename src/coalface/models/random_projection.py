@@ -37,9 +37,7 @@ def sketched(rows: Rows, length: int) -> F32:
     (16, 5.0)
     """
     if rows.columns.max(initial=-1) < MOST_PLACES:
-        table = np.zeros((len(rows), length), np.float32)
-        table[np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), rows.columns] = rows.values
-        return table
+        return rows.dense(length)
     columns, number = np.unique(rows.columns, return_inverse=True)
     given = csr_array((rows.values, number, rows.indptr), (len(rows), len(columns)))
     return np.asarray((given @ _projection(columns, length)).toarray(), np.float32)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows, check_row
-from coalface.data.truths import UNKNOWN
+from coalface.data.targets import UNKNOWN
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import ANSWER, AUDIT, CHANCE, N_OUTLOOK, PREDICTED, REACHABLE, RoundArrays
 from coalface.rounds.round import Outlook, Round

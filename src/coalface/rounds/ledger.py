@@ -1,16 +1,20 @@
-"""What every ledger offers, the one in memory, and the recorder that writes a learner's rounds to a ledger."""
+"""What every ledger offers, those in memory and in a file, and the recorder that writes a learner's rounds to one."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from coalface.data.encoding.encoder import Encoder
 from coalface.errors import InputError
+from coalface.files.journal import Journal
 from coalface.rounds.label_change import LabelChange
 from coalface.rounds.round import Round
 
 Header = dict[str, Any]
 Entry = Round | LabelChange
+_FILE_VERSION = 1
 
 
 class Ledger(Protocol):
@@ -68,6 +72,53 @@ class MemoryLedger:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+class JsonLinesLedger:
+    """The ledger in the file at ``path``, one JSON object per line; ``begin`` creates it. Open it again to read it.
+
+    ``coalface.files.journal`` keeps the file crash-safe.
+
+    >>> from coalface.rounds.round import Round
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = JsonLinesLedger(Path(folder, "answers.jsonl"))
+    ...     ledger.begin({"classes": ["a", "b"]})
+    ...     ledger.append([Round(1, width=3)])
+    ...     [one.number for one in JsonLinesLedger(ledger.path)]
+    [1]
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._journal = Journal(path, "ledger", _FILE_VERSION)
+        for _ in self:  # reports damage on opening, not in the middle of a replay
+            pass
+
+    @property
+    def header(self) -> Header | None:
+        """The learner's settings and labels; None before ``begin``."""
+        return self._journal.header
+
+    def begin(self, header: Header) -> None:
+        """Write the header, once."""
+        refuse_second_header(self.header)
+        self._journal.begin(header)
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write rounds and label changes; they are on disk when this returns."""
+        require_header(self.header)
+        self._journal.append(one.to_json() for one in entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        for number, line in self._journal:
+            try:
+                yield recorded_entry(line)
+            except ValueError as problem:
+                raise self._journal.damaged(number, problem) from None
+
+    def __len__(self) -> int:
+        return self._journal.length
 
 
 def recorded_entry(line: Any) -> Entry:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,6 @@ from coalface.kernels.state import (
     WITH_THE_TRUTH,
 )
 from coalface.rounds.arrays import outlook_of
-from coalface.rounds.asked_counts import AskedCounts
-from coalface.rounds.questions_table import questions_table
 from coalface.rounds.round import Round
 
 REASONS = {
@@ -51,6 +50,9 @@ REASONS = {
     WITH_THE_TRUTH: "comes with the true label",
     NEW_LABEL: "new label",
 }
+_MOST_ROWS = 10
+_MOST_LABELS = 8
+_HEADINGS = ("round", "asks for", "least predicted cost", "its range")
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,29 @@ class CostRanges:
     def guaranteed_cost(self) -> NDArray[np.float64]:
         """The least highest cost of each example: one of its labels costs no more; NaN if it has no candidate."""
         return np.asarray(np.fmin.reduce(self.highest, axis=1))
+
+
+class AskedCounts(NamedTuple):
+    """The true labels, costs and examples asked for, and the number of all costs and examples.
+
+    >>> print(AskedCounts(0, 2, 4, 1, 2).plus(AskedCounts(1, 0, 4, 1, 2)))
+    1 true label and 2 of 8 costs asked for, on 2 of 4 examples
+    """
+
+    truths: int = 0
+    costs: int = 0
+    all_costs: int = 0
+    examples: int = 0
+    all_examples: int = 0
+
+    def plus(self, other: "AskedCounts") -> "AskedCounts":
+        """The counts of both."""
+        return AskedCounts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def __str__(self) -> str:
+        truths = f"{self.truths} true label{'s' * (self.truths != 1)} and " if self.truths else ""
+        costs = f"{self.costs} of {self.all_costs} costs"
+        return f"{truths}{costs} asked for, on {self.examples} of {self.all_examples} examples"
 
 
 @dataclass(frozen=True, repr=False)
@@ -309,3 +334,38 @@ class Queries:
 
 def _with_columns(array: NDArray[Any], more: int, fill: Any) -> NDArray[Any]:
     return np.pad(array, ((0, 0), (0, more)), constant_values=fill)
+
+
+if TYPE_CHECKING:
+    from coalface.rounds.queries import Queries
+
+
+def questions_table(queries: "Queries") -> str:
+    """The table; every label is escaped.
+
+    >>> from coalface import CoalClassifier
+    >>> table = questions_table(CoalClassifier(["walk", "<b>"]).ask([[1.0]] * 20))
+    >>> "walk, &lt;b&gt;" in table, "10 of 20 examples are shown" in table
+    (True, True)
+    """
+    shown = min(len(queries), _MOST_ROWS)
+    rows = [_row(queries, i, label_texts(queries.classes)) for i in range(shown)]
+    head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    more = f"; {shown} of {len(queries)} examples are shown" if shown < len(queries) else ""
+    caption = f"<caption>{escape(str(queries))}{more}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row(queries: "Queries", i: int, names: list[str]) -> list[str]:
+    asked = [names[k] for k in queries.mask[i].nonzero()[0]]
+    more = [f"{len(asked) - _MOST_LABELS} more"] if len(asked) > _MOST_LABELS else []
+    candidate = queries.reason_codes[i] != NOT_A_CANDIDATE
+    best = int(np.where(candidate, queries.predicted[i], np.inf).argmin())
+    lowest, highest = queries.ranges.lowest[i, best], queries.ranges.highest[i, best]
+    return [
+        str(queries.first_round + i),
+        ", ".join(asked[:_MOST_LABELS] + more) or "nothing",
+        f"{queries.predicted[i, best]:.3f} ({names[best]})",
+        f"{lowest:.3f} to {highest:.3f}",
+    ]

@@ -4,11 +4,10 @@ import time
 from collections.abc import Iterable, Iterator
 
 from coalface.errors import FileFormatError
-from coalface.rounds.database import Database
+from coalface.rounds.database import Database, without_password
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.label_change import LabelChange
 from coalface.rounds.ledger import Entry, Header, recorded_entry, refuse_second_header, require_header
-from coalface.rounds.sql_engines import without_password
 
 _BEGUN, _TOLD, _LABELS = "begun", "told", "labels"  # kinds of events
 

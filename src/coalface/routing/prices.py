@@ -1,7 +1,7 @@
-"""Prices that are known beforehand: one per model, or a function of the examples."""
+"""Prices that are known beforehand: one per model, or a function of the examples; and budgets that count them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import per_label
 from coalface.errors import InputError, shortened
+from coalface.learner.budget import Budget
 
 _LARGEST_OFFSET = 1e30  # so that it fits into 32 bits
 _NEGLIGIBLE = 1e-6  # of the least difference between two prices: below this value, quality decides ties only
@@ -118,3 +119,26 @@ def _not_negative(price: NDArray[np.float64], models: NDArray[Any], name: str) -
         row, column = np.argwhere(price < 0)[0]
         raise InputError(f"{name} must be at least 0, got {price[row, column]:g} for {models[column].item()!r}.")
     return price
+
+
+def priced(budget: Any, prices: Prices) -> Any:
+    """The budget with the asking prices of the models, if it is a limit on money without a ``price_per_cost``.
+
+    >>> import numpy as np
+    >>> prices = Prices.checked({"small": 0.1, "large": 2.0}, np.array(["small", "large"]), "price")
+    >>> priced({"price": 3}, prices).price_per_cost
+    {'small': 0.1, 'large': 2.0}
+    """
+    if budget is None:
+        return None
+    found = Budget.of(budget)
+    if found.price is None or found.price_per_cost != 1.0:
+        return found
+    if prices.flat is None or found.over is not None:
+        why = f"{prices.name} is a function" if prices.flat is None else f"it is spread over {found.over} examples"
+        form = "a number" if found.over is not None else "a mapping from models"
+        raise InputError(
+            f"budget price={found.price:g} must have a price_per_cost, because {why}. Pass price_per_cost as {form}, "
+            "such as mean prices."
+        )
+    return replace(found, price_per_cost=dict(zip(prices.models.tolist(), prices.flat.tolist(), strict=True)))

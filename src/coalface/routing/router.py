@@ -14,6 +14,7 @@ from coalface.data.frames import by_label, by_row
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
+from coalface.evaluate.simulation import simulate
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.state import CANNOT_BE_BEST
 from coalface.learner.classifiers import CoalClassifier
@@ -21,9 +22,8 @@ from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
-from coalface.routing.budgets import priced
-from coalface.routing.outcomes import OutcomeColumns
-from coalface.routing.prices import Prices, checked_weight, offsets_of, within_reach
+from coalface.routing.outcomes import OutcomeColumns, Outcomes
+from coalface.routing.prices import Prices, checked_weight, offsets_of, priced, within_reach
 from coalface.routing.routes import Routes
 from coalface.routing.trade_off import TradeOff, usual_weights
 
@@ -338,3 +338,35 @@ def _given_again(saved: Any, given: Any, name: str) -> Any:
     if isinstance(saved, dict):
         raise InputError(f"its {name} is the function {saved['function']!r}, which is not saved: pass {name}=...")
     return saved
+
+
+def learn_outcomes(router: Router, outcomes: Outcomes, *, active: bool = False) -> None:
+    """Learn the outcomes, in order; with ``active``, only those that the router asks for, row by row.
+
+    An outcome that the table lacks may be asked for, too; it counts as not known, and nothing was paid for it.
+
+    >>> lines = [{"text": text, "model": model, "loss": loss, "price": 1.0} for text in ("sum", "proof") * 60
+    ...     for model, loss in (("small", float(text == "proof")), ("large", 0.0))]
+    >>> for i, line in enumerate(lines):
+    ...     line["id"] = i // 2
+    >>> outcomes = Outcomes.of_lines(lines)
+    >>> router = Router(outcomes.models, price={"small": 0.1, "large": 0.5})
+    >>> learn_outcomes(router, outcomes, active=True)
+    >>> router.predict(["sum", "proof"]).tolist(), router.outcomes_known_ < 120
+    (['small', 'large'], True)
+    """
+    if not active:
+        router.tell(outcomes.examples, outcomes.loss, ~np.isnan(outcomes.loss))
+        return
+    X, price = outcomes.examples, router.asking_price(outcomes.examples)
+    run = simulate(
+        router.learner,
+        X,
+        outcomes.loss,
+        candidates=router.contenders(X),
+        offset=router.offset(X),
+        asking_price=price,
+        price=np.where(np.isnan(outcomes.loss), 0.0, price),
+    )
+    assert run.spent is not None
+    router.spent_ += float(run.spent[-1])

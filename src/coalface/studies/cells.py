@@ -8,7 +8,7 @@ import ast
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -17,9 +17,7 @@ from typing import Any, TypeAlias
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
-from coalface.studies import learners
-from coalface.studies.baselines import BASELINES
-from coalface.studies.learners import as_rate
+from coalface.studies.learners import as_rate, find_learner
 from coalface.studies.study import TUNED, Study
 
 # The code that determines the numbers of a run.
@@ -34,7 +32,6 @@ _DECISIVE = (
     "evaluate",
     "studies",
 )
-_DECISIVE_FOR_TAGGERS = ("structured",)
 _CODE = (".py", ".cuh")
 _NOT_DECISIVE = ("studies/report", "studies/demo")  # these only read results
 
@@ -70,38 +67,35 @@ def cells_of(study: Study, fingerprints: Mapping[str, str], code: Mapping[str, s
             for line in study.lines:
                 for rate in line.rates:
                     settings = dict(line.settings)
-                    if TUNED in learners.parameters_of(line.learner):
+                    if TUNED in line.learner.parameters:
                         settings[TUNED] = as_rate(rate)
                     pairs = tuple(sorted((name, _frozen(value)) for name, value in settings.items()))
-                    deciding = [line.learner, pairs, permutation, study.checkpoints, fingerprints[source.name]]
-                    key = _hash([*deciding, code[line.learner]])
-                    yield Cell(key, source.name, line.name, line.learner, pairs, permutation, study.checkpoints)
+                    deciding = [line.learner.name, pairs, permutation, study.checkpoints, fingerprints[source.name]]
+                    key = _hash([*deciding, code[line.learner.name]])
+                    yield Cell(key, source.name, line.name, line.learner.name, pairs, permutation, study.checkpoints)
 
 
 def code_of(study: Study) -> dict[str, str]:
     """The version of the code that determines the results, for each of the study's learners."""
-    return {line.learner: _code_version(line.learner) for line in study.lines}
+    return {line.learner.name: _code_version(line.learner.sources, line.learner.package) for line in study.lines}
 
 
 @cache
-def _code_version(learner: str) -> str:
-    root = Path(__file__).parents[1]
+def _code_version(sources: tuple[Path, ...], package: str) -> str:
+    library = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    more = _DECISIVE_FOR_TAGGERS if learner == learners.TAGGER else ()
-    for source in _sources(root, (*_DECISIVE, *more)):
-        meaning = _hash_of_meaning(source.read_text("utf-8"), source.suffix)
-        digest.update(f"{source.relative_to(root).as_posix()}\0{meaning}".encode())
-    package = "" if learner in learners.OURS else BASELINES[learner].package
+    for place in (*(library / name for name in _DECISIVE), *sources):
+        for source in _sources(place, [library / name for name in _NOT_DECISIVE]):
+            meaning = _hash_of_meaning(source.read_text("utf-8"), source.suffix)
+            digest.update(f"{source.relative_to(place.parent).as_posix()}\0{meaning}".encode())
     if package:
         digest.update(f"{_version_of(package)} {_version_of('scikit-learn')}".encode())
     return digest.hexdigest()[:16]
 
 
-def _sources(root: Path, packages: Iterable[str]) -> list[Path]:
-    """All source files of these packages and modules, except those that cannot change a result."""
-    found = [source for name in packages for source in sorted([root / name, *(root / name).rglob("*")])]
-    excluded = [root / name for name in _NOT_DECISIVE]
-    code = [path for path in found if path.is_file() and path.suffix in _CODE]
+def _sources(place: Path, excluded: list[Path]) -> list[Path]:
+    """All source files of a folder, or one file, except those in folders that cannot change a result."""
+    code = [path for path in sorted([place, *place.rglob("*")]) if path.is_file() and path.suffix in _CODE]
     return [path for path in code if not any(folder in path.parents for folder in excluded)]
 
 
@@ -143,7 +137,8 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
     try:
         watch(0, 1)
         settings = dict(cell.settings)
-        curve = learners.run(cell.learner, settings, opened(shared), cell.permutation, cell.checkpoints, watch)
+        learner = find_learner(cell.learner)
+        curve = learner.run(settings, opened(shared), cell.permutation, cell.checkpoints, watch)
         if curve.interrupted:  # an incomplete run must not enter a median
             raise Stopped
         record["curve"] = curve.to_values()

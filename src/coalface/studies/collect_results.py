@@ -6,7 +6,6 @@ import numpy as np
 
 from coalface.errors import FileFormatError, InputError
 from coalface.evaluate.curve import Curve
-from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of
 from coalface.studies.findings import Findings, Points, Run
 from coalface.studies.learners import as_rate
@@ -70,7 +69,7 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
         rule=line.rule,
         learning_rate=as_rate(dict(cell.settings).get(TUNED, 0.0)),
         permutation=cell.permutation,
-        asks=learners.asks_of(line.learner),
+        asks=line.learner.asks,
         auc=curve.auc,
         costs_queried=int(costs[-1]),
         examples_queried=int(curve.examples_queried[-1]),
@@ -89,7 +88,7 @@ def _settings(study: Study) -> dict[str, str]:
     for line in study.lines:
         values = ", ".join(f"{name} {value}" for name, value in line.settings.items())
         rates = ", ".join(map(outcome_text.rate, line.rates))
-        shown[line.name] = "; ".join(filter(None, (f"learner {line.learner}", values, f"learning rates {rates}")))
+        shown[line.name] = "; ".join(filter(None, (f"learner {line.learner.name}", values, f"learning rates {rates}")))
     return shown
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from coalface.data.dataset import TrainTest
 from coalface.evaluate.checkpoints import checkpoint_costs
-from coalface.studies import learners
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of
 from coalface.studies.executors import executor_for
 from coalface.studies.learners import as_rate
@@ -82,7 +81,7 @@ def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate
     lines = {line.name: line for line in study.lines}
     for (data, name), cells in groups.items():
         seconds = _seconds_of_finished(cells, finished)
-        if seconds is None and lines[name].learner in learners.OURS:
+        if seconds is None and lines[name].learner.is_linear:
             seconds = _trial(problems[data], lines[name], study)
         missing = sum(cell.key not in finished for cell in cells)
         yield Estimate(data, name, len(cells), missing, seconds)
@@ -98,14 +97,14 @@ def _trial(problem: TrainTest, line: Line, study: Study) -> float:
     train, test = problem
     n_rows = min(_ROWS, len(train))
     few, settings = train.subset(slice(n_rows)), dict(line.settings)
-    if TUNED in learners.parameters_of(line.learner):
+    if TUNED in line.learner.parameters:
         settings[TUNED] = as_rate(line.rates[0])
     for _ in range(2):  # the first may compile
         began = time.perf_counter()
-        learners.run(line.learner, settings, TrainTest(few, test.subset(slice(1))), 0, "doubling")
+        line.learner.run(settings, TrainTest(few, test.subset(slice(1))), 0, "doubling")
     seconds_per_row = (time.perf_counter() - began) / n_rows
     began = time.perf_counter()
-    learners.run(line.learner, settings, TrainTest(few, test), 0, [n_rows * len(train.classes)])
+    line.learner.run(settings, TrainTest(few, test), 0, [n_rows * len(train.classes)])
     n_trial = len(checkpoint_costs("doubling", len(train.classes), n_rows)) + 1
     seconds_per_checkpoint = max(time.perf_counter() - began - seconds_per_row * n_rows, 0.0) / n_trial
     n_checkpoints = len(checkpoint_costs(study.checkpoints, len(train.classes), len(train)))

@@ -1,12 +1,11 @@
-"""The learners that a line of a study can name: ours, with any of their rules, and the baselines."""
+"""The learners that a line of a study can name: ours with any of their rules, baselines, those of other packages."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib.metadata import entry_points
 from inspect import signature
-from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset, TrainTest
@@ -17,46 +16,116 @@ from coalface.evaluate.simulation import simulate
 from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.stopping import checked_saving
-from coalface.structured.tagging.tagger import SequenceTagger
 from coalface.studies.baselines import BASELINES
-from coalface.studies.tagging_run import n_sequences, tagging_curve
+from coalface.studies.baselines.problem import Progress, order_of
 
-_CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {
+
+class StudyLearner(Protocol):
+    """What runs the lines of a study that name it: a classifier of ours, a baseline, or one that a package installs.
+
+    ``parameters`` are the settings that a line may have, with their defaults. ``asks`` is "costs", or "labels" where a
+    question is for a true label. ``sources`` are the folders of more code that determines the results, and ``package``
+    is the distribution whose version does, if any. ``is_linear`` says that the time of a run grows with its rows.
+    """
+
+    name: str
+    asks: str
+    parameters: Mapping[str, Any]
+    sources: tuple[Path, ...]
+    package: str
+    is_linear: bool
+
+    def check(self, settings: Mapping[str, Any], n_labels: int) -> object:
+        """Raise an InputError if the learner rejects these settings."""
+
+    def run(
+        self,
+        settings: Mapping[str, Any],
+        problem: TrainTest,
+        permutation: int,
+        checkpoints: Any,
+        progress: Progress | None = None,
+    ) -> Curve:
+        """One pass over the training data in the order of the permutation, which also seeds everything random."""
+        ...
+
+
+CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {
     "coal": partial(CoalClassifier, model="online"),  # a line names any other model, so that its results stay its own
     "ridge": partial(RidgeCoalClassifier, miss_rate=None),
 }
-TAGGER = "tagger"
-OURS: dict[str, Callable[..., Any]] = {**_CLASSIFIERS, TAGGER: SequenceTagger}
-_DEFAULTS = {  # read from the signatures: a report of a finished sweep must not construct a learner
-    name: {parameter.name: parameter.default for parameter in signature(kind).parameters.values()}
-    for name, kind in OURS.items()
-}
 _FROM_THE_DATA = ("classes", "cost_matrix", "random_state")  # set by the data and the permutation
 _RUN_SETTINGS = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
-_TAGGER_ONLY = ("window", "passes", "roll_out")  # the data has the features of words, and a run is one pass
-Progress = Callable[[int, int], None]
 
 
-def parameters_of(learner: str) -> tuple[str, ...]:
-    """The settings that a line with this learner may have.
+class _Classifier:
+    """A classifier of ours as a learner of studies; its parameters are read from its signature, without making one."""
 
-    >>> "mellowness" in parameters_of("coal"), "mellowness" in parameters_of("random-costs")
+    asks, package, is_linear = "costs", "", True
+    sources: tuple[Path, ...] = ()
+
+    def __init__(self, name: str, new: Callable[..., CostClassifier]) -> None:
+        self.name, self.new = name, new
+        defaults = {name: parameter.default for name, parameter in sorted(signature(new).parameters.items())}
+        own = {name: default for name, default in defaults.items() if name not in _FROM_THE_DATA}
+        self.parameters: Mapping[str, Any] = {**own, **_RUN_SETTINGS}
+
+    def check(self, settings: Mapping[str, Any], n_labels: int) -> None:
+        """Raise an InputError if the classifier rejects these settings."""
+        CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
+        whole_number("batch", settings.get("batch", 1), least=1)
+        ours = self.new(**_own(settings, n_rows=1, n_labels=n_labels))
+        ours.begin(range(n_labels))
+        if settings.get("stop_saving") is not None:
+            bounds = CostScale.of(ours.cost_bounds)
+            checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)
+
+    def run(
+        self,
+        settings: Mapping[str, Any],
+        problem: TrainTest,
+        permutation: int,
+        checkpoints: Any,
+        progress: Progress | None = None,
+    ) -> Curve:
+        """One simulated pass over the training rows."""
+        train, test = problem
+        return simulate(
+            new_classifier(self.name, settings, train, permutation),
+            train.X,
+            train.cost,
+            X_test=test.X,
+            cost_test=test.cost,
+            order=order_of(permutation, len(train)),
+            checkpoints=checkpoints,
+            candidates=train.candidates,
+            price=train.price,
+            batch=settings.get("batch", 1),
+            stop_saving=settings.get("stop_saving"),
+            progress=progress,
+        )
+
+
+OURS: dict[str, StudyLearner] = {name: _Classifier(name, new) for name, new in CLASSIFIERS.items()}
+LEARNERS: dict[str, StudyLearner] = {**OURS, **BASELINES}
+GROUP = "coalface.study_learners"  # of entry points, by which other packages offer learners of studies
+
+
+def find_learner(name: Any) -> StudyLearner:
+    """The learner of this name: ours, a baseline, or one that an installed package offers as an entry point.
+
+    >>> "mellowness" in find_learner("coal").parameters, "mellowness" in find_learner("random-costs").parameters
     (True, False)
     """
-    if not isinstance(learner, str):
-        raise InputError(f"learner must be one name, got {learner!r}")
-    if learner in OURS:
-        own = tuple(name for name in sorted(_DEFAULTS[learner]) if name not in (*_FROM_THE_DATA, *_TAGGER_ONLY))
-        return own if learner == TAGGER else own + tuple(_RUN_SETTINGS)
-    if learner not in BASELINES:
-        raise InputError(f"learner must be one of {', '.join([*OURS, *BASELINES])}, got {learner!r}")
-    return tuple(BASELINES[learner].parameters)
-
-
-def every_parameter() -> tuple[str, ...]:
-    """The settings that at least one learner has."""
-    names = [name for learner in (*OURS, *BASELINES) for name in parameters_of(learner)]
-    return tuple(dict.fromkeys(names))
+    if not isinstance(name, str):
+        raise InputError(f"learner must be one name, got {name!r}")
+    if name in LEARNERS:
+        return LEARNERS[name]
+    offered = entry_points(group=GROUP)
+    if name not in offered.names:
+        raise InputError(f"learner must be one of {', '.join([*LEARNERS, *sorted(offered.names)])}, got {name!r}")
+    installed: StudyLearner = offered[name].load()
+    return installed
 
 
 def is_pair(name: str) -> bool:
@@ -64,94 +133,12 @@ def is_pair(name: str) -> bool:
     return name == "cost_bounds"
 
 
-def default_of(learner: str, name: str) -> Any:
-    """The default value of a setting; 0 for a learner without it."""
-    if learner in OURS:
-        return {**_DEFAULTS[learner], **_RUN_SETTINGS}.get(name, 0.0)
-    return BASELINES[learner].parameters.get(name, 0.0)
-
-
-def check(learner: str, settings: Mapping[str, Any], n_labels: int = 2) -> None:
-    """Raise an InputError if the learner rejects these settings."""
-    if learner == TAGGER:
-        SequenceTagger(**settings).check(n_labels)
-    elif learner in _CLASSIFIERS:
-        CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
-        whole_number("batch", settings.get("batch", 1), least=1)
-        ours = _CLASSIFIERS[learner](**_own(settings, n_rows=1, n_labels=n_labels))
-        ours.begin(range(n_labels))
-        if settings.get("stop_saving") is not None:
-            bounds = CostScale.of(ours.cost_bounds)
-            checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)
-    else:
-        BASELINES[learner].check(settings, n_labels)
-
-
-def rule_of(learner: str, settings: Mapping[str, Any]) -> str:
-    """The rule of one of our learners, or the name of a baseline.
-
-    >>> rule_of("coal", {"rule": "passive"}), rule_of("vw", {})
-    ('passive', 'vw')
-    """
-    return str(settings.get("rule", default_of(learner, "rule"))) if learner in OURS else learner
-
-
-def asks_of(learner: str) -> str:
-    """What the learner asks for: single "costs", or "labels"."""
-    return "costs" if learner in OURS else BASELINES[learner].asks
-
-
-def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
-    """The order of the training rows in a permutation.
-
-    >>> order_of(0, 4).tolist() == order_of(0, 4).tolist() != order_of(1, 4).tolist()
-    True
-    """
-    return np.random.default_rng(permutation).permutation(n_rows)
-
-
-def run(
-    learner: str,
-    settings: Mapping[str, Any],
-    problem: TrainTest,
-    permutation: int,
-    checkpoints: Any,
-    progress: Progress | None = None,
-) -> Curve:
-    """One pass over the training rows in the order of the permutation, which also seeds everything random.
-
-    The tagger takes whole sentences in that order.
-    """
-    train, test = problem
-    if learner == TAGGER:
-        tagger = SequenceTagger(random_state=permutation, **settings)
-        order = order_of(permutation, n_sequences(train))
-        return tagging_curve(tagger, train, test, order=order, checkpoints=checkpoints, progress=progress)
-    order = order_of(permutation, len(train))
-    if learner not in _CLASSIFIERS:
-        return BASELINES[learner].run(settings, train, test, order, checkpoints, permutation, progress)
-    return simulate(
-        new_classifier(learner, settings, train, permutation),
-        train.X,
-        train.cost,
-        X_test=test.X,
-        cost_test=test.cost,
-        order=order,
-        checkpoints=checkpoints,
-        candidates=train.candidates,
-        price=train.price,
-        batch=settings.get("batch", 1),
-        stop_saving=settings.get("stop_saving"),
-        progress=progress,
-    )
-
-
 def new_classifier(learner: str, settings: Mapping[str, Any], train: CostDataset, permutation: int) -> CostClassifier:
     """One of our classifiers for a run over this data, in which the permutation seeds everything random."""
     own = _own(settings, len(train), len(train.classes))
     if own.get("price_of_truth") is not None:
         own["cost_matrix"] = train.matrix_of_truths()
-    return _CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own)
+    return CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own)
 
 
 def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:

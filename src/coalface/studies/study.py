@@ -20,7 +20,7 @@
 import itertools
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,8 +28,7 @@ from typing import Any
 
 from coalface.errors import InputError, StudyError
 from coalface.evaluate.checkpoints import checkpoint_costs
-from coalface.studies import learners
-from coalface.studies.learners import Rate, as_rate
+from coalface.studies.learners import LEARNERS, Rate, StudyLearner, as_rate, find_learner, is_pair
 from coalface.studies.sources import Source, named_sources, table_source
 
 _KEYS = (
@@ -53,14 +52,14 @@ class Line:
     """One curve of a figure: a learner and its settings; of the learning rates ``rates`` the best is shown."""
 
     name: str
-    learner: str
+    learner: StudyLearner
     settings: Mapping[str, Any]
     rates: tuple[Rate, ...]
 
     @property
     def rule(self) -> str:
         """The rule of our learner, or the name of a baseline; it decides the colour."""
-        return learners.rule_of(self.learner, self.settings)
+        return str(self.settings.get("rule", self.learner.parameters.get("rule", self.learner.name)))
 
 
 @dataclass(frozen=True)
@@ -191,11 +190,11 @@ class _Reader:
         shared = self.values.get("settings", {})
         if not isinstance(shared, dict):
             raise self._error((), f"settings must be a table [settings], got {shared!r}")
+        learners = {name: self._learner(name, table) for name, table in tables.items()}
+        self._only_known(shared, _every_parameter(learners.values()), ("settings",))
         seen: set[str] = set()
         for name, table in tables.items():
-            if not isinstance(table, dict):
-                raise self._error(("lines",), f"{name} must be a table [lines.{name}], got {table!r}")
-            for line in self._expanded(name, table, shared):
+            for line in self._expanded(name, learners[name], table, shared):
                 if line.name in seen:
                     raise self._error(
                         ("lines", name), f"another line has the name {line.name!r}, too. Rename one of them"
@@ -203,23 +202,29 @@ class _Reader:
                 seen.add(line.name)
                 yield line
 
-    def _expanded(self, name: str, table: dict[str, Any], shared: dict[str, Any]) -> Iterator[Line]:
-        """A line per combination of listed values; the learning rates stay together."""
-        learner, own_table = table.get("learner", "coal"), ("lines", name)
+    def _learner(self, name: str, table: Any) -> StudyLearner:
+        """The learner of a line."""
+        if not isinstance(table, dict):
+            raise self._error(("lines",), f"{name} must be a table [lines.{name}], got {table!r}")
         try:
-            known = learners.parameters_of(learner)
+            return find_learner(table.get("learner", "coal"))
         except InputError as problem:
-            raise self._error(own_table, str(problem)) from None
+            raise self._error(("lines", name), str(problem)) from None
+
+    def _expanded(
+        self, name: str, learner: StudyLearner, table: dict[str, Any], shared: dict[str, Any]
+    ) -> Iterator[Line]:
+        """A line per combination of listed values; the learning rates stay together."""
+        own_table, known = ("lines", name), tuple(learner.parameters)
         own = {key: value for key, value in table.items() if key != "learner"}
         self._only_known(own, known, own_table)
         given = {key: value for key, value in shared.items() if key in known} | own
-        self._only_known(shared, learners.every_parameter(), ("settings",))
         tables = {key: own_table if key in own else ("settings",) for key in given}
         for key, value in given.items():
             if value == []:
                 raise self._error(tables[key], f"{key} must have at least one value, got []")
         rates = tuple(_listed(given.pop(TUNED))) if TUNED in given else (None,)
-        swept = {key: value for key, value in given.items() if isinstance(value, list) and not learners.is_pair(key)}
+        swept = {key: value for key, value in given.items() if isinstance(value, list) and not is_pair(key)}
         for values in itertools.product(*swept.values()):
             settings = given | dict(zip(swept, values, strict=True))
             for rate in rates:
@@ -230,14 +235,16 @@ class _Reader:
                 name=" ".join([name, *map(_shown, values)]),
                 learner=learner,
                 settings=settings,
-                rates=tuple(learners.default_of(learner, TUNED) if rate is None else rate for rate in rates),
+                rates=tuple(learner.parameters.get(TUNED, 0.0) if rate is None else rate for rate in rates),
             )
 
-    def _check(self, learner: str, settings: Mapping[str, Any], own_table: Table, tables: Mapping[str, Table]) -> None:
+    def _check(
+        self, learner: StudyLearner, settings: Mapping[str, Any], own_table: Table, tables: Mapping[str, Table]
+    ) -> None:
         if not self.check:
             return
         try:
-            learners.check(learner, settings)
+            learner.check(settings, n_labels=2)
         except InputError as problem:
             raise self._error(tables.get(_key_named_in(problem, settings), own_table), str(problem)) from None
 
@@ -264,6 +271,11 @@ class _Reader:
 
     def _place(self, table: Table) -> str:
         return ", ".join(filter(None, (self.file, ".".join(table))))
+
+
+def _every_parameter(of_lines: Iterable[StudyLearner]) -> tuple[str, ...]:
+    """The settings that a learner of these lines has, or any other that comes with the library."""
+    return tuple(dict.fromkeys(name for learner in (*LEARNERS.values(), *of_lines) for name in learner.parameters))
 
 
 def _listed(value: Any) -> list[Any]:

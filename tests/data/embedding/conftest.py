@@ -28,7 +28,6 @@ def minilm_is_tiny(tiny, monkeypatch):
     from coalface.data.embedding.embedder import SentenceEmbedder
 
     fingerprint = SentenceEmbedder(tiny).fingerprint
-    for module in ("embedding.embedder", "encoding.embedders"):
-        monkeypatch.setattr(f"coalface.data.{module}.MINILM_SHA256", fingerprint)
+    monkeypatch.setattr("coalface.data.embedding.embedder.MINILM_SHA256", fingerprint)
     monkeypatch.setenv("COALFACE_MINILM", str(tiny))
     return tiny

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.data.embedding.embedder import SentenceEmbedder
-from coalface.data.embedding.folder import read_folder
-from coalface.data.embedding.minilm import minilm_folder
+from coalface.data.embedding.folder import minilm_folder, read_folder
 from coalface.errors import FileFormatError, InputError
 from tests.data.embedding.conftest import NEEDED
 from tests.reference.bert import sentence_vectors, word_pieces

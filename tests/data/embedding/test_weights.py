@@ -5,9 +5,9 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from coalface.data.embedding import minilm as module
+from coalface.data.embedding import folder as module
 from coalface.data.embedding.embedder import SentenceEmbedder
-from coalface.data.embedding.minilm import MINILM_SHA256, minilm_folder
+from coalface.data.embedding.folder import MINILM_SHA256, minilm_folder
 from coalface.errors import InputError
 
 

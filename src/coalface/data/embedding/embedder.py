@@ -1,22 +1,26 @@
 """``SentenceEmbedder``: texts as vectors, by all-MiniLM-L6-v2 or another BERT on this machine."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.embedding.bert import Floats
-from coalface.data.embedding.cache import cached_file, read_cached, write_cached
-from coalface.data.embedding.folder import SentenceModel, read_folder
-from coalface.data.embedding.minilm import MINILM, MINILM_SHA256, minilm_folder
+from coalface.data.embedding.folder import MINILM, MINILM_SHA256, SentenceModel, minilm_folder, read_folder
+from coalface.errors import InputError, shortened
+from coalface.files.atomic import atomic_write
 
+Embedder = Callable[[list[str]], Any]  # texts to vectors
 _PIECES_AT_ONCE = 128  # word pieces per batch: their values stay in the cache of a core
 _LEAST_CACHED = 32  # texts
 _LEAST_SHOWN = 256  # texts; fewer take about a second
+VARIABLE = "COALFACE_CACHE"  # the folder of the vectors on disk
+_FORMAT = b"coalface vectors 1"
 
 
 class SentenceEmbedder:
@@ -121,3 +125,101 @@ def _bar(total: int) -> Iterator[_Advance]:
     with Progress(console=console, transient=True, disable=hidden) as bars:
         task = bars.add_task("Embedding texts", total=total)
         yield lambda done: bars.advance(task, done)
+
+
+def cache_folder() -> Path:
+    """The folder of the cache: ``COALFACE_CACHE``, or the usual place of this system.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {VARIABLE: "vectors"}):
+    ...     cache_folder().as_posix()
+    'vectors'
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    configured = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(configured) if configured else Path.home() / ".cache") / "coalface"
+
+
+def cached_file(encoder: str, texts: Sequence[str]) -> Path:
+    """The file for the vectors of these texts by the encoder with this fingerprint.
+
+    >>> cached_file("a", ["b", "c"]) == cached_file("a", ["bc"]), cached_file("a", ["b"]).suffix
+    (False, '.npy')
+    """
+    digest = sha256(_FORMAT + encoder.encode())
+    for text in texts:
+        encoded = text.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little") + encoded)
+    return cache_folder() / "vectors" / f"{digest.hexdigest()}.npy"
+
+
+def read_cached(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
+    """The vectors in a file; None if there is none, or it is damaged."""
+    with suppress(OSError, ValueError, EOFError):
+        vectors = np.load(path, allow_pickle=False)
+        if vectors.shape == shape and vectors.dtype == np.float32 and np.isfinite(vectors).all():
+            return np.asarray(vectors)
+    return None
+
+
+def write_cached(path: Path, vectors: NDArray[np.float32]) -> None:
+    """Write the vectors; a folder that cannot be written is not an error, because the cache only saves time."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path, private=True) as file:  # texts cannot be read back, but their likeness can
+            np.save(file, vectors, allow_pickle=False)
+
+
+def embedder_named(name: Any) -> SentenceEmbedder:
+    """The sentence encoder "minilm", or the one in a folder.
+
+    >>> embedder_named("minilm")
+    SentenceEmbedder()
+    """
+    if isinstance(name, str) and name == MINILM:
+        return SentenceEmbedder()
+    if isinstance(name, str | Path) and Path(name).is_dir():
+        return SentenceEmbedder(name)
+    raise InputError(
+        f"embed must be {MINILM!r}, the folder of a sentence encoder, or a function from a list of texts to vectors, "
+        f"got {shortened(name)}."
+    )
+
+
+def plain_embedder(embed: Embedder | None) -> bool | dict[str, str]:
+    """What a file says of it: the name and hash of a sentence encoder, or whether there is a function.
+
+    >>> plain_embedder(None), plain_embedder(len)
+    (False, True)
+    """
+    if isinstance(embed, SentenceEmbedder):
+        return {"name": embed.name, "sha256": embed.fingerprint}
+    return embed is not None
+
+
+def embedder_again(plain: Any, given: Embedder | None = None) -> Embedder | None:
+    """What a file described: ``given``, which must fit the description, or MiniLM itself.
+
+    >>> embedder_again(False) is None, embedder_again(True, len)
+    (True, <built-in function len>)
+    """
+    if not isinstance(plain, Mapping):
+        if plain and given is None:
+            raise InputError("this encoder needs the function that turns texts into vectors. Pass it as features")
+        return given
+    name, wanted = plain.get("name"), plain.get("sha256")
+    if given is None and wanted == MINILM_SHA256:
+        given = SentenceEmbedder()
+    if not isinstance(given, SentenceEmbedder):
+        raise InputError(
+            f"it needs the sentence encoder {name!r}, whose weights have the SHA-256 {wanted}. Pass "
+            "features=SentenceEmbedder(FOLDER)"
+        )
+    if given.fingerprint != wanted:
+        raise InputError(
+            f"it needs the sentence encoder {name!r}, whose weights have the SHA-256 {wanted}, got "
+            f"{given.name!r} with {given.fingerprint}. Pass features=SentenceEmbedder(FOLDER) with the right folder"
+        )
+    return given

@@ -6,10 +6,8 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from coalface.data.embedding.embedder import SentenceEmbedder
-from coalface.data.embedding.minilm import MINILM
-from coalface.data.encoding.contract import Embedder
-from coalface.data.encoding.embedders import embedder_again, embedder_named, plain_embedder
+from coalface.data.embedding.embedder import Embedder, SentenceEmbedder, embedder_again, embedder_named, plain_embedder
+from coalface.data.embedding.folder import MINILM
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import is_raw
 from coalface.data.numbers import AUTO

@@ -1,16 +1,297 @@
-"""Encoded columns of all kinds, and their JSON form."""
+"""Encoded columns of all kinds: how each becomes numbers, as the first rows decide, and its JSON form."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coalface.data.encoding.cells import Cells
-from coalface.data.encoding.contract import Block, Embedder, EncodedColumn
-from coalface.data.encoding.number_columns import DateColumn, NumberColumn
-from coalface.data.encoding.word_columns import CategoryColumn, EmbeddedColumn, TextColumn
+from coalface.data.embedding.embedder import Embedder, SentenceEmbedder
+from coalface.data.encoding.cells import CellError, Cells, as_date, as_flag, as_text, is_missing, numbers_in, parsed
 from coalface.errors import InputError
+from coalface.kernels.words import LARGEST
+
+Block = NDArray[np.float32]  # (rows, columns) of one raw column
+_YEAR = 365.2425  # days
+_DATE_PARTS = ("years", "month", "weekday", "hour")
+_SHOWN = 5  # categories named in a description
+
+
+class EncodedColumn(Protocol):
+    """A raw column and how it becomes numbers."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """The name of the raw column."""
+        ...
+
+    @property
+    def optional(self) -> bool:
+        """Whether values were missing in the first rows."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """How many narrow columns it becomes."""
+        ...
+
+    def encode(self, cells: Cells) -> Block:
+        """The narrow columns of these cells."""
+        ...
+
+    def describe(self) -> str:
+        """What is done to the column, in words."""
+        ...
+
+
+def texts_of(cells: Cells) -> list[str]:
+    """The cells as texts; a missing one is empty."""
+    return ["" if is_missing(cell) else as_text(cell) for cell in cells]
+
+
+def finite_block(values: NDArray[Any], name: str) -> Block:
+    """The values as 32-bit numbers; a CellError if one is too large."""
+    bad = np.argwhere(~(np.abs(values) <= LARGEST))
+    if len(bad):
+        rule = f"Column {name!r} must be finite in float32, got {values[tuple(bad[0])]}"
+        raise CellError(rule, int(bad[0][0]), "Correct it.")
+    return values.astype(np.float32)
+
+
+def described_marks(column: EncodedColumn) -> str:
+    """What is done to missing values, as the end of a description."""
+    return ", missing values marked" if column.optional else ""
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """Numbers, standardised by the first rows; a second column marks missing values if there were any.
+
+    >>> column = NumberColumn.fitted("size", [1, 3, None])
+    >>> column.encode([5, None]).tolist(), column.describe()
+    ([[3.0, 0.0], [0.0, 1.0]], 'number, standardised (mean 2, deviation 1), missing values marked')
+    """
+
+    kind: ClassVar[str] = "number"
+    name: str
+    mean: float
+    scale: float
+    optional: bool
+
+    @classmethod
+    def fitted(cls, name: str, cells: Cells) -> "NumberColumn":
+        """The column with the mean and the deviation of these cells."""
+        values = numbers_in(cells, name)
+        known = values[~np.isnan(values)]
+        mean, scale = mean_and_scale(known)
+        return cls(name, mean, scale, len(known) < len(values))
+
+    @property
+    def width(self) -> int:
+        """How many narrow columns it becomes."""
+        return 1 + self.optional
+
+    def encode(self, cells: Cells) -> Block:
+        """The narrow columns of these cells."""
+        values = numbers_in(cells, self.name)
+        return _with_marks(((values - self.mean) / self.scale)[:, None], np.isnan(values), self)
+
+    def describe(self) -> str:
+        """What is done to the column, in words."""
+        return f"number, standardised (mean {self.mean:.4g}, deviation {self.scale:.4g}){described_marks(self)}"
+
+
+@dataclass(frozen=True)
+class DateColumn:
+    """Dates as years, month, weekday and hour, each standardised by the first rows.
+
+    >>> column = DateColumn.fitted("day", ["2024-01-01", "2024-01-03"])
+    >>> column.encode(["2024-01-01"]).round(1).tolist()
+    [[-1.0, 0.0, -1.0, 0.0]]
+    """
+
+    kind: ClassVar[str] = "date"
+    name: str
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+    optional: bool
+
+    @classmethod
+    def fitted(cls, name: str, cells: Cells) -> "DateColumn":
+        """The column with the means and the deviations of these cells."""
+        parts = _date_parts(cells, name)
+        known = parts[~np.isnan(parts[:, 0])]
+        means, scales = zip(*(mean_and_scale(part) for part in known.T), strict=True)
+        return cls(name, means, scales, len(known) < len(parts))
+
+    @property
+    def width(self) -> int:
+        """How many narrow columns it becomes."""
+        return len(_DATE_PARTS) + self.optional
+
+    def encode(self, cells: Cells) -> Block:
+        """The narrow columns of these cells."""
+        parts = _date_parts(cells, self.name)
+        return _with_marks((parts - self.means) / self.scales, np.isnan(parts[:, 0]), self)
+
+    def describe(self) -> str:
+        """What is done to the column, in words."""
+        return f"date, as {', '.join(_DATE_PARTS[:-1])} and {_DATE_PARTS[-1]}, standardised{described_marks(self)}"
+
+
+def mean_and_scale(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The mean and the deviation, with exact sums, so that every machine gets the same; 1 if all values are equal.
+
+    >>> mean_and_scale(np.array([1.0, 3.0])), mean_and_scale(np.array([7.0, 7.0]))
+    ((2.0, 1.0), (7.0, 1.0))
+    """
+    if not len(values):
+        return 0.0, 1.0
+    if values.min() == values.max():
+        return float(values[0]), 1.0
+    mean = math.fsum(values) / len(values)
+    scale = math.sqrt(math.fsum((values - mean) ** 2) / len(values))
+    return mean, scale or 1.0
+
+
+def _date_parts(cells: Cells, name: str) -> NDArray[np.float64]:
+    """The parts of each date, NaN where it is missing."""
+    moments = parsed(cells, as_date, name, "dates such as 2024-02-29")
+    rows = [[math.nan] * len(_DATE_PARTS) if moment is None else _parts(moment) for moment in moments]
+    return np.array(rows, np.float64).reshape(len(cells), len(_DATE_PARTS))
+
+
+def _parts(moment: datetime) -> list[float]:
+    hour = moment.hour + moment.minute / 60 + moment.second / 3600
+    return [(moment.toordinal() + hour / 24) / _YEAR, float(moment.month), float(moment.weekday()), hour]
+
+
+def _with_marks(values: NDArray[np.float64], missing: NDArray[np.bool_], column: EncodedColumn) -> Block:
+    """The values with 0, the mean, for those that are missing, and a mark for each if the column has one."""
+    block = finite_block(np.where(missing[:, None], 0.0, values), column.name)
+    return np.hstack([block, missing[:, None].astype(np.float32)]) if column.optional else block
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """One column per value of the first rows, and a last one for all others.
+
+    True and false are the same values as flags, numbers and texts.
+
+    >>> column = CategoryColumn.fitted("team", ["b", "a", "b"])
+    >>> column.encode(["a", "c"]).tolist(), column.describe()
+    ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], "category, 2 values ('a', 'b') and one column for others")
+    """
+
+    kind: ClassVar[str] = "category"
+    name: str
+    values: tuple[str, ...]
+    optional: bool  # then missing values have a column of their own, before that of the others
+
+    @classmethod
+    def fitted(cls, name: str, cells: Cells) -> "CategoryColumn":
+        """The column with the values of these cells."""
+        values = sorted({as_text(cell) for cell in cells if not is_missing(cell)})
+        return cls(name, tuple(values), any(map(is_missing, cells)))
+
+    @property
+    def width(self) -> int:
+        """How many narrow columns it becomes."""
+        return len(self.values) + self.optional + 1
+
+    def encode(self, cells: Cells) -> Block:
+        """The narrow columns of these cells."""
+        place = {value: code for code, value in enumerate(self.values)}
+        others = self.width - 1
+        missing = others - self.optional
+
+        flags = {as_flag(value): code for value, code in place.items()}
+        are_flags = None not in flags and len(flags) == len(place)
+
+        def code(cell: Any) -> int:
+            if is_missing(cell):
+                return missing
+            found = place.get(cell if cell.__class__ is str else as_text(cell))
+            if found is None and are_flags and (flag := as_flag(cell)) is not None:
+                found = flags.get(flag)
+            return others if found is None else found
+
+        codes = [place[cell] if cell.__class__ is str and cell in place else code(cell) for cell in cells]
+        block = np.zeros((len(cells), self.width), np.float32)
+        block[np.arange(len(cells)), codes] = 1.0
+        return block
+
+    def describe(self) -> str:
+        """What is done to the column, in words."""
+        shown = ", ".join(map(repr, self.values[:_SHOWN])) + (", ..." if len(self.values) > _SHOWN else "")
+        plural = "value" if len(self.values) == 1 else "values"
+        return f"category, {len(self.values)} {plural} ({shown}) and one column for others{described_marks(self)}"
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """Texts, whose words and letters are hashed; the columns come after all narrow ones."""
+
+    kind: ClassVar[str] = "text"
+    name: str
+    bits: int
+    pairs: bool
+    letters: bool
+    optional: bool
+    width: ClassVar[int] = 0
+
+    def encode(self, cells: Cells) -> Block:
+        """No narrow columns."""
+        return np.zeros((len(cells), 0), np.float32)
+
+    def describe(self) -> str:
+        """What is done to the column, in words."""
+        used = ["words", *(["word pairs"] if self.pairs else []), *(["letters in words"] if self.letters else [])]
+        return f"text, {' and '.join(used)} hashed into {1 << self.bits:,} columns"
+
+
+@dataclass(frozen=True)
+class EmbeddedColumn:
+    """Texts, which a function turns into vectors; the function itself is not saved."""
+
+    kind: ClassVar[str] = "embedding"
+    name: str
+    width: int
+    optional: bool
+    embed: Embedder | None = None
+
+    @classmethod
+    def fitted(cls, name: str, cells: Cells, embed: Embedder) -> "EmbeddedColumn":
+        """The column with the width of the vectors."""
+        vectors = np.asarray(embed(texts_of(cells[:1])))
+        if vectors.ndim != 2 or len(vectors) != 1:
+            raise InputError(f"features must return one vector per text, got shape {vectors.shape} for 1 text.")
+        return cls(name, vectors.shape[1], any(map(is_missing, cells)), embed)
+
+    def encode(self, cells: Cells) -> Block:
+        """The vectors of these cells."""
+        if self.embed is None:
+            raise InputError(
+                f"Column {self.name!r} needs the function that turned its texts into vectors. Pass it as features."
+            )
+        if not len(cells):
+            return np.zeros((0, self.width), np.float32)
+        vectors = np.asarray(self.embed(texts_of(cells)), np.float32)
+        if vectors.shape != (len(cells), self.width):
+            raise InputError(
+                f"features must return {self.width} numbers for each of {len(cells)} texts, got shape {vectors.shape}."
+            )
+        return finite_block(vectors, self.name)
+
+    def describe(self) -> str:
+        """What is done to the column, in words."""
+        made = f", sentence embeddings by {self.embed.name}" if isinstance(self.embed, SentenceEmbedder) else ""
+        return f"text, as vectors of {self.width:,} numbers{made}"
 
 
 @dataclass(frozen=True)

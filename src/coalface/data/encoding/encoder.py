@@ -8,18 +8,24 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from coalface.data.dataset_fields import Examples
-from coalface.data.embedding.embedder import SentenceEmbedder
+from coalface.data.embedding.embedder import Embedder, SentenceEmbedder, embedder_again, embedder_named, plain_embedder
 from coalface.data.encoding import kinds
 from coalface.data.encoding.cells import Cells, is_missing
-from coalface.data.encoding.columns import LeftOutColumn, column_of, plain_column
-from coalface.data.encoding.contract import Embedder, EncodedColumn, texts_of
-from coalface.data.encoding.doubts import warn_of_doubts
-from coalface.data.encoding.embedders import embedder_again, embedder_named, plain_embedder
-from coalface.data.encoding.number_columns import DateColumn, NumberColumn
+from coalface.data.encoding.columns import (
+    CategoryColumn,
+    DateColumn,
+    EmbeddedColumn,
+    EncodedColumn,
+    LeftOutColumn,
+    NumberColumn,
+    TextColumn,
+    column_of,
+    plain_column,
+    texts_of,
+)
+from coalface.data.encoding.kinds import warn_of_doubts
 from coalface.data.encoding.table import Table, table_of
-from coalface.data.encoding.text import hashed_texts
-from coalface.data.encoding.word_columns import CategoryColumn, EmbeddedColumn, TextColumn
-from coalface.data.hashing import check_bits
+from coalface.data.encoding.text import check_bits, hashed_texts
 from coalface.errors import FileFormatError, InputError
 
 ID = "id"  # a column of this name is left out, unless an option names it

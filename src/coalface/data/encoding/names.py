@@ -4,10 +4,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import overload
 
-from coalface.data.encoding.contract import EncodedColumn
+from coalface.data.encoding.columns import CategoryColumn, EncodedColumn, NumberColumn
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.encoding.number_columns import NumberColumn
-from coalface.data.encoding.word_columns import CategoryColumn
 
 
 class EncodedNames(Sequence[str]):

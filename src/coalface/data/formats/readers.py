@@ -10,8 +10,7 @@ from typing import Any
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.array_folder import is_dataset_folder
-from coalface.data.formats.aslib import read_aslib_npz
-from coalface.data.formats.aslib_folder import is_aslib_folder, read_aslib_folder
+from coalface.data.formats.aslib import is_aslib_folder, read_aslib_folder, read_aslib_npz
 from coalface.data.formats.compression import without_packing
 from coalface.data.formats.conll import read_conll
 from coalface.data.formats.csv_table import read_csv, write_csv

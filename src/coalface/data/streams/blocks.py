@@ -9,13 +9,10 @@ from coalface.data.alignment import SPARSE, Aligner
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.readers import check_options, format_of, read_dataset, readable_format
 from coalface.data.numbers import whole_number
-from coalface.data.streams.contract import BLOCK_ROWS, Blocks
-from coalface.data.streams.csv_blocks import CsvBlocks
-from coalface.data.streams.line_source import STDIN, LineSource
-from coalface.data.streams.position import Position
-from coalface.data.streams.record_blocks import JsonBlocks, ParquetBlocks
+from coalface.data.streams.contract import BLOCK_ROWS, Blocks, WholeBlocks
+from coalface.data.streams.line_source import STDIN, LineSource, Position
+from coalface.data.streams.table_blocks import CsvBlocks, JsonBlocks, ParquetBlocks
 from coalface.data.streams.vw_blocks import VwBlocks
-from coalface.data.streams.whole_blocks import WholeBlocks
 from coalface.errors import FileFormatError, InputError
 
 _OF_LINES: dict[str, Callable[..., Blocks]] = {"vw": VwBlocks, "csv": CsvBlocks, "jsonl": JsonBlocks}

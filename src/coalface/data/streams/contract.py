@@ -1,4 +1,4 @@
-"""``Blocks``: the interface of all streams of examples."""
+"""``Blocks``: the interface of all streams of examples, and the blocks of data that is in memory."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from coalface.data.dataset import CostDataset
-from coalface.data.streams.line_source import LineSource
-from coalface.data.streams.position import Position
+from coalface.data.streams.line_source import LineSource, Position
 from coalface.errors import FileFormatError
 
 BLOCK_ROWS = 65_536
@@ -61,3 +60,24 @@ class Blocks(ABC):
     def __exit__(self, *_: object) -> None:
         if self.lines is not None:
             self.lines.close()
+
+
+class WholeBlocks(Blocks):
+    """The rows of a dataset, block by block."""
+
+    def __init__(self, source: Path, dataset: CostDataset, rows: int, *, sparse: bool) -> None:
+        super().__init__(source, rows)
+        self._dataset, self.sparse = dataset, sparse
+
+    def read(self) -> CostDataset | None:
+        """The next block."""
+        if self.n_rows >= len(self._dataset):
+            return None
+        if not self.n_rows and self.rows >= len(self._dataset):
+            return self._dataset
+        return self._dataset.subset(slice(self.n_rows, self.n_rows + self.rows))
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """The rows given out, and all rows."""
+        return self.n_rows, len(self._dataset)

@@ -1,22 +1,52 @@
-"""``LineSource``: the lines of a file or of standard input, plain or compressed, read once from start to end."""
+"""The lines of a file or of standard input, plain or compressed, read once from start to end.
+
+``Position`` says how far a stream was read. It is saved with the model, so that training can continue from there.
+"""
 
 import hashlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from coalface.data.formats.compression import DAMAGED, unpacked
-from coalface.data.streams.position import Position
 from coalface.errors import FileFormatError, InputError
 
 STDIN = Path("-")
 _NAME_OF_STDIN = Path("standard input")
 _PIECE = 1 << 20  # bytes skipped at a time
 _BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Position:
+    """The rows, lines and bytes that were read, the checksum of these bytes, and what the first rows decided.
+
+    >>> Position.from_plain(Position(rows=100, lines=100, bytes=5210, checksum="ab").plain()).rows
+    100
+    """
+
+    rows: int
+    lines: int
+    bytes: int
+    checksum: str  # of the unpacked bytes read so far, or of the end of a Parquet file
+    decided: Mapping[str, Any] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """The position as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> "Position":
+        """The position that ``plain`` described."""
+        try:
+            return cls(**plain)
+        except TypeError as problem:
+            raise FileFormatError(f"A position must have rows, lines, bytes and a checksum ({problem}).") from None
 
 
 class LineSource:

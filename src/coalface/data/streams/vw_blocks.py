@@ -10,8 +10,7 @@ from coalface.data.formats.text_lines import TextLines
 from coalface.data.formats.vw_names import NameTable
 from coalface.data.formats.vw_text import VwOptions, vw_dataset
 from coalface.data.streams.contract import Blocks
-from coalface.data.streams.line_source import LineSource
-from coalface.data.streams.position import Position
+from coalface.data.streams.line_source import LineSource, Position
 
 _MOST_NAMES = 500_000  # that are kept from block to block where they need not be
 _DECIDED = ("features", "targets", "decided_by")

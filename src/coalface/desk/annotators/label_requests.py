@@ -3,7 +3,6 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
@@ -25,7 +24,7 @@ _TIMEOUT = 60.0  # seconds
 
 def change_project(
     folder: Path, change: LabelChange | None, cost_matrix: Path | None = None
-) -> tuple[Sequence[str], Sequence[str]]:
+) -> tuple[list[str], list[str]]:
     """Make a change, if there is one, of the project in a folder; its labels after it, and its retired ones."""
     if change is None:
         project = project_now(folder)
@@ -33,7 +32,7 @@ def change_project(
         project = Project.open(folder)
         with opening(project.address), closing(Desk(project)) as desk:
             project = desk.change_labels(with_matrix(desk.project, change, cost_matrix))
-    return project.offered, project.retired
+    return list(project.offered), list(project.retired)
 
 
 def change_service(

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from coalface.data.dataset_fields import Examples
+from coalface.data.embedding.embedder import Embedder
 from coalface.data.encoding import kinds
 from coalface.data.encoding.cells import Cells, as_date, as_number, clean_cells, fits
-from coalface.data.encoding.contract import Embedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.desk.project.columns import Columns
 from coalface.desk.project.features import Content, text_of

@@ -11,7 +11,7 @@ import numpy as np
 from coalface.desk.log.ownership import new_id
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
-from coalface.rounds.sql_engines import without_password
+from coalface.rounds.database import without_password
 
 try:
     import tomlkit

@@ -28,9 +28,9 @@ from coalface.desk.service.gates import Gates
 from coalface.desk.service.model import LiveModel
 from coalface.desk.service.snapshots import Snapshots
 from coalface.errors import LostDatabaseError, UnknownLabelError
+from coalface.rounds.database import without_password
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
-from coalface.rounds.sql_engines import without_password
 
 _PAGE = 2000  # events taken in at a time
 

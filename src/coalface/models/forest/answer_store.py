@@ -86,7 +86,7 @@ class AnswerStore:
         """
         place = self.n_rows
         added = slice(first, first + self._store(costs[first:], weights[first:]))
-        self.table[:, place : self.n_rows] = dense(rows, added, len(self.table)).T
+        self.table[:, place : self.n_rows] = rows.between(added.start, added.stop).dense(len(self.table)).T
         return added
 
     def _store(self, costs: Costs, weights: Costs) -> int:
@@ -184,21 +184,3 @@ def _refuse_damaged(table: NDArray[np.float32], costs: Costs, importance: Costs)
         raise FileFormatError("The costs of the model do not lie in [0, 1]; it is damaged.")
     if not np.isfinite(importance).all() or (importance < 0).any() or ((importance > 0) != answered).any():
         raise FileFormatError("The weights of the model do not fit its costs; it is damaged.")
-
-
-def dense(rows: Rows, span: slice, n_columns: int) -> NDArray[np.float32]:
-    """Some rows as a dense table; columns from ``n_columns`` on are left out.
-
-    >>> from coalface.data.rows import check_rows
-    >>> dense(check_rows([[0.0, 2.0, 7.0], [1.0, 0.0, 7.0]]), slice(0, 2), 2)
-    array([[0., 2.],
-           [1., 0.]], dtype=float32)
-    """
-    part = rows.indptr[span.start : span.stop + 1]
-    places = slice(part[0], part[-1])
-    of_row = np.repeat(np.arange(len(part) - 1), np.diff(part))
-    columns, values = rows.columns[places], rows.values[places]
-    seen = columns < n_columns
-    table = np.zeros((len(part) - 1, n_columns), np.float32)
-    table[of_row[seen], columns[seen]] = values[seen]
-    return table

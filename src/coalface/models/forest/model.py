@@ -34,7 +34,7 @@ from coalface.kernels.state import F64, Settings
 from coalface.kernels.tree_reading import Trees, read, read_left_out
 from coalface.models.contract import CostModel
 from coalface.models.feature_effects import split_shares
-from coalface.models.forest.answer_store import AnswerStore, dense
+from coalface.models.forest.answer_store import AnswerStore
 from coalface.models.forest.row_effects import eased, hardness, label_means, shared_error
 from coalface.models.forest.shrinkage import LEANINGS, best_leaning
 from coalface.models.saved_arrays import copy_saved
@@ -131,7 +131,7 @@ class ForestModel(CostModel):
         for first in range(0, len(rows), at_once):
             span = slice(first, min(first + at_once, len(rows)))
             found = [np.empty((span.stop - first, len(answered)), np.float32) for _ in range(2)]
-            read(self.trees, dense(rows, span, n_columns), *found)
+            read(self.trees, rows.between(first, span.stop).dense(n_columns), *found)
             mean[span, answered], variance[span, answered] = found
         return mean, variance
 

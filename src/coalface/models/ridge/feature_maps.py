@@ -7,16 +7,96 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.rows import Rows
+from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.kernels.state import LARGEST_VALUE
-from coalface.models.dense_rows import Table, dense, width_of
 from coalface.models.device import HostArrays
-from coalface.models.ridge.first_rows import FirstRows
+from coalface.models.growth import widened
 from coalface.models.saved_arrays import copy_saved
+from coalface.models.values import Costs
 
+Table = NDArray[np.float32]
 _HOST = HostArrays()
 _NO_UNIT = 0.0  # before the first row
+
+
+def width_of(rows: Rows) -> int:
+    """The width of the rows without the columns after the last value that is not 0."""
+    if rows.is_full and rows.values[-1] != 0.0:
+        return rows.width
+    return int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1
+
+
+def squares_beyond(rows: Rows, width: int, penalty: float = 1.0) -> NDArray[np.float64]:
+    """The summed squares / penalty of each row's values in the columns from ``width``.
+
+    >>> squares_beyond(check_rows([[1.0, 2.0, 3.0]]), 2)
+    array([9.])
+    """
+    if rows.width <= width:
+        return np.zeros(len(rows))
+    squares = np.where(rows.columns < width, 0.0, rows.values.astype(np.float64) ** 2) / penalty
+    return np.bincount(rows.row_numbers, squares, len(rows)).astype(np.float64)
+
+
+class FirstRows:
+    """Up to ``kept`` of the first rows learned, with their costs and weights.
+
+    A choice made from them is made again when their number is a power of 2. So it does not depend on how rows are split
+    over calls.
+
+    >>> from coalface.data.rows import check_rows
+    >>> first = FirstRows(n_labels=2, kept=5)
+    >>> [first.keep(check_rows([[float(i)]]), np.ones((1, 2)), np.ones((1, 2))) for i in range(1, 6)]
+    [True, True, False, True, False]
+    >>> first.rows.ravel().tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0]
+    """
+
+    def __init__(self, n_labels: int, kept: int) -> None:
+        self.count = np.zeros(1, np.int64)
+        self._rows = np.zeros((kept, 1), np.float32)
+        self._costs = np.zeros((kept, n_labels), np.float32)
+        self._weights = np.zeros((kept, n_labels), np.float32)
+
+    @property
+    def rows(self) -> NDArray[np.float32]:
+        """The rows so far, dense."""
+        return self._rows[: self.count[0]]
+
+    def earlier(self) -> tuple[Rows, Costs, Costs]:
+        """All rows before the last one, their costs, and the weights of these, which are 0 for unknown costs."""
+        before = slice(int(self.count[0]) - 1)
+        return check_rows(self._rows[before]), self._costs[before], self._weights[before]
+
+    @property
+    def n_missing(self) -> int:
+        """How many more rows will be kept."""
+        return len(self._rows) - int(self.count[0])
+
+    def keep(self, row: Rows, costs: Costs, weights: Costs) -> bool:
+        """Keep one more row; returns whether it is time to choose again."""
+        self.make_room(width_of(row))
+        place = int(self.count[0])
+        self._rows[place] = row.dense(self._rows.shape[1])[0]
+        known = ~np.isnan(costs[0])
+        self._costs[place, known], self._weights[place, known] = costs[0, known], weights[0, known]
+        self.count[0] = place + 1
+        return place & (place + 1) == 0
+
+    def add_label(self) -> None:
+        """Add a label, the last, whose cost is unknown in all rows so far."""
+        n_labels = self._costs.shape[1] + 1
+        self._costs, self._weights = widened(self._costs, n_labels, 1), widened(self._weights, n_labels, 1)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The state as named arrays."""
+        rows: dict[str, NDArray[Any]] = {"first_rows": self._rows}
+        return {**rows, "first_costs": self._costs, "first_weights": self._weights, "first_count": self.count}
+
+    def make_room(self, width: int) -> None:
+        """Add columns, which are 0 in all rows so far."""
+        self._rows = np.pad(self._rows, ((0, 0), (0, max(width - self._rows.shape[1], 0))))
 
 
 class FeatureMap(ABC):
@@ -109,7 +189,8 @@ class LinearMap(FeatureMap):
         if rows.is_full and rows.width <= n_features:
             features = self._arrays.scaled(rows.values, unit, largest)
             return features.reshape(len(rows), rows.width), np.zeros(len(rows))
-        return dense(rows, _HOST.scaled(rows.values, unit, largest), n_features, penalty)
+        scaled = Rows(rows.indptr, rows.columns, _HOST.scaled(rows.values, unit, largest), rows.width)
+        return scaled.dense(n_features), squares_beyond(scaled, n_features, penalty)
 
     def _unit_with(self, rows: Rows) -> np.float32:
         """The unit or, if it is unknown yet, the length of the first row that is not all zeros."""

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels.landmarks import add_landmarks, landmark_features
-from coalface.models.dense_rows import Table, dense, width_of
-from coalface.models.ridge.feature_maps import FeatureMap
-from coalface.models.ridge.first_rows import FirstRows
+from coalface.models.ridge.feature_maps import FeatureMap, FirstRows, Table, squares_beyond, width_of
 from coalface.models.saved_arrays import copy_saved
 
 _FIRST = 32  # rows that decide on the bandwidth
@@ -75,13 +73,12 @@ class GaussianMap(FeatureMap):
         """The features of the rows, one after the other; each row becomes a landmark if there is room for it."""
         self._make_room(width_of(rows))
         table = np.zeros((len(rows), len(self.factor)), np.float32)
-        inputs, _ = dense(rows, rows.values, len(self.centres))
-        add_landmarks(self.centres, self.factor, self.used, self._rate, inputs, table)
+        add_landmarks(self.centres, self.factor, self.used, self._rate, rows.dense(len(self.centres)), table)
         return table[:, : self.used[0]]
 
     def of(self, rows: Rows, n_features: int, penalty: float = 1.0) -> tuple[Table, NDArray[np.float64]]:
         """The features of the rows, and the spread that they lack while there is room for landmarks."""
-        inputs, beyond = dense(rows, rows.values, len(self.centres))
+        inputs, beyond = rows.dense(len(self.centres)), squares_beyond(rows, len(self.centres))
         table, rests = np.zeros((len(rows), n_features), np.float32), np.empty(len(rows))
         landmark_features(self.centres, self.factor, self.used[0], self._rate, inputs, beyond, table, rests)
         return table, rests / penalty if self.used[0] < len(self.factor) else np.zeros(len(rows))

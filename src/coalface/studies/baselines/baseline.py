@@ -4,14 +4,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from coalface.data.costs import CostScale
-from coalface.data.dataset import CostDataset
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import CheckpointPlan
 from coalface.evaluate.curve import Curve
-from coalface.studies.baselines.problem import Problem, Progress
+from coalface.studies.baselines.problem import Problem, Progress, order_of
 
 Parameters = dict[str, Any]
 
@@ -24,7 +25,7 @@ class BaselineRun:
     test_costs: Sequence[float]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Baseline:
     """A learner that runs under the protocol of ``simulate``.
 
@@ -39,15 +40,17 @@ class Baseline:
     run_on: Callable[[Problem, Parameters], BaselineRun]
     package: str = ""
     module: str = ""
+    sources: tuple[Path, ...] = ()
+    is_linear: bool = False
 
-    def check(self, parameters: Mapping[str, Any], n_labels: int) -> Parameters:
+    def check(self, settings: Mapping[str, Any], n_labels: int) -> Parameters:
         """The given parameters and the defaults of the others; an InputError if one is unknown or invalid."""
-        for name in parameters:
+        for name in settings:
             if name not in self.parameters:
                 raise InputError(
                     f"{name} is not a parameter of {self.name!r}; possible are {', '.join(self.parameters)}."
                 )
-        filled = {**self.parameters, **parameters}
+        filled = {**self.parameters, **settings}
         self.check_values(filled, n_labels)
         return filled
 
@@ -60,6 +63,19 @@ class Baseline:
             )
 
     def run(
+        self,
+        settings: Mapping[str, Any],
+        problem: TrainTest,
+        permutation: int,
+        checkpoints: Any,
+        progress: Progress | None = None,
+    ) -> Curve:
+        """The curve of a run in the order of the permutation, which also seeds everything random."""
+        train, test = problem
+        order = order_of(permutation, len(train))
+        return self.curve(settings, train, test, order, checkpoints, permutation, progress)
+
+    def curve(
         self,
         parameters: Mapping[str, Any],
         train: CostDataset,
@@ -75,7 +91,7 @@ class Baseline:
 
         >>> from coalface.studies.baselines import BASELINES
         >>> data = CostDataset.from_labels([[0.0, 1.0], [1.0, 0.0]] * 20, ["a", "b"] * 20)
-        >>> curve = BASELINES["random-costs"].run({"share": 0.5}, data, data, order=range(40))
+        >>> curve = BASELINES["random-costs"].curve({"share": 0.5}, data, data, order=range(40))
         >>> int(curve.rounds[-1]), float(curve.test_cost[-1])
         (40, 0.0)
         """

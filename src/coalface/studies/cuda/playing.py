@@ -17,8 +17,8 @@ from coalface.evaluate.curve import Curve
 from coalface.kernels.cuda.device import Device
 from coalface.kernels.cuda.layout import POINTERS, PROBLEM, bytes_per_run, stride_for
 from coalface.kernels.state import LEVELS, MOST_IMPLIED, lanes_for
+from coalface.studies.baselines.problem import order_of
 from coalface.studies.cuda.tasks import Task, packed
-from coalface.studies.learners import order_of
 
 _SHARE_OF_MEMORY = 0.85  # of the free memory, for the models of the runs
 _RUNS_PER_BLOCK = 6  # of a batch: results are saved after each batch, and its end leaves some blocks idle

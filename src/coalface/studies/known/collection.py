@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coalface.data.dataset import TrainTest
-from coalface.data.formats.aslib import aslib_sizes
-from coalface.data.formats.aslib_folder import is_aslib_folder
+from coalface.data.formats.aslib import aslib_sizes, is_aslib_folder
 from coalface.data.formats.readers import read_train_test
 from coalface.studies.known.tables import SUFFIXES, find_tables, read_table, table_sizes
 

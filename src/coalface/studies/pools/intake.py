@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.encoding.cells import as_text, numbers_in
+from coalface.data.encoding.columns import NumberColumn
 from coalface.data.encoding.encoder import ID
-from coalface.data.encoding.number_columns import NumberColumn
 from coalface.data.encoding.table import Table
 from coalface.data.formats.raw_table import COST_PREFIX
 from coalface.errors import InputError

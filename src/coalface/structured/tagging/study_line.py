@@ -1,13 +1,15 @@
-"""A simulated run of a tagger over sentences, measured at the same checkpoints as ``simulate``."""
+"""The tagger as a learner of studies, which find it by its entry point, and one simulated run over sentences."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset import CostDataset
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.evaluate.curve import Curve
@@ -16,6 +18,52 @@ from coalface.structured.tagging.tag_features import TokenRows
 from coalface.structured.tagging.tagger import SequenceTagger
 
 Progress = Callable[[int, int], None]
+_NOT_OF_A_LINE = (
+    "classes",
+    "cost_matrix",
+    "random_state",
+    "window",
+    "passes",
+    "roll_out",
+)  # the data decides, or unused
+
+
+class TaggerLine:
+    """What a study must know of the tagger, and how it runs a line: a pass over whole sentences.
+
+    >>> TAGGER.name, TAGGER.asks, "history" in TAGGER.parameters
+    ('tagger', 'costs', True)
+    """
+
+    name, asks, package, is_linear = "tagger", "costs", "", True
+    sources = (Path(__file__).parents[1],)
+
+    def __init__(self) -> None:
+        defaults = {name: parameter.default for name, parameter in sorted(signature(SequenceTagger).parameters.items())}
+        self.parameters: Mapping[str, Any] = {
+            name: default for name, default in defaults.items() if name not in _NOT_OF_A_LINE
+        }
+
+    def check(self, settings: Mapping[str, Any], n_labels: int) -> None:
+        """Raise an InputError if the tagger rejects these settings."""
+        SequenceTagger(**settings).check(n_labels)
+
+    def run(
+        self,
+        settings: Mapping[str, Any],
+        problem: TrainTest,
+        permutation: int,
+        checkpoints: Any,
+        progress: Progress | None = None,
+    ) -> Curve:
+        """One pass over the sentences in the order of the permutation, which also seeds everything random."""
+        train, test = problem
+        tagger = SequenceTagger(random_state=permutation, **settings)
+        order = np.random.default_rng(permutation).permutation(len(_lengths_of(train)))
+        return tagging_curve(tagger, train, test, order=order, checkpoints=checkpoints, progress=progress)
+
+
+TAGGER = TaggerLine()
 
 
 def tagging_curve(
@@ -61,11 +109,6 @@ def tagging_curve(
         run.play(next_checkpoint)
         if progress is not None:
             progress(run.done, len(run.order))
-
-
-def n_sequences(dataset: CostDataset) -> int:
-    """The number of sentences; an InputError if the data has none."""
-    return len(_lengths_of(dataset))
 
 
 def _words_of(dataset: CostDataset, tagger: SequenceTagger) -> TokenRows:

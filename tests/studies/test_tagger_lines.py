@@ -7,9 +7,9 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.conll import Sentence, examples_of_words
 from coalface.errors import InputError
 from coalface.structured import SequenceTagger
-from coalface.studies import learners
+from coalface.structured.tagging.study_line import TAGGER, tagging_curve
+from coalface.studies.learners import find_learner
 from coalface.studies.study import Study
-from coalface.studies.tagging_run import tagging_curve
 from tests.structured.made_sentences import made
 
 CLASSES = np.array(["B-LOC", "B-PER", "I-LOC", "I-PER", "O"])
@@ -36,29 +36,33 @@ def test_the_curve_ends_where_the_tagger_would_have_ended():
     assert 150 <= curve.costs_queried[1] < 160
 
 
+def test_a_study_finds_the_tagger_by_its_entry_point():
+    assert find_learner("tagger") is TAGGER
+
+
 def test_a_study_can_have_taggers_in_its_lines():
     lines = '[lines.passive]\nlearner = "tagger"\nrule = "passive"\n[lines.coal]\nlearner = "tagger"\nhistory = [0, 1]'
     study = Study.from_toml(f'data = ["digits"]\n{lines}')
     assert [line.rule for line in study.lines] == ["passive", "coal", "coal"]
     problem = TrainTest(data_of(*made(60)), data_of(*made(20, seed=1)))
-    passive = learners.run("tagger", {"rule": "passive"}, problem, permutation=0, checkpoints="doubling")
-    active = learners.run("tagger", {}, problem, permutation=0, checkpoints="doubling")
+    passive = TAGGER.run({"rule": "passive"}, problem, permutation=0, checkpoints="doubling")
+    active = TAGGER.run({}, problem, permutation=0, checkpoints="doubling")
     assert passive.costs_queried[-1] == 5 * len(problem.train)
     assert active.costs_queried[-1] < passive.costs_queried[-1] / 3
 
 
 def test_settings_that_a_tagger_cannot_have_are_refused():
     with pytest.raises(InputError, match="history"):
-        learners.check("tagger", {"history": -1})
+        TAGGER.check({"history": -1}, n_labels=2)
     with pytest.raises(InputError, match="rule must be one of"):
-        learners.check("tagger", {"rule": "eager"})
-    assert "batch" not in learners.parameters_of("tagger")
+        TAGGER.check({"rule": "eager"}, n_labels=2)
+    assert "batch" not in TAGGER.parameters
 
 
 def test_data_without_sentences_cannot_be_tagged():
     rows = CostDataset.from_labels(np.eye(4), list("abab"))
     with pytest.raises(InputError, match="must consist of sequences"):
-        learners.run("tagger", {}, TrainTest(rows, rows), permutation=0, checkpoints="doubling")
+        TAGGER.run({}, TrainTest(rows, rows), permutation=0, checkpoints="doubling")
 
 
 def test_sentences_are_kept_in_a_folder_and_count_in_the_fingerprint(tmp_path):
