@@ -19,7 +19,7 @@ from coalface.structured.tagging.tag_features import TokenRows
 from coalface.structured.tagging.tagger import SequenceTagger
 
 Progress = Callable[[int, int], None]
-_NOT_OF_A_LINE = ("classes", "cost_matrix", "policy", "random_state", "window", "passes", "roll_out")  # or unused
+_NOT_OF_A_LINE = ("budget", "classes", "cost_matrix", "passes", "policy", "random_state", "roll_out", "window")
 
 
 class TaggerLine:
