@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.ridge_gpu.speed import BATCHES
 from benchmarks.ridge_gpu.ways import costs_for, embeddings, regression, seconds, with_intercept
 from coalface import RidgeCoalClassifier
-from coalface.models.ridge.root_steps import told_costs
+from coalface.models.ridge.root_regression import told_costs
 
 
 def parts() -> Iterator[list[Any]]:

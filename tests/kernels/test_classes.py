@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.kernels import classes as kernels
-from coalface.models.class_columns import Encoded
-from coalface.models.logistic import LogisticProblem
+from coalface.models.class_fit import Encoded, LogisticProblem
 
 
 def encoded(dense):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coalface.models import available_memory as memory
+from coalface.models import device as memory
 
 
 @pytest.fixture

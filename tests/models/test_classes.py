@@ -14,10 +14,8 @@ from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
 from coalface.learner.settings import settings_for
-from coalface.models.class_columns import columns_of
-from coalface.models.class_fit import ClassFit
+from coalface.models.class_fit import ClassFit, LogisticProblem, columns_of
 from coalface.models.classes import ClassModel
-from coalface.models.logistic import LogisticProblem
 
 from ..problems import dense_problem, matrix_costs, sparse_problem
 from ..rounds.test_replay import eventful_life

@@ -14,7 +14,7 @@ from coalface.errors import InputError
 from coalface.kernels.state import MOST_IMPLIED
 from coalface.models.forest import ForestModel
 from coalface.models.forest import model as forest
-from coalface.models.forest import row_effects as hardness
+from coalface.models.forest import row_effects as row_effects
 
 from .forests import begun, learn, learned, problem, same, setting
 
@@ -194,11 +194,11 @@ class TestHardness:
     def test_where_one_label_is_right_no_row_is_hard(self, monkeypatch):
         X, cost = problem(0, 200, 4, known=1.0)
         cost = (1 - np.eye(4)[cost.argmin(axis=1)]).astype(np.float32)
-        eased = []
-        monkeypatch.setattr(forest, "eased", lambda *those: eased.append(those) or plain(*those))
-        plain = hardness.eased
+        taken_out = []
+        monkeypatch.setattr(forest, "without_row_effects", lambda *those: taken_out.append(those) or plain(*those))
+        plain = row_effects.without_row_effects
         learned(X, cost)
-        assert len(eased) == 0
+        assert len(taken_out) == 0
 
 
 class TestRanges:

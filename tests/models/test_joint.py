@@ -11,9 +11,8 @@ from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_row, check_rows
 from coalface.errors import FileFormatError
 from coalface.models import joint
-from coalface.models.joint import JointModel
-from coalface.models.joint_fit import INTERCEPT_PENALTY, PENALTY, first_joint, fitted, inverse_of
-from coalface.models.random_projection import MOST_PLACES, sketched
+from coalface.models.joint import INTERCEPT_PENALTY, PENALTY, JointModel, first_joint, fitted, inverse_of
+from coalface.models.random_projection import MOST_PLACES, projected
 from coalface.models.ridge import RidgeModel
 
 
@@ -68,7 +67,7 @@ def test_wide_rows_keep_their_lengths_and_angles():
     random = np.random.default_rng(0)
     X = csr_array(np.where(random.random((40, 5000)) < 0.02, random.normal(size=(40, 5000)), 0.0))
     rows = check_rows(X)
-    table = sketched(rows, MOST_PLACES).astype(np.float64)
+    table = projected(rows, MOST_PLACES).astype(np.float64)
     lengths = np.sqrt((X.toarray() ** 2).sum(axis=1))
     products = (table @ table.T) / np.outer(lengths, lengths)
     true = (X @ X.T).toarray() / np.outer(lengths, lengths)
@@ -79,8 +78,8 @@ def test_wide_rows_keep_their_lengths_and_angles():
 def test_the_first_columns_stay_as_they_are_and_a_row_does_not_depend_on_others():
     X = np.zeros((2, 700), np.float32)
     X[0, 3], X[1, 3], X[1, 650] = 2.0, 5.0, 1.0
-    together = sketched(check_rows(X), MOST_PLACES)
-    assert together[0].tolist() == sketched(check_row([3], [2.0], 0), MOST_PLACES)[0].tolist()
+    together = projected(check_rows(X), MOST_PLACES)
+    assert together[0].tolist() == projected(check_row([3], [2.0], 0), MOST_PLACES)[0].tolist()
     assert together[0, 3] == 2.0
     assert np.linalg.norm(together[1] - 5.0 * np.eye(MOST_PLACES)[3]) == pytest.approx(1.0)
 

@@ -19,7 +19,7 @@ from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.models import device
 from coalface.models.ridge import RidgeModel
-from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.ridge.regression import FactorRegression
 
 from .test_ridge import problem, settings
 

@@ -13,8 +13,8 @@ from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.settings import AS_PUBLISHED, settings_for
 from coalface.models import device
-from coalface.models.ridge import RidgeModel, factor_regression
-from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.ridge import RidgeModel, regression
+from coalface.models.ridge.regression import FactorRegression
 
 
 def settings(n_labels, **params):
@@ -176,7 +176,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     at_once = learned(X, cost)
     ranges = at_once.ranges(check_rows(X), settings(3), 1)
     monkeypatch.setattr(FactorRegression, "block", 64)
-    monkeypatch.setattr(factor_regression, "_PRODUCT_SIZE", 1)
+    monkeypatch.setattr(regression, "_PRODUCT_SIZE", 1)
     in_blocks = learned(X, cost)
     for ours, theirs in zip(in_blocks.ranges(check_rows(X), settings(3), 1), ranges, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)

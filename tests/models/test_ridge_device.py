@@ -13,11 +13,12 @@ from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.models import device
-from coalface.models.device import SINGLE, TF32, HostArrays, as_tf32
-from coalface.models.ridge import RidgeModel, root_regression, root_steps
-from coalface.models.ridge.factor_regression import FactorRegression
+from coalface.models.device import SINGLE, TF32, HostArrays
+from coalface.models.ridge import RidgeModel, root_regression
+from coalface.models.ridge.regression import FactorRegression
 from coalface.models.ridge.root_regression import RootRegression
 
+from .host_gpu import MirrorArrays, MirrorSteps, as_tf32
 from .test_ridge import plain, problem, settings
 
 TOLERANCE = 2e-5  # of predictions and ranges, whose scale is 1
@@ -25,7 +26,8 @@ TOLERANCE = 2e-5  # of predictions and ranges, whose scale is 1
 
 @pytest.fixture(autouse=True)
 def numpy_for_cupy(monkeypatch):
-    monkeypatch.setattr(device, "CudaArrays", HostArrays)
+    monkeypatch.setattr(device, "CudaArrays", MirrorArrays)
+    monkeypatch.setattr(root_regression, "CudaSteps", MirrorSteps)
 
 
 def begun(n_labels=3, where="cuda", **params):
@@ -60,8 +62,9 @@ def test_batches_give_the_results_of_the_cpu(seed, n_features, known, weighted, 
     weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 4.0], cost.shape).astype(np.float32)
     models = begun(), begun(where="cpu")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device, "CudaArrays", HostArrays)
-        patch.setattr(root_steps, "TOGETHER", together)
+        patch.setattr(device, "CudaArrays", MirrorArrays)
+        patch.setattr(root_regression, "CudaSteps", MirrorSteps)
+        patch.setattr(root_regression, "TOGETHER", together)
         for model in models:
             for part in (slice(0, 1), slice(1, 21), slice(21, 60)):
                 rows = check_rows(X[part])
@@ -213,7 +216,7 @@ def test_tf32_rounds_factors_to_11_bits_and_sums_in_full():
     random = np.random.default_rng(12)
     left, right = (random.normal(size=(2, 30, 30)).astype(np.float32) for _ in range(2))
     exact = left.astype(np.float64) @ right
-    single, tf32 = (np.abs(HostArrays().product(left, right, how) - exact).max() for how in (SINGLE, TF32))
+    single, tf32 = (np.abs(MirrorArrays().product(left, right, how) - exact).max() for how in (SINGLE, TF32))
     assert single < 1e-5 < tf32 < 30 * 2.0**-11
     rounded = as_tf32(left)
     assert (np.abs(rounded - left) <= 2.0**-11 * np.abs(left)).all()

@@ -6,11 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from coalface.models.device import SINGLE, CudaArrays, HostArrays
-from coalface.models.ridge.root_regression import RootRegression
-from coalface.models.ridge.root_steps import TOGETHER, CudaSteps, HostSteps, told_costs
+from coalface.models.device import SINGLE, CudaArrays
+from coalface.models.ridge import root_regression
+from coalface.models.ridge.root_regression import TOGETHER, CudaSteps, RootRegression, told_costs
 from tests.models import fake_cupy
 from tests.models.cuda_emulation import raw_module
+from tests.models.host_gpu import MirrorArrays, MirrorSteps
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a compiler of C++")
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
@@ -40,7 +41,7 @@ def problem(seed, n_rows=20, n_labels=3, n_columns=32, known=0.3):
 def test_tables_have_the_intercept_the_features_and_zeros(steps):
     _, features, _ = problem(1, n_rows=40, n_columns=9)
     table = steps.table(fake_cupy.array(features), 16, 1.0)
-    np.testing.assert_array_equal(table, HostSteps().table(features, 16, 1.0))
+    np.testing.assert_array_equal(table, MirrorSteps().table(features, 16, 1.0))
     assert steps.table(fake_cupy.array(features[:0]), 16, 1.0).shape == (0, 16)
 
 
@@ -48,7 +49,7 @@ def test_ranges_are_those_of_numpy(steps):
     random, spread, _ = problem(2, n_rows=30, n_columns=11)
     predicted, factors = random.normal(0.5, 0.4, spread.shape), random.random(30 + 11 + 30)
     given = [fake_cupy.array(array) for array in (predicted, spread**2)]
-    np.testing.assert_allclose(steps.ranges(*given, factors), HostSteps().ranges(*given, factors), rtol=1e-6)
+    np.testing.assert_allclose(steps.ranges(*given, factors), MirrorSteps().ranges(*given, factors), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("n_rows", "known", "scale"), [(20, 0.3, 1.0), (TOGETHER, 1.0, 1.0), (9, 1.0, 1e4), (1, 1, 1)])
@@ -60,21 +61,22 @@ def test_told_costs_are_gathered_and_solved_as_in_numpy(steps, n_rows, known, sc
     on_device = steps.on_device(told)
     table, weights = fake_cupy.array(table), fake_cupy.array(weights)
     inputs, errors = steps.gathered(table, weights, on_device)
-    same_inputs, same_errors = HostSteps().gathered(table, weights, told)
+    same_inputs, same_errors = MirrorSteps().gathered(table, weights, told)
     np.testing.assert_array_equal(inputs, same_inputs)
     np.testing.assert_allclose(errors, same_errors, atol=1e-12)
     along = fake_cupy.array(along_scale * inputs[:, :, ::-1])
-    found, same = steps.turned(along, errors, on_device), HostSteps().turned(along, same_errors, told)
+    found, same = steps.turned(along, errors, on_device), MirrorSteps().turned(along, same_errors, told)
     np.testing.assert_allclose(found.rows, same.rows, rtol=1e-5, atol=1e-6 / scale)
     np.testing.assert_allclose(found.residuals, same.residuals, rtol=1e-9)
 
 
 @pytest.mark.parametrize("importance", [NO_WEIGHTS, np.full((70, 3), 2.0, np.float32)])
-def test_a_regression_learns_with_the_kernels_what_it_learns_with_numpy(cuda, importance):
+def test_a_regression_learns_with_the_kernels_what_it_learns_with_numpy(cuda, importance, monkeypatch):
     _, table, costs = problem(5, n_rows=70, known=0.8)  # more than TOGETHER costs per label
     costs[10:20, 1] = np.nan
     found = []
-    for arrays in (cuda, HostArrays()):
+    for arrays, own_steps in ((cuda, CudaSteps), (MirrorArrays(), MirrorSteps)):
+        monkeypatch.setattr(root_regression, "CudaSteps", own_steps)
         state, residuals = RootRegression(3, 0.5, arrays, SINGLE), np.zeros(3)
         state.make_room(table.shape[1])
         given = fake_cupy.array(table)

@@ -25,6 +25,7 @@ from coalface.kernels.state import (
     FIXED_SLACK,
     LOG_FACTOR,
     NO_ROUNDS,
+    NOISE_SCALED,
     PASSIVE,
     ROUND,
     Counted,
@@ -324,6 +325,18 @@ class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
         if settings.miss_rate != AUTO_MISSES:
             return settings
         return settings._replace(miss_rate=self.default_miss_rate)
+
+    def round_slack(self, settings: Settings, first_round: int, n_rows: int) -> NDArray[np.float64]:
+        """How much more summed loss than the best regressor a plausible one may have, (n,), for noise of 1."""
+        rounds = np.maximum(first_round + settings.round_step * np.arange(n_rows) - 1.0, 1.0)
+        return np.asarray(settings.mellowness * np.log(max(self.n_labels, 2) * rounds))
+
+    def noise(self, settings: Settings) -> NDArray[np.float64]:
+        """The factor of each label's slack, (K,)."""
+        if settings.slack != NOISE_SCALED:
+            return np.ones(self.n_labels)
+        squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]
+        return np.asarray((1.0 + squared) / (1.0 + answered))
 
     def _with_slack(self, settings: Settings) -> Settings:
         """The settings with the slack that audits have led to."""

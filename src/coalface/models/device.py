@@ -1,8 +1,7 @@
-"""Where the arrays of a model live: in memory, with NumPy, or on a GPU, with CuPy. Both offer the same operations.
+"""Where the arrays of a model live: in memory, with NumPy, or on a GPU, with CuPy. And how much memory there is."""
 
-``HostArrays`` computes what ``CudaArrays`` computes, and stands in for it in tests on machines without a GPU.
-"""
-
+import os
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,28 +9,17 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import choice
 from coalface.kernels.cuda.library import cuda_library
-from coalface.models.available_memory import available_bytes
 
 _CPU, _CUDA = range(2)
 _DEVICES = {"cpu": _CPU, "cuda": _CUDA}
 SINGLE, TF32 = range(2)  # of matrix products: 24 bits per factor, or 11 on tensor cores; sums have 24
 PRECISIONS = {"single": SINGLE, "tf32": TF32}
-_DROPPED_BITS = 13  # of the 23 stored bits of a fraction, by TF32
-_HALF, _KEPT = np.uint32(1 << (_DROPPED_BITS - 1)), np.uint32(0xFFFFFFFF << _DROPPED_BITS & 0xFFFFFFFF)
-
-
-def as_tf32(array: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The numbers as tensor cores read them: the nearest with 10 stored bits of fraction.
-
-    >>> as_tf32(np.array([1.0, 1.0 + 2**-10, 1.0 + 2**-12], np.float32)) - 1
-    array([0.        , 0.00097656, 0.        ], dtype=float32)
-    """
-    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
-    return ((bits + _HALF) & _KEPT).view(np.float32)
+_MEMINFO = Path("/proc/meminfo")
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of a container
 
 
 class HostArrays:
-    """Arrays of NumPy. Products of lower precision round their factors as tensor cores do."""
+    """Arrays of NumPy."""
 
     xp: ClassVar[Any] = np
 
@@ -46,22 +34,6 @@ class HostArrays:
     def available_bytes(self) -> int | None:
         """The memory that can be allocated, None if unknown."""
         return available_bytes()
-
-    def product(self, left: Any, right: Any, precision: int) -> Any:
-        """The matrix product of 32-bit arrays, or of two stacks of as many matrices."""
-        return np.matmul(*self._rounded(left, right, precision))
-
-    def subtract_product(self, target: Any, left: Any, right: Any, precision: int) -> None:
-        """Subtract the product of two stacks of matrices from ``target``, in place."""
-        target -= np.matmul(*self._rounded(left, right, precision))
-
-    def squares(self, array: Any) -> Any:
-        """The sums of squares along the last axis."""
-        return np.einsum("...c,...c->...", array, array)
-
-    @staticmethod
-    def _rounded(left: Any, right: Any, precision: int) -> tuple[Any, Any]:
-        return (as_tf32(left), as_tf32(right)) if precision == TF32 else (left, right)
 
 
 class CudaArrays(HostArrays):
@@ -142,3 +114,33 @@ class CudaArrays(HostArrays):
 def is_gpu(device: Any) -> bool:
     """Whether a parameter ``device`` names the GPU; an InputError if it names nothing."""
     return choice({"device": device}, "device", _DEVICES) == _CUDA
+
+
+def available_bytes() -> int | None:
+    """Bytes that can be allocated without swapping; all physical memory if the system does not tell, None if unknown.
+
+    >>> available_bytes() > 0
+    True
+    """
+    known = [free for free in (_machine_memory(), *map(_container_limit, _LIMITS)) if free is not None]
+    return min(known, default=None)
+
+
+def _machine_memory() -> int | None:
+    try:
+        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _container_limit(file: Path) -> int | None:
+    """A container's limit. Its current use is not subtracted, because much of that is file cache that can be freed."""
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):  # ValueError: it says "max"
+        return None

@@ -1,11 +1,16 @@
 """The joint model: linear regressors whose errors are related, so that each answer also tells about the other labels.
 
 All answered rows are stored, the last 20,000 of them, as ``random_projection`` gives them. The regressors are fitted
-again when the answers have grown by a fifth: see ``joint_fit``.
+again when the answers have grown by a fifth.
+
+If questions are asked one after another, a second label is asked about where the first one cost much. Its answers are
+then no fair sample, but which costs are missing depends only on the row and on the answers about it. So the regressors
+of greatest likelihood are right as long as the errors of all labels are modelled together. The EM algorithm finds them:
+it fills in each missing cost with what the answers of the row let expect, and then fits all labels to the full table.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +18,9 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import F32, F64, NOISE_SCALED, Settings
+from coalface.kernels.state import F32, F64, I64, Bool, Settings
 from coalface.models.contract import CostModel
-from coalface.models.joint_fit import PENALTY, Joint, completed, first_joint, fitted, inverse_of
-from coalface.models.random_projection import MOST_PLACES, n_places, sketched
+from coalface.models.random_projection import MOST_PLACES, n_places, projected
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
@@ -27,6 +31,84 @@ _MOST_ROWS = 20_000  # stored; a fifth more until the oldest ones are dropped
 _BLOCK = 4096  # rows of a dense table at a time
 _LARGEST = float(np.finfo(np.float32).max)
 _MOST, _FARTHEST = _LARGEST / 4, _LARGEST / 2  # prediction and reach: their sum is finite
+PENALTY, INTERCEPT_PENALTY = 10.0, 0.5  # of squared weights, in rows of average length
+_PRIOR_ROWS, _PRIOR_SHARED = 20.0, 0.5  # rows added in advance, whose errors have this correlation
+_FIRST_VARIANCE, _LEAST_VARIANCE = 0.15, 1e-4
+
+
+class Joint(NamedTuple):
+    """The regressors of K labels, the intercept first, and the covariance of their errors."""
+
+    weights: F64  # (columns, K)
+    covariance: F64  # (K, K)
+
+
+def first_joint(n_columns: int, n_labels: int) -> Joint:
+    """What is assumed before the first answer."""
+    return Joint(np.zeros((n_columns, n_labels)), _FIRST_VARIANCE * _prior(n_labels))
+
+
+def inverse_of(table: F64, times: F64) -> F64:
+    """The inverse of the penalised sum of squares and products of the rows, each counted ``times``, (n,)."""
+    penalty = np.full(table.shape[1], PENALTY)
+    penalty[0] = INTERCEPT_PENALTY
+    return np.asarray(np.linalg.inv(table.T @ (times[:, None] * table) + np.diag(penalty)))
+
+
+def fitted(table: F64, costs: F64, times: F64, inverse: F64, start: Joint, n_steps: int) -> Joint:
+    """The regressors after some steps of EM; ``table`` (n, columns) begins with ones, unknown ``costs`` are NaN."""
+    known = ~np.isnan(costs)
+    patterns = _patterns(known)
+    weights, covariance = start
+    n_labels, total = costs.shape[1], float(times.sum())
+    projection = inverse @ (times[:, None] * table).T
+    for _ in range(n_steps):
+        full, uncertainty = _completed(table @ weights, costs, times, covariance, patterns)
+        weights = projection @ full
+        errors = full - table @ weights
+        products = errors.T @ (times[:, None] * errors) + uncertainty
+        variance = max(float(np.trace(products)) / n_labels / total, _LEAST_VARIANCE)
+        covariance = (products + _PRIOR_ROWS * variance * _prior(n_labels)) / (total + _PRIOR_ROWS)
+    return Joint(weights, covariance)
+
+
+def completed(predicted: F64, costs: F64, covariance: F64) -> F64:
+    """The known costs (n, K), and in place of unknown ones their expectations, given predictions made without them.
+
+    >>> completed(np.array([[0.5, 0.5]]), np.array([[1.0, np.nan]]), np.array([[0.2, 0.1], [0.1, 0.2]])).tolist()
+    [[1.0, 0.75]]
+    """
+    return _completed(predicted, costs, np.ones(len(costs)), covariance, _patterns(~np.isnan(costs)))[0]
+
+
+def _prior(n_labels: int) -> F64:
+    return (1.0 - _PRIOR_SHARED) * np.eye(n_labels) + _PRIOR_SHARED
+
+
+def _patterns(known: Bool) -> list[tuple[Bool, I64]]:
+    """The distinct sets of known labels, each with its rows."""
+    _, first, number = np.unique(np.packbits(known, axis=1), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(number.ravel(), kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(number.ravel()))[:-1])
+    return [(known[one], of_pattern) for one, of_pattern in zip(first, rows, strict=True)]
+
+
+def _completed(
+    predicted: F64, costs: F64, times: F64, covariance: F64, patterns: list[tuple[Bool, I64]]
+) -> tuple[F64, F64]:
+    """The costs with the expected ones in place of unknown ones, and the summed covariance of these expectations."""
+    full, uncertainty = np.where(np.isnan(costs), predicted, costs), np.zeros_like(covariance)
+    for known, rows in patterns:
+        if known.all():
+            continue
+        there, missing = np.flatnonzero(known), np.flatnonzero(~known)
+        cross = covariance[np.ix_(there, missing)]
+        slopes = np.linalg.solve(covariance[np.ix_(there, there)], cross)
+        surprise = costs[np.ix_(rows, there)] - predicted[np.ix_(rows, there)]
+        full[np.ix_(rows, missing)] += surprise @ slopes
+        left = covariance[np.ix_(missing, missing)] - cross.T @ slopes
+        uncertainty[np.ix_(missing, missing)] += times[rows].sum() * left
+    return full, uncertainty
 
 
 class JointModel(CostModel):
@@ -72,24 +154,16 @@ class JointModel(CostModel):
         predicted, spread = self.predict(rows), np.empty(len(rows))
         for span, each, unseen in self._blocks(rows):
             spread[span] = (each @ self.inverse @ each.transpose(0, 2, 1))[:, 0, 0] + unseen
-        rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
-        slack = settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
+        slack = self.round_slack(settings, first_round, len(rows))
         answered = (~np.isnan(self.costs[: self.progress[1]])).sum(axis=0)
         times = np.where(answered > 0, self.progress[1] / np.maximum(answered, 1), np.inf)
-        reach = np.sqrt(slack[:, None] * self._noise(settings) * np.maximum(spread[:, None] * times, 0.0))
+        reach = np.sqrt(slack[:, None] * self.noise(settings) * np.maximum(spread[:, None] * times, 0.0))
         reach = np.where(answered > 0, np.minimum(reach, _FARTHEST), 1.0).astype(np.float32)
         return Ranged(predicted, (predicted - reach).clip(0.0, 1.0), (predicted + reach).clip(0.0, 1.0))
 
     def expected(self, rows: Rows, known: Costs) -> F64:
         """The known costs, (n, K), and in place of unknown ones what the model expects, given those of the row."""
         return completed(self.predict(rows).astype(np.float64), known.astype(np.float64), self.joint.covariance)
-
-    def _noise(self, settings: Settings) -> F64:
-        """The factor of each label's slack."""
-        if settings.slack != NOISE_SCALED:
-            return np.ones(self.n_labels)
-        squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]
-        return (1.0 + squared) / (1.0 + answered)
 
     def _blocks(self, rows: Rows) -> Iterator[tuple[slice, F64, F64]]:
         """The rows as tables (n, 1, columns), a block at a time, and the spread due to columns never learned (n,).
@@ -99,7 +173,7 @@ class JointModel(CostModel):
         n_learned = len(self.joint.weights) - 1
         for first in range(0, len(rows), _BLOCK):
             part = rows.between(first, min(first + _BLOCK, len(rows)))
-            table = sketched(part, max(n_places(part), n_learned))
+            table = projected(part, max(n_places(part), n_learned))
             unseen = np.square(self.scale * table[:, n_learned:].astype(np.float64)).sum(axis=1) / PENALTY
             yield slice(first, first + len(part)), self._with_intercept(table[:, :n_learned])[:, None], unseen
 
@@ -111,7 +185,10 @@ class JointModel(CostModel):
     def learn(
         self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
-        """Store the known costs, (n, K), and fit again when it is due, after the same row as ever."""
+        """Store the known costs, (n, K), and fit again when due.
+
+        Which row triggers a fit does not depend on batching.
+        """
         known = counting(costs, weights)
         for row in np.flatnonzero(known.any(axis=1)):
             one, of_row = np.array([row]), known[row]
@@ -132,7 +209,7 @@ class JointModel(CostModel):
             self.table = np.pad(self.table, ((0, more), (0, length - self.table.shape[1])))
             self.costs = np.pad(self.costs, ((0, more), (0, 0)), constant_values=np.nan)
             self.times = np.pad(self.times, (0, more))
-        self.table[n], self.costs[n], self.times[n] = sketched(row, length)[0], cost, times
+        self.table[n], self.costs[n], self.times[n] = projected(row, length)[0], cost, times
         self.progress[0] = n + 1
 
     def _fit(self) -> None:

@@ -42,7 +42,6 @@ from coalface.models.growth import widened
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
 from coalface.models.online_scoring import OnlineScorer
 from coalface.models.round_arrays import nothing_asked, told_of
-from coalface.models.saved_arrays import with_new_counters
 from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_GROUPS, NO_WEIGHTS, Costs, FeatureEffects, Groups, Mask, Ranged, RunArrays
 
@@ -50,7 +49,6 @@ _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slot
 _INDEX_BYTES = 16  # per slot, in addition to its cells
 _PER_SLOT = ("cells", "units", "features")
 _NOT_SAVED = ("table", "interactions")  # derived from the features, and from the parameters
-_NEW = ("saving", "calibration", "since")  # missing in models saved by earlier versions
 
 
 class OnlineModel(CostModel):
@@ -344,9 +342,9 @@ class OnlineModel(CostModel):
         implies = len(arrays.get("implied", ())) > 0
         fresh = _empty_model(self.n_labels, self.state.interactions, implies=implies)._asdict()
         for name, array in fresh.items():
-            if name in _NOT_SAVED or (name in _NEW and name not in arrays):
+            if name in _NOT_SAVED:
                 continue
-            saved = with_new_counters(name, arrays.get(name))
+            saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
             if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
                 raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")

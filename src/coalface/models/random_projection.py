@@ -17,7 +17,7 @@ _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(
 
 
 def n_places(rows: Rows) -> int:
-    """The length of these rows as ``sketched`` gives them.
+    """The length of these rows as ``projected`` gives them.
 
     >>> from coalface.data.rows import check_rows
     >>> n_places(check_rows([[0.0, 2.0, 0.0]])), n_places(check_rows(np.ones((1, 9000))))
@@ -26,13 +26,13 @@ def n_places(rows: Rows) -> int:
     return min(int(rows.columns.max(initial=-1)) + 1, MOST_PLACES)
 
 
-def sketched(rows: Rows, length: int) -> F32:
+def projected(rows: Rows, length: int) -> F32:
     """The rows as a dense table with ``length`` columns, at least ``n_places`` of them; each row is independent.
 
     >>> from coalface.data.rows import check_row, check_rows
-    >>> sketched(check_rows([[0.0, 2.0]]), 3).tolist()
+    >>> projected(check_rows([[0.0, 2.0]]), 3).tolist()
     [[0.0, 2.0, 0.0]]
-    >>> wide = sketched(check_row([70_000, 80_000], [3.0, 4.0], 0), 512)
+    >>> wide = projected(check_row([70_000, 80_000], [3.0, 4.0], 0), 512)
     >>> int(np.count_nonzero(wide)), round(float(np.linalg.norm(wide)), 1)
     (16, 5.0)
     """

@@ -2,8 +2,8 @@
 
 All answers are stored. The forest is grown again when they have grown by a fifth, so the total time is about six times
 that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``. Where the costs
-of a row resemble each other, the forest is grown twice: see ``row_effects``. How much leaves lean on the nodes
-above them is chosen whenever it is grown: see ``shrinkage``.
+of a row resemble each other, the forest is grown twice: see ``row_effects``. How much leaves are shrunk
+towards their parents is chosen whenever it is grown: see ``shrinkage``.
 """
 
 import logging
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError, InputError, counted
+from coalface.errors import InputError, counted
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.forest import (
@@ -35,8 +35,8 @@ from coalface.kernels.tree_reading import Trees, read, read_left_out
 from coalface.models.contract import CostModel
 from coalface.models.feature_effects import split_shares
 from coalface.models.forest.answer_store import AnswerStore
-from coalface.models.forest.row_effects import eased, hardness, label_means, shared_error
-from coalface.models.forest.shrinkage import LEANINGS, best_leaning
+from coalface.models.forest.row_effects import label_means, row_effects, shared_error, without_row_effects
+from coalface.models.forest.shrinkage import STRENGTHS, best_strength
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, counting
 
@@ -44,9 +44,8 @@ _TRIED_IN = 3  # per split, a third of the columns
 _MOST_DRAWN = 20_000  # rows per tree, which bounds its time and memory
 _MOST_TREES = 10_000  # nodes are numbered by 32 bits: 2 x answers per tree x trees
 _SLACK_SHARE = 0.65  # brings the slack on the footing of the other models
-_SHARED_SLACK = 0.5  # the same where rows are hard for all labels
-_RULE, _EARLIER_RULE = 2, 1  # how forests are grown; that of files which do not say so has one leaning, 1 answer
-_FIRST_IN = 3  # a third of the trees is grown first, to tell how hard rows are
+_SHARED_SLACK = 0.5  # the same where the errors of a row are shared
+_FIRST_IN = 3  # a third of the trees is grown first, to estimate row effects
 _LEAST_SHARED = 0.02  # of the errors of a row's costs: less is noise
 _LARGE = 10_000  # answered costs from which growing a forest takes seconds and is logged
 _PARALLEL_SIZE = 100_000  # numbers read to grow a forest; for fewer, starting threads takes longer
@@ -70,9 +69,8 @@ class ForestModel(CostModel):
     learned_with = ("random_state", "audit_rate", "miss_rate")
     answers: AnswerStore
     seed: NDArray[np.int64]  # (1,)
-    rule: NDArray[np.int64]  # (1,)
     trees: Trees | None  # of the labels in ``answers.answered``
-    rows_are_hard: bool  # whether the costs of a row resembled each other when the trees were grown
+    errors_are_shared: bool  # whether the costs of a row resembled each other when the trees were grown
 
     def __init__(self, n_trees: int = 50) -> None:
         self.n_trees = n_trees
@@ -84,7 +82,7 @@ class ForestModel(CostModel):
         if begun.n_trees > _MOST_TREES:
             raise InputError(f"n_trees must be at most {_MOST_TREES:,}, got {begun.n_trees:,}.")
         begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), None
-        begun.rule, begun.rows_are_hard = np.array([_RULE]), False
+        begun.errors_are_shared = False
         return begun
 
     def implications_for(self, settings: Settings) -> Implications:
@@ -108,10 +106,9 @@ class ForestModel(CostModel):
         count, because it decides nothing.
         """
         predicted, variance = self._read(rows)
-        rounds = np.maximum(first_round + settings.round_step * np.arange(len(rows)) - 1.0, 1.0)
-        narrow = self.rows_are_hard or self.rule[0] == _EARLIER_RULE
-        share = _SHARED_SLACK if narrow else _SLACK_SHARE
-        slack = share * settings.mellowness * np.log(max(self.n_labels, 2) * rounds)
+        share = _SHARED_SLACK if self.errors_are_shared else _SLACK_SHARE
+        narrowed = settings._replace(mellowness=share * settings.mellowness)
+        slack = self.round_slack(narrowed, first_round, len(rows))
         reach = np.sqrt(slack[:, None] * (variance + 1.0 / (1.0 + self.answers.counts))).astype(np.float32)
         reach[:, self.answers.counts == 0] = 1.0
         return Ranged(predicted, np.maximum(predicted - reach, 0.0), np.minimum(predicted + reach, 1.0))
@@ -140,21 +137,21 @@ class ForestModel(CostModel):
     def learn(
         self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
-        """Store the known costs, (n, K), and grow the forest when it is due, after the same row as ever.
+        """Store the known costs, (n, K), and regrow the forest when due.
 
-        If this is interrupted, nothing is learned.
+        Which row triggers it does not depend on batching. If this is interrupted, nothing is learned.
         """
         known = counting(costs, weights)
         taught = np.flatnonzero(known.any(axis=1))
         given = weights if len(weights) else np.ones(costs.shape, np.float32)
         weights, costs = np.where(known, given, np.float32(0.0)), np.where(known, costs, np.float32(np.nan))
-        n_rows, grown, counts = self.answers.n_rows, (self.trees, self.rows_are_hard), self._counts()
+        n_rows, grown, counts = self.answers.n_rows, (self.trees, self.errors_are_shared), self._counts()
         try:
             self._learn(rows.take(taught), costs[taught], weights[taught])
         except BaseException:
             with interrupts_put_off():
                 self.answers.replay(n_rows)
-                self.trees, self.rows_are_hard = grown
+                self.trees, self.errors_are_shared = grown
                 self.state.answered[:], self.state.squared_residuals[:] = counts
             raise
 
@@ -182,32 +179,32 @@ class ForestModel(CostModel):
             logging.getLogger("coalface").info("growing a forest from %s", counted(len(known.costs), "answered cost"))
         shared = shared_error(known, label_means(known, n_labels))
         first = range(-(-self.n_trees // _FIRST_IN))
-        leanings = np.array(LEANINGS if self.rule[0] == _RULE else LEANINGS[:1])
-        trees, drawn = self._grown(known, n_labels, shared, leanings, first)
-        left_out, doubt = self._left_out(trees, drawn, len(leanings))
-        self.rows_are_hard = shared_error(known, left_out[:, 0]) > _LEAST_SHARED
-        best = 0 if self.rows_are_hard else best_leaning(known, left_out, doubt)
-        if self.rows_are_hard:
-            known, first, trees = eased(known, hardness(known, left_out[:, 0])), range(0), []
+        strengths = np.array(STRENGTHS)
+        trees, drawn = self._grown(known, n_labels, shared, strengths, first)
+        left_out, doubt = self._left_out(trees, drawn, len(strengths))
+        self.errors_are_shared = shared_error(known, left_out[:, 0]) > _LEAST_SHARED
+        best = 0 if self.errors_are_shared else best_strength(known, left_out, doubt)
+        if self.errors_are_shared:
+            known, first, trees = without_row_effects(known, row_effects(known, left_out[:, 0])), range(0), []
         kept = slice(best * n_labels, (best + 1) * n_labels)
         trees = [tree._replace(values=tree.values[:, kept]) for tree in trees]
         rest = range(len(first), self.n_trees)
-        more, _ = self._grown(known, n_labels, shared, leanings[best : best + 1], rest)
+        more, _ = self._grown(known, n_labels, shared, strengths[best : best + 1], rest)
         self.trees = _joined(trees + more)
 
-    def _left_out(self, trees: list[Tree], drawn: Mask, n_leanings: int) -> tuple[F64, F64]:
-        """The means of the trees grown without each row, (n, leanings, K), and their variance; NaN without trees."""
-        shape = self.answers.due_rows, n_leanings, len(self.answers.answered)
+    def _left_out(self, trees: list[Tree], drawn: Mask, n_strengths: int) -> tuple[F64, F64]:
+        """The means of the trees grown without each row, (n, strengths, K), and their variance; NaN without trees."""
+        shape = self.answers.due_rows, n_strengths, len(self.answers.answered)
         mean, variance = (np.empty((shape[0], shape[1] * shape[2])) for _ in range(2))
         read_left_out(_joined(trees), self.answers.table, drawn, mean, variance)
         return mean.reshape(shape), variance.reshape(shape)
 
     def _grown(
-        self, known: Answers, n_labels: int, shared: float, leanings: F64, numbers: range
+        self, known: Answers, n_labels: int, shared: float, strengths: F64, numbers: range
     ) -> tuple[list[Tree], Mask]:
         """The trees with these numbers, and which rows each was grown from, (trees, n).
 
-        A leaf has K estimates for each leaning.
+        A leaf has K estimates for each strength of shrinkage.
         """
         table, n_rows = self.answers.table, self.answers.due_rows
         varying = varying_columns(table, n_rows)
@@ -223,10 +220,10 @@ class ForestModel(CostModel):
                 np.empty(2 * n, np.int32),
                 np.empty(2 * n, np.float32),
                 np.empty(2 * n, np.int32),
-                np.empty((2 * n, n_labels * len(leanings)), np.float32),
+                np.empty((2 * n, n_labels * len(strengths)), np.float32),
             )
             scratch = new_scratch(varying, n, n_labels)
-            n_nodes = grow_tree(table, known, times, n_tried, shared, leanings, scratch, random, room)
+            n_nodes = grow_tree(table, known, times, n_tried, shared, strengths, scratch, random, room)
             return _only_leaves(room, n_nodes)
 
         if len(known.costs) * len(varying) > _PARALLEL_SIZE:
@@ -246,17 +243,11 @@ class ForestModel(CostModel):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The answers; the trees follow from them and are grown again by ``restore``."""
-        return {**self.answers.arrays(), "seed": self.seed, "rule": self.rule}
+        return {**self.answers.arrays(), "seed": self.seed}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
-        rule = arrays.get("rule", np.array([_EARLIER_RULE]))
-        copy_saved({**arrays, "rule": rule}, {"seed": self.seed, "rule": self.rule})
-        if self.rule[0] not in (_EARLIER_RULE, _RULE):
-            raise FileFormatError(
-                f"The forest was grown by rule {self.rule[0]}, but this version of coalface knows rules up to {_RULE}. "
-                "Load it with the version that saved it, or a newer one."
-            )
+        copy_saved(arrays, {"seed": self.seed})
         self.answers = AnswerStore(self.n_labels)
         self.answers.restore(arrays)
         if len(self.answers.answered):

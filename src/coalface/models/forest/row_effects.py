@@ -1,4 +1,4 @@
-"""How hard each row is, whatever the label: what the answers about it have in common.
+"""The effect of each row on all its costs, whatever the label: what the answers about it have in common.
 
 If questions are asked one after another, a second label is asked about only where the first one cost much. Such rows
 are often costly for all labels, so the second label would seem worse than it is. The answers of a row are therefore
@@ -40,7 +40,7 @@ def shared_error(answers: Answers, predicted: F64) -> float:
     return float(np.clip(alike / (apart + _PRIOR_ERROR), 0.0, 1.0))
 
 
-def hardness(answers: Answers, predicted: F64) -> F64:
+def row_effects(answers: Answers, predicted: F64) -> F64:
     """The common part of each row's costs, (n,), given predictions (n, K) made without the row.
 
     It is the best linear prediction: the more answers a row has and the more errors are shared, the more of their mean
@@ -51,9 +51,9 @@ def hardness(answers: Answers, predicted: F64) -> F64:
     return np.asarray(shared * sums / (1.0 + shared * np.maximum(counts - 1, 0)))
 
 
-def eased(answers: Answers, hard: F64) -> Answers:
+def without_row_effects(answers: Answers, effects: F64) -> Answers:
     """The same answers without the common part of each row's costs."""
-    return answers._replace(costs=answers.costs - hard[rows_of(answers)])
+    return answers._replace(costs=answers.costs - effects[rows_of(answers)])
 
 
 def _by_row(answers: Answers, predicted: F64) -> tuple[F64, F64, F64]:

@@ -1,7 +1,7 @@
 """The ridge model: one regressor per label, the exact regularised least-squares solution after every cost.
 
 In addition to its weights, each label stores their uncertainty in every direction: on the CPU in 2 x features^2 bytes
-(``factor_regression``), on a GPU in 4 x features^2 bytes (``root_regression``). This module turns rows into tables, a
+(``regression``), on a GPU in 4 x features^2 bytes (``root_regression``). This module turns rows into tables, a
 block at a time. Features come from a ``FeatureMap``: the rows, or a Gaussian kernel.
 """
 
@@ -15,13 +15,12 @@ from coalface.data.numbers import AUTO, choice, finite_number, whole_number
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import NOISE_SCALED, Settings
+from coalface.kernels.state import Settings
 from coalface.models import device as devices
 from coalface.models.contract import CostModel
-from coalface.models.ridge.factor_regression import FactorRegression
 from coalface.models.ridge.feature_maps import FeatureMap, LinearMap
 from coalface.models.ridge.landmarks import GaussianMap
-from coalface.models.ridge.regression import Regression, Table, columns_for
+from coalface.models.ridge.regression import FactorRegression, Regression, Table, columns_for
 from coalface.models.ridge.root_regression import RootRegression
 from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
@@ -124,23 +123,11 @@ class RidgeModel(CostModel):
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions and ranges in closed form: see ``Regression.ranged``."""
         found = Ranged(*(np.empty((len(rows), self.n_labels), np.float32) for _ in range(3)))
-        noise = self._noise(settings)
+        slack, noise = self.round_slack(settings, first_round, len(rows)), self.noise(settings)
         for span, table, unseen in self._blocks(rows):
-            slack = self._slack(settings, first_round + settings.round_step * np.arange(span.start, span.stop))
-            for array, part in zip(found, self.regression.ranged(table, unseen, slack, noise), strict=True):
+            for array, part in zip(found, self.regression.ranged(table, unseen, slack[span], noise), strict=True):
                 array[span] = part
         return found
-
-    def _slack(self, settings: Settings, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How much more summed loss than the best regressor a plausible one may have, per row, for noise of 1."""
-        return np.asarray(settings.mellowness * np.log(max(self.n_labels, 2) * np.maximum(rounds - 1.0, 1.0)))
-
-    def _noise(self, settings: Settings) -> NDArray[np.float64]:
-        """The factor of each label's slack."""
-        if settings.slack != NOISE_SCALED:
-            return np.ones(self.n_labels)
-        squared, answered = self.state.squared_residuals[: self.n_labels], self.state.answered[: self.n_labels]
-        return (1.0 + squared) / (1.0 + answered)
 
     # -- learning --------------------------------------------------------------------------------
 
