@@ -21,7 +21,7 @@ def runs_of(line, costs, *, asked=ASKED, rate=0.5, data="digits", aucs=(2.0, 2.0
     ]
 
 
-def made(data="digits", default=(0.5, 0.2, 0.1)):
+def made(data="digits", online=(0.5, 0.2, 0.1)):
     return [
         *runs_of("passive", [0.6, 0.5, 0.4, 0.3], rate=0.1, data=data, aucs=(4, 4, 4)),
         *runs_of("passive", [0.8, 0.7, 0.5, 0.2], rate=0.5, data=data, aucs=(5, 5, 5)),  # ends better, AUC worse
@@ -29,7 +29,7 @@ def made(data="digits", default=(0.5, 0.2, 0.1)):
         *runs_of("hindsight 0.001", [0.4, 0.3], asked=[100, 200], data=data, aucs=(2, 2.5, 4)),  # has the best AUC
         *runs_of("published", [0.9, 0.8, 0.7, 0.6], data=data, aucs=(4, 4, 4)),
         *runs_of("vw", [0.9, 0.8, 0.7, 0.6], data=data),
-        *runs_of("default", default, asked=ASKED[:3], rate="auto", data=data, aucs=(1, 2, 3)),
+        *runs_of("online", online, asked=ASKED[:3], rate="auto", data=data, aucs=(1, 2, 3)),
     ]
 
 
@@ -37,7 +37,7 @@ def test_a_row_has_passives_best_end_and_what_the_best_of_each_kind_needs_for_it
     (row,) = SCRIPT["rows_of"](findings(made()))
     assert (row.target, row.passive_asks) == (0.2, 800)
     needed = {kind: None if np.isnan(costs) else round(costs) for kind, costs in row.needed.items()}
-    assert needed == {"published": None, "vw": None, "hindsight": 800, "default": 200}
+    assert needed == {"published": None, "vw": None, "hindsight": 800, "online": 200}
     assert row.saving == pytest.approx(4)
 
 
@@ -50,10 +50,10 @@ def test_aucs_are_compared_permutation_by_permutation_with_the_line_of_the_least
 
 
 def test_what_never_gets_there_says_so_and_has_no_saving():
-    (row,) = SCRIPT["rows_of"](findings(made(default=(0.5, 0.4, 0.3))))
+    (row,) = SCRIPT["rows_of"](findings(made(online=(0.5, 0.4, 0.3))))
     assert np.isnan(row.saving)
     cells = dict(zip(SCRIPT["HEADINGS"], SCRIPT["as_cells"](row), strict=True))
-    assert (cells["default needs"], cells["hindsight needs"], cells["hindsight / default"]) == ("never", "800", "")
+    assert (cells["online needs"], cells["hindsight needs"], cells["hindsight / online"]) == ("never", "800", "")
 
 
 def test_a_kind_that_the_study_has_not_is_an_empty_cell():
