@@ -73,7 +73,7 @@ def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _styles(analysis: Analysis, lines: Sequence[str]) -> dict[str, Style]:
-    """The styles of these lines, the same in all figures of a page; ours without any setting has a colour of its own."""
+    """The styles of these lines, the same in all figures; ours without any setting has a colour of its own."""
     rules = ["default" if line in _UNSET else rule for line, rule in analysis.rules.items()]
     every = dict(zip(analysis.rules, styles_for(rules), strict=True))
     return {line: every[line] for line in lines}
