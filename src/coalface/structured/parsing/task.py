@@ -66,7 +66,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         self._moves, self._templates = self._grammar.actions, self._grammar.templates
         self.actions = self._grammar.names
         self._number: dict[Action, int] = {action: number for number, action in enumerate(self.actions)}
-        self._allowed: dict[int, list[str]] = {}  # by the possible moves
+        self._allowed: dict[int, list[Action]] = {}  # by the possible moves
 
     @classmethod
     def of(
@@ -92,7 +92,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         """Whether every word has a head."""
         return is_done(state.partial)
 
-    def allowed(self, state: _ParseState) -> list[str]:
+    def allowed(self, state: _ParseState) -> list[Action]:
         """The possible moves with their labels."""
         kinds = possible_kinds(self._grammar.code, state.partial)
         if kinds not in self._allowed:
@@ -113,7 +113,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         write_columns(state.partial, state.sentence.codes, 0, self._templates, row)
         return dict.fromkeys(row.columns.tolist(), 1.0)
 
-    def reference(self, state: _ParseState) -> str:
+    def reference(self, state: _ParseState) -> Action:
         """A move that loses the fewest true arcs, with its true label."""
         return self.actions[self._oracle(state)[1]]
 

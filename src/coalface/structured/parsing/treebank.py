@@ -41,7 +41,7 @@ def checked_trees(trees: Iterable[Tree], *, with_heads: bool) -> list[Tree]:
     given = list(trees)
     if with_heads and not given:
         raise InputError("trees must hold at least one tree, got none. Pass trees with heads and labels.")
-    if all(type(tree) is Tree for tree in given) and _all_valid(given, with_heads=with_heads):
+    if all(type(tree) is Tree for tree in given) and all_valid(given, with_heads=with_heads):
         return given
     for number, tree in enumerate(given):
         try:
@@ -120,7 +120,7 @@ def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) 
     return Treebank(starts, codes, heads, true_labels, keys)
 
 
-def _all_valid(trees: Sequence[Tree], *, with_heads: bool) -> bool:
+def all_valid(trees: Sequence[Tree], *, with_heads: bool) -> bool:
     """Whether ``check_sentence`` finds no fault with any sentence; much faster than asking about each."""
     for tree in trees:
         n_words = len(tree.words)
