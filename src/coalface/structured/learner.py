@@ -16,14 +16,13 @@ from coalface.files.bundle import rebuilding
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.structured.beam import best_of_beam
-from coalface.structured.checkpoint import checkpoint_of
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
 from coalface.structured.feature_columns import FeatureColumns
 from coalface.structured.known_losses import KnownLosses, fingerprint
 from coalface.structured.policies import PolicyLearner, begun, read_learner, set_warm_up, write_learner
 from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Rollouts
-from coalface.structured.row_policy import RowPolicy
+from coalface.structured.row_policy import PolicyCheckpoint, RowPolicy
 from coalface.structured.task import SearchTask, check_task, complete, has_action_features, valid_actions
 
 _SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "at_once", "retries", "timeout", "random_state")
@@ -187,7 +186,7 @@ class SearchLearner(PolicyLearner):
         self.episodes_, self.passes_ = episodes, passes
         self._columns = columns
         self._rows = RowPolicy(policy)
-        self._checkpoint = checkpoint_of(self._rows)
+        self._checkpoint = PolicyCheckpoint(self._rows)
 
     def _learn_all(self, given: list[Any], passes: int, progress: Progress | None) -> None:
         """Learn the examples in groups; a failed group changes nothing."""
@@ -236,7 +235,7 @@ class SearchLearner(PolicyLearner):
         self.episodes_ += len(episodes)
 
     def _restore(self, group: EpisodeGroup, mark: tuple[int, int, bool | None]) -> None:
-        self._rows = group.policy = self._checkpoint.restored(self._rows)
+        self._rows = group.policy = self._checkpoint.restored()
         self.policy_ = self._rows.learner
         self._columns.restore(mark)
 

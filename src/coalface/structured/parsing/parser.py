@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import flag, whole_number
-from coalface.errors import FileFormatError, InputError, shortened
+from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import rebuilding
 from coalface.learner.estimator import CostClassifier
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
@@ -22,7 +22,7 @@ from coalface.structured.parsing.known_tags import KnownTags
 from coalface.structured.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.structured.parsing.scores import Attachment, attachment_scores
 from coalface.structured.parsing.task import best_roll_out, loss_of_label
-from coalface.structured.parsing.treebank import all_valid, check_sentence, treebank_of
+from coalface.structured.parsing.treebank import checked_trees, treebank_of
 from coalface.structured.policies import PolicyLearner, begun_compiled, parser_policy, read_learner, write_learner
 from coalface.structured.policy_choice import AUTO
 
@@ -83,9 +83,9 @@ class DependencyParser(PolicyLearner):
 
         The parser calls ``progress(sentences_done, sentences_in_total, costs)`` from time to time.
         """
-        given, passes = _listed(trees), whole_number("passes", self.passes, least=1)
+        passes = whole_number("passes", self.passes, least=1)
         fresh = self._unfitted()
-        fresh._learn(given, passes, progress)
+        fresh._learn(trees, passes, progress)
         self._become(fresh)
         return self
 
@@ -96,7 +96,7 @@ class DependencyParser(PolicyLearner):
         >>> DependencyParser(passes=2).learn([tree]).learn([tree]).sentences_
         4
         """
-        return self._learn(_listed(trees), whole_number("passes", self.passes, least=1), progress)
+        return self._learn(trees, whole_number("passes", self.passes, least=1), progress)
 
     def partial_fit(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
         """Learn from more trees, once; the labels of the first call are all the labels there can be.
@@ -108,12 +108,12 @@ class DependencyParser(PolicyLearner):
         >>> DependencyParser(warm_up=1).partial_fit([tree]).partial_fit([tree]).sentences_
         2
         """
-        return self._learn(_listed(trees), 1, progress)
+        return self._learn(trees, 1, progress)
 
-    def _learn(self, trees: list[Tree], passes: int, progress: Progress | None) -> Self:
+    def _learn(self, given: Iterable[Tree], passes: int, progress: Progress | None) -> Self:
         """Check everything first, so that invalid input changes nothing; then learn."""
+        trees = checked_trees(given, with_heads=True)
         losses, averaged, _ = self._losses(), flag(vars(self), "averaged"), flag(vars(self), "shuffle")
-        _check_trees(trees, with_heads=True)
         grammar = self._same_grammar() if hasattr(self, "policy_") else self._grammar_with(*labels_of(trees))
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
         treebank = treebank_of(trees, grammar.all_labels, learned=True)
@@ -162,8 +162,7 @@ class DependencyParser(PolicyLearner):
     def predict(self, trees: Iterable[Tree]) -> list[Tree]:
         """The sentences with predicted heads and labels; heads and labels that they have already are not used."""
         self._check_fitted()
-        given = _listed(trees)
-        _check_trees(given, with_heads=False)
+        given = checked_trees(trees, with_heads=False)
         if not given:
             return []
         self._tags.warn_of_unknown(given)
@@ -186,8 +185,7 @@ class DependencyParser(PolicyLearner):
         >>> DependencyParser().fit([tree] * 20).score([tree], punctuation=False).labelled
         1.0
         """
-        given = _listed(trees)
-        _check_trees(given, with_heads=True)
+        given = checked_trees(trees, with_heads=True)
         return attachment_scores(given, self.predict(given), punctuation=punctuation)
 
     def _prediction_weights(self) -> NDArray[np.float32]:
@@ -253,28 +251,3 @@ class DependencyParser(PolicyLearner):
 
     def _new_policy(self, grammar: Grammar) -> CostClassifier:
         return begun_compiled(self.policy, parser_policy(random_state=self.random_state), np.array(grammar.names))
-
-
-def _listed(trees: Iterable[Tree]) -> list[Tree]:
-    if isinstance(trees, str | bytes | os.PathLike | Tree) or not isinstance(trees, Iterable):
-        raise InputError(
-            f"trees must be a list of Tree values, got {shortened(trees)}. read_trees(path) reads them from a file."
-        )
-    return list(trees)
-
-
-def _check_trees(trees: list[Tree], *, with_heads: bool) -> None:
-    """Raise an InputError that names the first bad sentence."""
-    if with_heads and not trees:
-        raise InputError("trees must hold at least one tree, got none.")
-    if all(type(tree) is Tree for tree in trees) and all_valid(trees, with_heads=with_heads):
-        return
-    for number, tree in enumerate(trees):
-        try:
-            if not isinstance(tree, Tree):
-                raise InputError(f"a sentence must be a Tree, got {shortened(tree)}.")
-            if with_heads and not len(tree.heads):
-                raise InputError("a tree must have heads to be learned or scored, got only words.")
-            check_sentence(tree, with_heads=with_heads)
-        except InputError as problem:
-            raise InputError(f"Tree {number}: {problem}") from None

@@ -29,6 +29,7 @@ def _memory(grammar: Grammar, longest: int) -> kernels.ParsingMemory:
         new_partial(longest),
         new_state_row(templates),
         np.zeros(N_MOVES, np.int64),
+        np.zeros(n_actions),
         np.zeros(n_actions, np.float32),
     )
 
