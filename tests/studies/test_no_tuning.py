@@ -64,13 +64,13 @@ def test_a_kind_that_the_study_has_not_is_an_empty_cell():
 
 def test_the_table_comes_from_the_folders_and_many_datasets_have_their_own_summary(tmp_path, capsys):
     write_tables(findings(made()), tmp_path / "one")
-    write_tables(findings([*made("a"), *made("b", default=(0.5, 0.4, 0.3))]), tmp_path / "many")
+    write_tables(findings([*made("a"), *made("b", online=(0.5, 0.4, 0.3))]), tmp_path / "many")
     SCRIPT["main"]([str(tmp_path / "one"), str(tmp_path / "many")])
     table, alone, many = capsys.readouterr().out.strip().split("\n\n")
     lines = table.splitlines()
     assert [line.split(" | ")[0] for line in lines] == ["| data", "| ---", "| digits", "| a", "| b"]
     assert len({line.count("|") for line in lines}) == 1
-    assert alone.startswith("1 datasets: the AUC of default is 0.750 times that of hindsight, with an interval below 1")
+    assert alone.startswith("1 datasets: the AUC of online is 0.750 times that of hindsight, with an interval below 1")
     assert "on 1 and above 1 on 0" in alone
     assert many.startswith("2 datasets")
     assert "end on 1, hindsight on 2, both on 1, where hindsight needs 4.00 times as much" in many
