@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from coalface.data.dataset import TrainTest
-from coalface.data.encoders import reduced
+from scipy.sparse import csr_array
+
+from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.conll import read_conll_parts
 from coalface.data.formats.hierarchy_folder import read_hierarchy_folder
 from coalface.data.formats.readers import holds_train_test, is_fetched, open_fetched, read_train_test
@@ -76,6 +77,19 @@ def _words(
     )
 
 
+def _reduced(problem: TrainTest, n_features: int) -> TrainTest:
+    """The same examples in the leading directions of the training rows (truncated SVD, without centring)."""
+    from sklearn.decomposition import TruncatedSVD
+
+    directions = TruncatedSVD(n_features, random_state=0).fit(problem.train.X)
+    return TrainTest(*(_projected(part, directions.transform(part.X)) for part in problem))
+
+
+def _projected(part: CostDataset, X: Any) -> CostDataset:
+    name = f"{part.name}-{X.shape[1]}" if part.name else ""
+    return part.with_fields(X=csr_array(X.astype("float32")), feature_names=None, name=name)
+
+
 _BUNDLED = {
     "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), load_digits),
     "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), load_digits),
@@ -106,7 +120,7 @@ _STORED = {
         "requests, reduced to 256 features",
         "clinc150",
         (18_000, 4_500, 150),
-        lambda folder: reduced(read_hierarchy_folder(folder), 256),
+        lambda folder: _reduced(read_hierarchy_folder(folder), 256),
     ),
     "mnist": _Stored("handwritten digits, 0/1 costs", "mnist", (60_000, 10_000, 10), read_mnist),
     "conll2003": _words("conll2003", _NAMES, "conll2003_ner", (203_621, 46_435, 9)),

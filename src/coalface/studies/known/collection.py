@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from coalface.data.dataset import TrainTest
-from coalface.data.formats.aslib import aslib_sizes, is_aslib_folder
+from coalface.data.formats.aslib import TEST_FOLDS, is_aslib_folder
+from coalface.data.formats.npz import read_arrays
 from coalface.data.formats.readers import read_train_test
 from coalface.studies.known.tables import SUFFIXES, find_tables, read_table, table_sizes
 
@@ -47,7 +50,12 @@ def _find_scenarios(folder: Path) -> dict[str, Path]:
 
 
 def _scenario_sizes(path: Path) -> Sizes:
-    return (None, None, None) if path.is_dir() else aslib_sizes(path)
+    """The numbers of training rows, test rows and solvers, without reading features or runs."""
+    if path.is_dir():
+        return None, None, None
+    fold, solvers = read_arrays(path, "fold", "algorithms").values()
+    n_test = int(np.isin(fold, TEST_FOLDS).sum())
+    return len(fold) - n_test, n_test, len(solvers)
 
 
 _ASLIB = Collection(
