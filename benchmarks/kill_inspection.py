@@ -113,7 +113,7 @@ def _learned_twice(desk: Desk, events: list[Event]) -> int:
         example
         for event in events
         if event.kind in ("closed", "settled") and event.id not in undone
-        for example, _ in rounds_in(event, desk.project.first_labels)
+        for example, _ in rounds_in(event)
     )
     return sum(n - 1 for n in learned.values())
 

@@ -100,7 +100,7 @@ def check(folder, lines):
             example
             for event in log.read(kinds=["closed", "settled"])
             if event.id not in undone
-            for example, _ in rounds_in(event, desk.project.first_labels)
+            for example, _ in rounds_in(event)
         )
         assert set(taught.values()) <= {1}  # no example is learned twice
         rebuilt = desk.project.new_learner()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 
-from coalface.desk.project.features import WIDTH
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import settings_text, write_settings
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
@@ -50,7 +49,7 @@ def test_the_same_examples_come_from_any_file(tmp_path):
         assert [pool.example_id(place) for place in range(3)] == ["a", "b", "c"]
         assert pool.content(1) == {"kind": "text", "text": "two three"}
         rows.append(pool.rows(np.arange(3)).toarray())
-    assert rows[0].shape == (3, WIDTH)
+    assert rows[0].shape == (3, pool.width)
     assert all(np.array_equal(rows[0], other) for other in rows[1:])
     lengths = (rows[0] ** 2).sum(axis=1)
     assert lengths == pytest.approx([1, 1, 0])

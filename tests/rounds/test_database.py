@@ -59,16 +59,6 @@ def described(database):
     }
 
 
-def test_an_old_database_comes_up_to_date(new):
-    fresh, old = new("fresh"), new("old")
-    for part, steps in PARTS.items():
-        fresh.bring_up_to_date(part, steps)
-        old.bring_up_to_date(part, steps[:1])
-    for part, steps in PARTS.items():
-        old.bring_up_to_date(part, steps)
-    assert described(old) == described(fresh)
-
-
 def test_the_steps_make_the_tables_that_the_program_knows(new):
     stepped, known = new("stepped"), new("known")
     for part, steps in PARTS.items():

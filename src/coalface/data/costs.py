@@ -128,7 +128,8 @@ def check_mask(mask: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDAr
     array, shape = np.asarray(by_label(mask, classes, name)), (n_rows, len(classes))
     if array.dtype != np.bool_ or array.shape != shape:
         raise InputError(
-            f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}. Pass one column per label."
+            f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}. Pass one column per "
+            "label."
         )
     return np.ascontiguousarray(array)
 
@@ -165,7 +166,8 @@ def check_asking_price(price: Any, n_rows: int, classes: NDArray[Any], name: str
     if (array < 0).any():
         row, column = np.argwhere(array < 0)[0]
         raise InputError(
-            f"{name} must be at least 0, got {array[row, column]:g} for label {classes[column].item()!r} (row {row}). Correct it."
+            f"{name} must be at least 0, got {array[row, column]:g} for label {classes[column].item()!r} (row {row}). "
+            "Correct it."
         )
     return np.ascontiguousarray(array, np.float32)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from coalface.desk.log import version_0_1
 from coalface.errors import FileFormatError
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import LabelChange
@@ -38,21 +37,19 @@ def passed_body(decided: Sequence[Decided]) -> dict[str, Any]:
     }
 
 
-def rounds_in(event: Event, labels: Sequence[str]) -> list[Decided]:
+def rounds_in(event: Event) -> list[Decided]:
     """What an event teaches: rounds with the places of their examples in the pool; most events teach nothing.
 
     >>> closed = Round(14, ask=("cat",), costs={"cat": 0.5})
-    >>> rounds_in(Event("closed", 1.0, example=7, body={"question": 3, **closed.to_json()}), ["cat", "dog"])
+    >>> rounds_in(Event("closed", 1.0, example=7, body={"question": 3, **closed.to_json()}))
     [(7, Round(number=14, ... ask=('cat',), ... costs={'cat': 0.5}, unasked=(), by={}, ...))]
     """
     body = event.body
     try:
         if event.kind == PASSED:
-            rounds = _passed(body) if "rounds" in body else version_0_1.passed_rounds(body, labels)
-            return list(zip(body["examples"], rounds, strict=True))
+            return list(zip(body["examples"], _passed(body), strict=True))
         if event.kind == CLOSED and event.example is not None:
-            closed = version_0_1.closed_round(body, labels) if "answers" in body else Round.from_json(body)
-            return [(event.example, closed)]
+            return [(event.example, Round.from_json(body))]
         if event.kind == SETTLED and event.example is not None:
             return [(event.example, Round.from_json(body))] if body.get("costs") and not body.get("confirms") else []
     except (KeyError, TypeError, ValueError) as problem:

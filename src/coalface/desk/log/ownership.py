@@ -1,4 +1,4 @@
-"""The owner of a database: it belongs to one project, whose random id it holds.
+"""The owner of a database: it belongs to one project, whose random id it holds, and one process uses it at a time.
 
 It also holds the settings that the answers depend on, such as the labels. Those must not be edited; others may.
 """
@@ -6,20 +6,20 @@ It also holds the settings that the answers depend on, such as the labels. Those
 import json
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from coalface.errors import FileBusyError, FileFormatError, InputError, in_one_line
+from coalface.files.atomic import exclusive, exclusive_folder
 from coalface.rounds.database import Database, sql_step, without_password
 from coalface.rounds.event_log import any_event
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
-STEPS = (
-    sql_step("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL)"),
-    sql_step("ALTER TABLE project ADD COLUMN rests_on TEXT"),
-)
+STEPS = (sql_step("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL, rests_on TEXT NOT NULL)"),)
+_LOCK = "project.toml"  # a file beside it is locked, too, for systems that cannot lock a folder
+_PATIENCE = 0.5  # seconds to wait for a process that is about to end
 _project = sa.table("project", sa.column("id"), sa.column("rests_on"))
 _CHANGES = {"list of labels": "; coalface labels adds, renames and retires labels"}
 _RESTORE = "Restore it from a copy, or import an exported .zip."
@@ -32,6 +32,24 @@ def new_id() -> str:
     32
     """
     return secrets.token_hex(16)
+
+
+@contextmanager
+def sole_use(folder: Path) -> Iterator[None]:
+    """Lock a project's folder against other processes; a FileBusyError if one of them has it open.
+
+    The lock is on the folder itself where the system can do that, so it does not end if a file in it is removed.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(exclusive_folder(folder, _PATIENCE))
+            stack.enter_context(exclusive(folder / _LOCK, _PATIENCE))
+        except FileBusyError:
+            raise FileBusyError(
+                f"The project {folder} is already open in another process, a service or coalface label. "
+                "Stop that one first."
+            ) from None
+        yield
 
 
 @contextmanager
@@ -64,21 +82,19 @@ def refuse_missing(url: str) -> None:
 
 
 def claim(connection: sa.Connection, project_id: str, foundations: Mapping[str, Any]) -> None:
-    """Claim the database for this project; refuse another project's, or one that was begun with other labels or bounds.
-
-    A database of an older version has no owner yet.
-    """
+    """Claim the database for this project; refuse another project's, or one begun with other labels or bounds."""
     owner = connection.execute(sa.select(_project)).first()
-    kept = None if owner is None or owner.rests_on is None else json.loads(owner.rests_on)
+    plain = json.loads(json.dumps(foundations))
     if owner is None:
-        connection.execute(_project.insert().values(id=project_id))
-    elif owner.id != project_id:
+        connection.execute(_project.insert().values(id=project_id, rests_on=json.dumps(plain)))
+        return
+    if owner.id != project_id:
         raise InputError(
             f"The database {_shown(connection)} belongs to the project of id {owner.id}, this one has {project_id}. "
             "Correct database in project.toml or, if it is the same project, id."
         )
-    plain = json.loads(json.dumps(foundations))
-    if kept is None or (kept != plain and not any_event(connection)):
+    kept = json.loads(owner.rests_on)
+    if kept != plain and not any_event(connection):
         connection.execute(_project.update().values(rests_on=json.dumps(plain)))
         return
     for name, value in plain.items():

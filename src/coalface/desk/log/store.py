@@ -5,11 +5,11 @@ transactions. One statement leases a question: it finds a free one, checks that 
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from coalface.desk.log import ownership, version_0_1
+from coalface.desk.log import ownership
 from coalface.desk.log.access import AccessTables
 from coalface.errors import FileFormatError
 from coalface.rounds.database import BIG, Database, sql_step
@@ -44,26 +44,14 @@ _questions = sa.Table(
 STEPS = (
     sql_step(
         "CREATE TABLE questions (number {counted}, example BIGINT NOT NULL, copy INTEGER NOT NULL, "
-        "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, turn BIGINT NOT NULL, "
-        "decided BIGINT NOT NULL, plan TEXT NOT NULL, known TEXT NOT NULL, lease TEXT, holder TEXT, "
-        "expires DOUBLE PRECISION, previous TEXT, "
+        "open BOOLEAN NOT NULL, step INTEGER NOT NULL, asking INTEGER NOT NULL, decided BIGINT NOT NULL, "
+        "lease TEXT, holder TEXT, expires DOUBLE PRECISION, previous TEXT, round TEXT NOT NULL, "
         "UNIQUE (example, copy))",
         "CREATE INDEX questions_open ON questions (open, number)",
-        "CREATE INDEX questions_by_holder ON questions (holder)",
         "CREATE TABLE tokens (name TEXT PRIMARY KEY NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, "
         "created DOUBLE PRECISION NOT NULL)",
-    ),
-    sql_step("DROP INDEX questions_by_holder"),  # it found every question a person ever closed; few are open
-    sql_step(
-        "ALTER TABLE questions ADD COLUMN round TEXT NOT NULL DEFAULT ''",
-        """UPDATE questions SET round = '{{"turn":' || turn || ',"plan":' || plan || ',"known":' || known || '}}'""",
-        "ALTER TABLE questions DROP COLUMN turn",
-        "ALTER TABLE questions DROP COLUMN plan",
-        "ALTER TABLE questions DROP COLUMN known",
-    ),
-    sql_step(
         "CREATE TABLE sessions (digest TEXT PRIMARY KEY NOT NULL, token TEXT NOT NULL, "
-        "expires DOUBLE PRECISION NOT NULL)"
+        "expires DOUBLE PRECISION NOT NULL)",
     ),
 )
 _q = _questions.c
@@ -94,13 +82,10 @@ class Row:
         return {**vars(self), "round": self.round.to_json()}
 
     @classmethod
-    def from_json(cls, line: Mapping[str, Any], labels: Sequence[str]) -> "Row":
-        """The row that ``to_json`` gave, now or in version 0.1; ``labels`` are the project's."""
+    def from_json(cls, line: Mapping[str, Any]) -> "Row":
+        """The row that ``to_json`` gave, checked: a line of an archive."""
         try:
-            kept = version_0_1.nested_question(line) if "plan" in line else dict(line)
-            plain = kept.pop("round")
-            found = version_0_1.question_round(plain, labels) if "plan" in plain else Round.from_json(plain)
-            return cls(**kept, round=found)
+            return cls(**{**line, "round": Round.from_json(line["round"])})
         except (KeyError, TypeError, ValueError) as problem:
             raise FileFormatError(
                 f"Question {line.get('number')} is damaged ({problem}). Restore the project from a copy."
@@ -117,7 +102,7 @@ class _Situation(NamedTuple):
 
 
 class Store(AccessTables):
-    """The database of a project with these labels: its log, questions and tokens.
+    """The database of a project: its log, questions and tokens.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -128,8 +113,7 @@ class Store(AccessTables):
     ('ada', 'engineer')
     """
 
-    def __init__(self, url: str, labels: Sequence[str] = (), *, alone: bool = False) -> None:
-        self._labels = labels  # version 0.1 recorded places in this list
+    def __init__(self, url: str, *, alone: bool = False) -> None:
         self.database = Database(url, alone=alone)
         try:
             self.log = EventLog(self.database)
@@ -170,7 +154,7 @@ class Store(AccessTables):
         """All that decides what happens to an answer to a question, by the names of the answer and its lease."""
         with self.database.reading() as connection:
             found = connection.execute(_questions.select().where(_q.number == number)).first()
-            row = None if found is None else self._row(found)
+            row = None if found is None else _row(found)
             return _Situation(*self.log.of_answer(connection, answer, lease), row)
 
     def copies(self, row: Row) -> list[Row]:
@@ -181,7 +165,7 @@ class Store(AccessTables):
         """The questions that meet all conditions, in order."""
         query = _questions.select().where(*conditions).order_by(_q.number)
         with self.database.reading() as connection:
-            return [self._row(row) for row in connection.execute(query)]
+            return [_row(row) for row in connection.execute(query)]
 
     def about(self, example: int) -> list[Row]:
         """All copies of the question about an example, in order."""
@@ -278,7 +262,7 @@ class Store(AccessTables):
             .returning(_questions)
         )
         row = connection.execute(changed).first()
-        return None if row is None else self._row(row)
+        return None if row is None else _row(row)
 
     def change(self, connection: sa.Connection, number: int, **values: Any) -> None:
         """Change columns of a question; ``round`` in its JSON form."""
@@ -296,9 +280,6 @@ class Store(AccessTables):
             for table, column in (("events", "id"), ("questions", "number")):
                 largest = f"coalesce((select max({column}) from {table}), 1)"
                 connection.execute(sa.text(f"select setval(pg_get_serial_sequence('{table}', '{column}'), {largest})"))
-
-    def _row(self, row: Any) -> Row:
-        return Row.from_json({**row._mapping, "round": json.loads(row.round)}, self._labels)
 
     def _count(self, *conditions: sa.ColumnElement[bool]) -> int:
         with self.database.reading() as connection:
@@ -328,6 +309,16 @@ def _not_for(annotator: str, judges: Collection[str]) -> sa.ColumnElement[bool]:
         return taken
     unlike = other.c.holder.not_in(judges) if annotator in judges else other.c.holder.in_(judges)
     return sa.or_(taken, sa.and_(copies, ~copies.where(sa.or_(other.c.holder.is_(None), unlike))))
+
+
+def _row(row: Any) -> Row:
+    """A row that this program wrote itself, so its round is not checked again."""
+    try:
+        return Row(**{**row._mapping, "round": Round.trusted(json.loads(row.round))})
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise FileFormatError(
+            f"Question {row.number} is damaged ({problem}). Restore the project from a copy."
+        ) from None
 
 
 def _columns(row: Row) -> dict[str, Any]:

@@ -97,7 +97,5 @@ class Columns:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """The roles that ``plain`` wrote; those of earlier versions are the default."""
-        return cls(
-            tuple(plain.get("text", ())), plain.get("id", "id"), tuple(plain.get("ignore", ())), plain.get("label")
-        )
+        """The roles that ``plain`` wrote; the usual ones for an empty mapping."""
+        return cls(tuple(plain["text"]), plain["id"], tuple(plain["ignore"]), plain["label"]) if plain else cls()

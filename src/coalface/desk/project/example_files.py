@@ -21,7 +21,7 @@ from coalface.files.atomic import sync_folder
 
 LINES = "examples.jsonl"
 DTYPES = {"starts": "<i8", "indptr": "<i8", "columns": "<i4", "values": "<f4"}
-ADDED = "added_"  # the prefix of the files that grow
+GROWING = "added_"  # the prefix of the files that grow
 
 
 class Sizes(NamedTuple):
@@ -106,9 +106,9 @@ def append(folder: Path, sizes: Sizes, lines: Sequence[bytes], X: Any) -> Sizes:
         before = sizes.numbers_in(name) if sizes.examples or name in ("columns", "values") else 0
         dtype = np.dtype(DTYPES[name])
         _write_at(
-            folder / f"{ADDED}{name}.bin", before * dtype.itemsize, np.ascontiguousarray(numbers, dtype).tobytes()
+            folder / f"{GROWING}{name}.bin", before * dtype.itemsize, np.ascontiguousarray(numbers, dtype).tobytes()
         )
-    _write_at(folder / f"{ADDED}{LINES}", sizes.bytes, b"".join(lines))
+    _write_at(folder / f"{GROWING}{LINES}", sizes.bytes, b"".join(lines))
     sync_folder(folder)
     return Sizes(sizes.examples + len(lines), sizes.cells + int(X.nnz), int(ends[-1]) if len(ends) else sizes.bytes)
 

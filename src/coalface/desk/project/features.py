@@ -1,10 +1,8 @@
-"""Features of examples: words, cells and pixels become rows of numbers, the same on every machine."""
+"""Features of examples: an encoder turns texts and cells into rows of numbers, images become thumbnails."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,54 +10,79 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from coalface.data.dataset_fields import Examples, checked_examples
+from coalface.data.embedding.embedder import Embedder
+from coalface.data.encoding import kinds
+from coalface.data.encoding.cells import Cells, as_date, as_number, clean_cells, fits
+from coalface.data.encoding.encoder import Encoder
+from coalface.desk.project.columns import Columns
 from coalface.errors import FileFormatError, InputError
 
-WIDTH = 1 << 18  # columns that words are hashed into
+SAMPLE = 2000  # examples that decide how columns are encoded
 SIDE = 16  # width and height of a thumbnail, in pixels
-_WORD = re.compile(r"\w+")
+_USUAL = Columns()
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_PARSERS: dict[str, Callable[[Any], Any]] = {kinds.NUMBER: as_number, kinds.DATE: as_date}
 Content = Mapping[str, Any]
 
 
-def width_of(kind: str) -> int:
-    """The number of columns of examples of a kind."""
-    return SIDE * SIDE * 3 if kind == "image" else WIDTH
+def new_encoder(contents: Sequence[Content], embed: Embedder | None = None, roles: Columns = _USUAL) -> Encoder | None:
+    """The encoder that these examples make; None if they have nothing to learn from.
 
+    A column of numbers with a few words among them is text here: a pool is not refused for one cell. ``embed`` turns
+    texts into vectors, and ``roles`` names other columns of texts.
 
-def featurize(contents: Sequence[Content], folder: Path, sources: Sequence[Path | None] = ()) -> Examples:
-    """One row per example, as in pools without an encoder; ``folder`` holds the files of images.
-
-    ``sources`` are the user's own files of images, which errors name.
-
-    >>> row = featurize([{"kind": "text", "text": "Where is my parcel?"}], Path())
-    >>> row.shape, row.nnz
-    ((1, 262144), 7)
+    >>> print(new_encoder([{"kind": "text", "text": "Where is my parcel?", "cells": {"days": 3}}]).describe())
+    text  text, words and word pairs and letters in words hashed into 262,144 columns
+    days  number, standardised (mean 3, deviation 1)
     """
-    if contents and contents[0]["kind"] == "image":
-        files = [folder / content["file"] for content in contents]
-        named = zip(files, sources or files, strict=True)
-        return csr_array(np.stack([_thumbnail(file, source or file) for file, source in named]))
-    hashed = _hasher().transform(
-        _of_words(content) if "cells" not in content else _of_all(content) for content in contents
-    )
-    return csr_array(hashed)
+    columns, known = _columns(contents, roles), {"text", "html", *roles.text}
+    texts = [name for name, cells in columns.items() if name in known or _is_mixed(name, cells)]
+    try:
+        return Encoder(text=texts, pairs=True, embed=embed).fit(columns)
+    except InputError:
+        return None
 
 
-@cache
-def _hasher() -> Any:
-    from sklearn.feature_extraction import FeatureHasher
+def encoded(encoder: Encoder | None, contents: Sequence[Content], roles: Columns = _USUAL) -> Examples:
+    """The rows of examples; a cell that does not suit its column, or that is not there, is missing.
 
-    return FeatureHasher(WIDTH, input_type="dict", dtype=np.float32, alternate_sign=False)
+    Without an encoder, because the first examples had nothing to learn from, the rows are empty.
+
+    >>> encoder = new_encoder([{"kind": "table", "cells": {"days": days}} for days in (1, 3)])
+    >>> encoded(encoder, [{"kind": "table", "cells": {"days": "soon"}}, {"kind": "table", "cells": {}}]).nnz
+    0
+    """
+    if encoder is None:
+        return csr_array(np.zeros((len(contents), 1), np.float32))
+    found, n_rows = _columns(contents, roles), len(contents)
+    columns = {
+        column.name: _suiting(found.get(column.name, [None] * n_rows), column.kind) for column in encoder.columns or ()
+    }
+    return encoder.transform(columns)
 
 
-def _of_words(content: Content) -> dict[str, float]:
-    """Words and pairs of adjacent words in lower case, scaled so that long and short texts weigh the same."""
-    words = _WORD.findall(text_of(content).lower())
-    counts: dict[str, float] = {}
-    for term in [*words, *(f"{left} {right}" for left, right in pairwise(words))]:
-        counts[term] = counts.get(term, 0.0) + 1.0
-    length = sum(count * count for count in counts.values()) ** 0.5
-    return {term: count / length for term, count in counts.items()}
+def _columns(contents: Sequence[Content], roles: Columns) -> dict[str, Cells]:
+    """The text and the cells of examples, by column."""
+    records = [{**_text(content, roles), **content.get("cells", {})} for content in contents]
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: clean_cells([record.get(name) for record in records]) for name in names}
+
+
+def _text(content: Content, roles: Columns) -> dict[str, str]:
+    return {} if content["kind"] == "table" else {(*roles.text, content["kind"])[0]: text_of(content)}
+
+
+def _is_mixed(name: str, cells: Cells) -> bool:
+    try:
+        kinds.kind_of(name, cells)
+    except InputError:
+        return True
+    return False
+
+
+def _suiting(cells: Cells, kind: str) -> Cells:
+    parse = _PARSERS.get(kind)
+    return cells if parse is None else [cell if cell is not None and fits([cell], parse) else None for cell in cells]
 
 
 def text_of(content: Content) -> str:
@@ -71,17 +94,11 @@ def text_of(content: Content) -> str:
     return unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else str(content.get("text", ""))
 
 
-def _of_all(content: Content) -> dict[str, float]:
-    """The words, and the cells by column: numbers unchanged, texts of one word whole, longer texts by word."""
-    features = _of_words(content)
-    for column, cell in content["cells"].items():
-        if isinstance(cell, int | float):
-            features[f"{column}:"] = float(cell)
-        elif cell is not None and len(words := _WORD.findall(str(cell).lower())) > 1:
-            features |= {f"{column}:{word}": len(words) ** -0.5 for word in words}
-        elif cell is not None:
-            features[f"{column}={cell}"] = 1.0
-    return features
+def thumbnails(contents: Sequence[Content], folder: Path, sources: Sequence[Path | None] = ()) -> Examples:
+    """A row of pixels per image, whose file is in a folder; errors name the user's own files, ``sources``."""
+    files = [folder / content["file"] for content in contents]
+    named = zip(files, sources or files, strict=True)
+    return csr_array(np.stack([_thumbnail(file, source or file) for file, source in named]))
 
 
 def _thumbnail(path: Path, source: Path) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -1,4 +1,4 @@
-"""Files of labels and costs that exist already, also those that ``export`` wrote."""
+"""Files of labels and costs that exist already, also those that ``export`` wrote; their texts are no formulas."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -8,7 +8,6 @@ from coalface.data.formats.records import json_records
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.desk.project.label_studio import read_tasks, task_costs
 from coalface.desk.project.sources import csv_cells, in_utf8
-from coalface.desk.project.spreadsheets import as_written
 from coalface.errors import FileFormatError, InputError
 
 _COST = "cost:"  # begins the title of a column of costs
@@ -72,3 +71,29 @@ def _number(path: Path, number: int, title: str, cell: str) -> float:
         raise FileFormatError(
             f"{path}, line {number}: {title} must be a number or empty, got {cell!r:.40}. Correct it."
         ) from None
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs as a formula: one that begins like a formula gets an apostrophe in front.
+
+    Removing one leading apostrophe, if there is one, gives the text back. Numbers stay unchanged.
+
+    >>> [harmless(text) for text in ("mail-7", "-7", "=1+2", "'tis")]
+    ['mail-7', '-7', "'=1+2", "''tis"]
+    """
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "'")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+def as_written(text: str) -> str:
+    """The text that ``harmless`` made harmless.
+
+    >>> [as_written(harmless(text)) for text in ("mail-7", "-7", "=1+2", "'tis")]
+    ['mail-7', '-7', '=1+2', "'tis"]
+    """
+    return text.removeprefix("'")

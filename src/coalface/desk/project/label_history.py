@@ -113,7 +113,7 @@ def with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str,
             found[key] = name(value)
         elif key in ("then", "outlook") and isinstance(value, Mapping):
             found[key] = with_names(value, name)
-        elif key in ("outlooks", "answers") and isinstance(value, list):
+        elif key == "outlooks" and isinstance(value, list):
             found[key] = [with_names(one, name) if isinstance(one, Mapping) else one for one in value]
         elif key == "label" and isinstance(value, str):
             found[key] = name(value)

@@ -21,12 +21,14 @@ from scipy.sparse import vstack
 from coalface.data.dataset_fields import Examples
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
+from coalface.data.frames import listed
+from coalface.desk.log.events import ADDED
 from coalface.desk.project.columns import Columns
-from coalface.desk.project.content_encoder import SAMPLE, encoded, new_encoder
-from coalface.desk.project.example_files import ADDED, DTYPES, LINES, ExampleFiles, Sizes, append
-from coalface.desk.project.features import featurize, width_of
+from coalface.desk.project.example_files import DTYPES, GROWING, LINES, ExampleFiles, Sizes, append
+from coalface.desk.project.features import SAMPLE, SIDE, Content, encoded, new_encoder, thumbnails
 from coalface.desk.project.sources import Given
-from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line
+from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, shortened
+from coalface.rounds.event_log import Event, EventLog
 
 _USUAL = Columns()
 IMAGES = "images"  # the folder of the files of images
@@ -57,7 +59,7 @@ class Pool:
             self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
             self.columns = Columns.from_plain(meta.get("columns", {}))
             self.index = {name: _mapped(folder / name, dtype) for name, dtype in _INDEX.items()}
-            self._first = ExampleFiles(folder, _sizes(folder, meta))
+            self._first = ExampleFiles(folder, Sizes.of(meta))
         except FileFormatError:
             raise
         except InputError as problem:  # such as weights that are not on this machine
@@ -116,13 +118,39 @@ class Pool:
             return
         if sizes.examples != self.added.examples + n or min(sizes) < 0 or not 0 <= after <= first:
             raise FileFormatError(f"The log says wrongly how {self.folder} grew ({dict(event)!r:.80}). Restore it.")
-        grown, new = ExampleFiles(self.folder, sizes, prefix=ADDED), np.arange(first, first + n)
+        grown, new = ExampleFiles(self.folder, sizes, prefix=GROWING), np.arange(first, first + n)
         if not event.get("in_order"):
             new = np.random.default_rng([int(event["seed"]), _ADDED, first]).permutation(new)
         self._added_ids |= {str(grown.line(place - len(self._first))["id"]): place for place in range(first, first + n)}
         self._added = grown
         self.order = np.concatenate([self.order[:after], new, self.order[after:]])
         self.__dict__.pop("_turns", None)
+
+    def follow(self, events: Iterable[Event]) -> None:
+        """Count the examples that these events of the log add, most of which add none."""
+        for event in events:
+            if event.kind == ADDED:
+                self.grow(event.body)
+
+    def grown(self, log: EventLog) -> "Pool":
+        """The pool with all examples that the log has."""
+        self.follow(log.read(kinds=[ADDED]))
+        return self
+
+    def rows_like(self, contents: Sequence[Content]) -> Examples:
+        """The features of new examples, made as those of the pool; an InputError if an example has other fields."""
+        for content in contents:
+            unknown = () if self.fields is None else content.get("cells", {}).keys() - self.fields
+            if content["kind"] != self.kind or unknown:
+                have = [(*self.columns.text, self.kind)[0]] * (self.kind != "table") + sorted(self.fields or ())
+                raise InputError(
+                    f"An example must have the fields of the project's examples, {listed(have)}, got "
+                    f"{shortened({name: value for name, value in content.items() if name != 'kind'})}. Correct its "
+                    "keys."
+                )
+        if self.kind == "image":
+            return thumbnails(contents, self.folder / IMAGES)
+        return encoded(self.encoder, contents, self.columns)
 
     # -- single examples -------------------------------------------------------------------------
 
@@ -187,14 +215,6 @@ class Pool:
 
     def _start(self, place: int) -> int:
         return 0 if place < len(self._first) else len(self._first)
-
-
-def _sizes(folder: Path, meta: Mapping[str, Any]) -> Sizes:
-    """The sizes that ``init`` recorded; in older versions, the files must fit each other."""
-    if "examples" in meta:
-        return Sizes.of(meta)
-    starts, indptr = (_mapped(folder / name, DTYPES[name]) for name in ("starts", "indptr"))
-    return Sizes(len(starts) - 1, int(indptr[-1]) if len(indptr) else 0, int(starts[-1]) if len(starts) else 0)
 
 
 def _mapped(path: Path, dtype: str) -> NDArray[Any]:
@@ -281,7 +301,7 @@ class _Writer:
 
     def _vectors_of(self, block: list[Given]) -> Any:
         if self.vectors is None:
-            return featurize([given.content for given in block], self.folder / IMAGES, [given.file for given in block])
+            return thumbnails([given.content for given in block], self.folder / IMAGES, [given.file for given in block])
         X = self.vectors[self.n : self.n + len(block)]
         if X.shape[0] < len(block):
             raise InputError(
@@ -304,8 +324,7 @@ class _Writer:
         self.encoder = new_encoder(sample, self.embed, self.columns)
         for start in range(0, self.n, _BLOCK):
             contents = [self._content(place) for place in range(start, min(start + _BLOCK, self.n))]
-            encoder, roles = self.encoder, self.columns
-            self._put_rows(featurize(contents, self.folder) if encoder is None else encoded(encoder, contents, roles))
+            self._put_rows(encoded(self.encoder, contents, self.columns))
 
     def _content(self, place: int) -> dict[str, Any]:
         self.lines.seek(self.starts[place])
@@ -343,7 +362,9 @@ class _Writer:
     def _width(self) -> int:
         if self.vectors is not None:
             return int(self.vectors.shape[1])
-        return width_of(self.kind or "text") if self.encoder is None else self.encoder.width
+        if self.kind == "image":
+            return SIDE * SIDE * 3
+        return 1 if self.encoder is None else self.encoder.width
 
     def _refuse_repeated(self, hashes: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
         self.close()

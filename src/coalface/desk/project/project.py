@@ -21,22 +21,19 @@ from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.embedding.folder import MINILM
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.desk.log.ownership import claim, claim_empty, new_id, opening, refuse_missing
-from coalface.desk.log.store import STEPS, Store
+from coalface.desk.log.store import Store
 from coalface.desk.project.columns import Columns
-from coalface.desk.project.error_costs import error_costs, write_error_costs
 from coalface.desk.project.features import read_features
 from coalface.desk.project.guidelines import Guidelines
-from coalface.desk.project.label_lists import labels_in, read_labels
-from coalface.desk.project.lock import sole_use
+from coalface.desk.project.labels import error_costs, labels_in, read_labels, write_error_costs
 from coalface.desk.project.pool import Pool, write_pool
 from coalface.desk.project.scale import Scale
 from coalface.desk.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
 from coalface.desk.project.sources import Source, read_examples
 from coalface.desk.project.spending import Limits
-from coalface.errors import CoalfaceError, FileBusyError, FileFormatError, InputError
+from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.files.atomic import new_folder, refuse_used
 from coalface.learner.classifiers import CoalClassifier
-from coalface.rounds.database import Database
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
@@ -277,9 +274,7 @@ class Project:
         """The database of the project; with ``alone``, other processes may not write it."""
         with opening(self.address):
             refuse_missing(self.address)
-            if not alone:
-                self._migrate()
-            store = Store(self.address, self.first_labels, alone=alone)
+            store = Store(self.address, alone=alone)
             try:
                 with store.database.writing() as connection:
                     claim(connection, self.id, self._foundations())
@@ -288,23 +283,10 @@ class Project:
                 raise
         return store
 
-    def _migrate(self) -> None:
-        """Bring a database of an earlier version up to date, unless a process of that version uses it."""
-        with closing(Database(self.address)) as database:
-            if database.version_of("desk") in (0, len(STEPS)):
-                return
-        try:
-            with sole_use(self.folder):
-                Store(self.address, self.first_labels).close()
-        except FileBusyError:
-            raise FileBusyError(
-                f"{self.folder} was written by an earlier version and is open in another process. Stop that one first."
-            ) from None
-
     @contextmanager
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
         """An empty database, in the transaction that claims it for the project."""
-        with closing(Store(self.address, self.first_labels)) as store, store.database.writing() as connection:
+        with closing(Store(self.address)) as store, store.database.writing() as connection:
             claim_empty(connection, self.id, self._foundations())
             yield store, connection
 

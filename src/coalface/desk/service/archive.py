@@ -27,8 +27,6 @@ from coalface.desk.project.archive_limits import (
     plain_object,
     readable,
 )
-from coalface.desk.project.growth import grown
-from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.pool_check import check_pool
 from coalface.desk.project.project import DATABASE, LABELS, MATRIX, POOL, Project
 from coalface.desk.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
@@ -37,7 +35,6 @@ from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write, new_folder
 
 _EVENTS, _QUESTIONS = "events.jsonl", "questions.jsonl"
-_NOW = "labels_now.txt"  # for readers, and so that earlier versions refuse an archive whose labels have changed
 _POOL_FILE = re.compile(rf"{POOL}/([a-z_]+\.(bin|json|jsonl)|images/[0-9]+\.[a-z]+)")  # every file name in a pool
 _BLOCK = 1000  # lines written to the database at a time
 
@@ -57,9 +54,6 @@ def write_archive(project: Project, store: Store, path: str | os.PathLike[str]) 
             archive.write(project.folder / name, name)
         _write_lines(archive, _EVENTS, (event.to_json() for event in store.log.read()))
         _write_lines(archive, _QUESTIONS, (row.to_json() for row in store.rows()))
-        history = LabelHistory.of(store.log)
-        if history.changes:
-            archive.writestr(_NOW, "".join(f"{label}\n" for label in history.project(project).offered))
 
 
 def read_archive(
@@ -83,7 +77,7 @@ def read_archive(
         _fill(project, archive)
     project = Project.open(folder)
     with closing(project.open_store()) as store:
-        grown(project.pool, store.log)
+        project.pool.grown(store.log)
     return project
 
 
@@ -101,7 +95,7 @@ def _write_lines(archive: zipfile.ZipFile, name: str, lines: Iterable[dict[str, 
 def _unpack(archive: zipfile.ZipFile, folder: Path, database: str) -> None:
     """Write the archive's files; a file that is not part of a project, or in another place, is refused."""
     for name in archive.namelist():
-        if name in (_EVENTS, _QUESTIONS, _NOW, SETTINGS):
+        if name in (_EVENTS, _QUESTIONS, SETTINGS):
             continue
         if name not in (LABELS, MATRIX) and not _POOL_FILE.fullmatch(name):
             raise FileFormatError(f"{archive.filename} must hold files of a project only, got {name!r:.80}.")
@@ -119,7 +113,7 @@ def _rehearse(project: Project, archive: zipfile.ZipFile) -> None:
     trial = replace(project, database="sqlite:///rehearsal.db")
     _fill(trial, archive)
     with closing(trial.open_store()) as store:
-        check_pool(grown(trial.pool, store.log))
+        check_pool(trial.pool.grown(store.log))
         check_history(trial, store)
     for file in project.folder.glob("rehearsal.db*"):
         file.unlink()
@@ -130,14 +124,9 @@ def _fill(project: Project, archive: zipfile.ZipFile) -> None:
     with project.new_store() as (store, connection):
         for lines in _blocks(archive, _EVENTS):
             store.log.extend(connection, [checked_event(line) for line in lines])
-        for rows in _rows(project, archive):
-            store.add(connection, rows)
+        for lines in _blocks(archive, _QUESTIONS):
+            store.add(connection, map(Row.from_json, lines))
         store.renumber(connection)
-
-
-def _rows(project: Project, archive: zipfile.ZipFile) -> Iterator[list[Row]]:
-    for lines in _blocks(archive, _QUESTIONS):
-        yield [Row.from_json(line, project.first_labels) for line in lines]
 
 
 def _blocks(archive: zipfile.ZipFile, name: str) -> Iterator[list[dict[str, Any]]]:

@@ -12,9 +12,9 @@ from typing import Any
 
 from coalface.desk.log.clock import SteadyClock
 from coalface.desk.log.events import ANSWERED, JUDGE, LABELS, RESOLVED
+from coalface.desk.log.ownership import sole_use
 from coalface.desk.log.store import Store
 from coalface.desk.project.label_history import checked_change
-from coalface.desk.project.lock import sole_use
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Spent
 from coalface.desk.service import messages

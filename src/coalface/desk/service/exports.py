@@ -3,14 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.desk.log.events import (
@@ -24,13 +26,11 @@ from coalface.desk.log.events import (
     rounds_in,
     undone_in,
 )
-from coalface.desk.project.growth import grown
 from coalface.desk.project.hugging_face import write_dataset
+from coalface.desk.project.known_costs import harmless
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.label_studio import task_of
-from coalface.desk.project.pool_predictions import as_csv, as_jsonl, predicted_lines
 from coalface.desk.project.project import Project
-from coalface.desk.project.spreadsheets import harmless
 from coalface.desk.service.review_book import Costs, best_label, is_replaced
 from coalface.desk.service.settling import REVIEW
 from coalface.errors import InputError
@@ -39,6 +39,8 @@ from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round
 
+_BLOCK = 1000  # examples predicted at a time
+_Known = Mapping[int, Costs]
 FORMS = ("jsonl", "csv", "vw", "model", "predictions", "predictions.csv", "label-studio", "parquet")
 
 
@@ -52,7 +54,7 @@ def export(
     """
     history = LabelHistory.of(log)
     project, log.as_now = history.project(project), history.as_now
-    grown(project.pool, log)
+    project.pool.grown(log)
     if form == "jsonl":
         return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in _answered_examples(project, log))
     if form == "csv":
@@ -65,10 +67,10 @@ def export(
             learner.encoder_ = project.pool.encoder  # so that the exported model takes raw examples
         return _file(lambda path: learner.save(path))
     if form in ("predictions", "predictions.csv"):
-        known = {example: closed.costs for _, example, closed in _closed(project, log)}
+        known = {example: closed.costs for _, example, closed in _closed(log)}
         gone = retired_in(log.read(kinds=[RETIRED]))
-        lines = predicted_lines(project, model(), known, lambda place: place in gone, top)
-        return as_jsonl(lines) if form == "predictions" else as_csv(project, lines)
+        lines = _predicted_lines(project, model(), known, gone, top)
+        return _as_jsonl(lines) if form == "predictions" else _as_csv(project, lines)
     if form in ("label-studio", "parquet"):
         return _of_the_pool(project, log, form)
     raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}.")
@@ -80,7 +82,7 @@ def _answered_examples(project: Project, log: EventLog) -> Iterator[dict[str, An
     The learned ones come first, then those whose questions are not ``finished`` or whose answers are held back.
     """
     learned = retired_in(log.read(kinds=[RETIRED]))  # those are not exported
-    for event, example, closed in _closed(project, log):
+    for event, example, closed in _closed(log):
         learned.add(example)
         yield {
             "id": project.pool.example_id(example),
@@ -119,12 +121,12 @@ def _unfinished_example(project: Project, log: EventLog, example: int) -> Iterat
     }
 
 
-def _closed(project: Project, log: EventLog) -> Iterator[tuple[Event, int, Round]]:
+def _closed(log: EventLog) -> Iterator[tuple[Event, int, Round]]:
     """The "closed" events that were not undone, each with its example and round."""
     undone = undone_in(log.read(kinds=WITHDRAWING))
     for event in log.read(kinds=[CLOSED, SETTLED]):
         if event.id not in undone:
-            for example, closed in rounds_in(log.as_now(event), project.first_labels):
+            for example, closed in rounds_in(log.as_now(event)):
                 yield event, example, closed
 
 
@@ -156,7 +158,7 @@ def _corrections(events: list[Event]) -> list[dict[str, Any]]:
 def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
     """A line per learned example; an unknown cost is an empty cell, and no text is a formula."""
     yield _line(["id", *(f"cost:{label}" for label in project.labels), "who", "at"])
-    for event, example, closed in _closed(project, log):
+    for event, example, closed in _closed(log):
         costs = [closed.costs.get(label) for label in project.labels]
         cells = ["" if cost is None else repr(float(cost)) for cost in costs]
         name = project.pool.example_id(example)
@@ -166,12 +168,12 @@ def _csv(project: Project, log: EventLog) -> Iterator[bytes]:
 def _line(cells: list[Any]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
+    return text.getvalue().encode("utf-8", "surrogatepass")
 
 
 def _of_the_pool(project: Project, log: EventLog, form: str) -> Iterator[bytes]:
     """All examples that are not retired, with the answers that count: tasks of Label Studio, or a table."""
-    closed = {example: (event, one) for event, example, one in _closed(project, log)}
+    closed = {example: (event, one) for event, example, one in _closed(log)}
     gone = retired_in(log.read(kinds=[RETIRED]))
     places = [place for place in range(len(project.pool)) if place not in gone]
     if form == "label-studio":
@@ -201,7 +203,7 @@ def _row_of(project: Project, place: int, costs: Mapping[str, float | None]) -> 
 
 def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
     """Labels that VW cannot read are written as numbers from 1."""
-    found = list(_closed(project, log))
+    found = list(_closed(log))
     places = np.array([example for _, example, _ in found], np.int64)
     cost = answer_arrays([closed for _, _, closed in found], project.labels).cost
     plain = all(label and not any(letter.isspace() or letter in ":|'" for letter in label) for label in project.labels)
@@ -210,6 +212,64 @@ def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
     )
     dataset = CostDataset(project.pool.rows(places), cost, names)
     return _file(lambda path: write_vw_text(dataset, path))
+
+
+# -- predictions for the whole pool ---------------------------------------------------------------
+
+
+def _predicted_lines(
+    project: Project, learner: CoalClassifier, known: _Known, without: Collection[int], top: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """A line per example of the pool, in its order or, with ``top``, the most uncertain ones first.
+
+    ``known`` has the costs that were answered, by example. ``uncertainty`` is what further questions could save.
+    """
+    kept = np.array([place for place in range(len(project.pool)) if place not in without], np.int64)
+    places = kept if top is None else kept[_most_uncertain(project, learner, kept, top)]
+    for start in range(0, len(places), _BLOCK):
+        yield from _predicted_block(project, learner, places[start : start + _BLOCK], known)
+
+
+def _most_uncertain(
+    project: Project, learner: CoalClassifier, places: NDArray[np.int64], top: int
+) -> NDArray[np.int64]:
+    blocks = [places[start : start + _BLOCK] for start in range(0, len(places), _BLOCK)]
+    scores = [learner.possible_savings(project.pool.rows(block)) for block in blocks]
+    return np.argsort(-np.concatenate([*scores, np.zeros(0)]), kind="stable")[:top]
+
+
+def _predicted_block(
+    project: Project, learner: CoalClassifier, places: NDArray[np.int64], known: _Known
+) -> Iterator[dict[str, Any]]:
+    X = project.pool.rows(places)
+    costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(X))
+    ranges = learner.cost_range(X, same_round=True)  # the same in any order of the pool
+    best, savings = learner.best_labels(X).tolist(), learner.possible_savings(X)
+    offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
+    for i, place in enumerate(places.tolist()):
+        yield {
+            "id": project.pool.example_id(place),
+            "label": best[i],
+            "uncertainty": float(savings[i]),
+            "costs": {label: float(costs[i, k]) for k, label in offered},
+            "ranges": {label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])] for k, label in offered},
+            "answered": dict(known.get(place, {})),
+        }
+
+
+def _as_jsonl(lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    """The lines as JSON."""
+    return (json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for line in lines)
+
+
+def _as_csv(project: Project, lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    """A table with three columns per label: the predicted cost and the ends of its range."""
+    labels = project.offered
+    titles = [f"{part}:{label}" for label in labels for part in ("cost", "lowest", "highest")]
+    yield _line(["id", "label", "uncertainty", *titles])
+    for line in lines:
+        numbers = [number for label in labels for number in (line["costs"][label], *line["ranges"][label])]
+        yield _line([harmless(line["id"]), harmless(str(line["label"])), line["uncertainty"], *numbers])
 
 
 def _file(write: Any) -> Iterator[bytes]:

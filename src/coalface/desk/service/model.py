@@ -22,7 +22,6 @@ from coalface.desk.log.events import (
     undone_in,
     withdrawn_by,
 )
-from coalface.desk.project.growth import grown
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
@@ -65,7 +64,7 @@ class LiveModel:
         self.kept = (0, 0)  # the snapshot it began with: its last event, and its number of examples asked about
         self.problem: str | None = None
         with log.database.one_moment():
-            grown(project.pool, log)
+            project.pool.grown(log)
             self.learner, self.last = self._newest()  # ``last`` is the last event that it has learned
 
     @property
@@ -211,7 +210,7 @@ class LiveModel:
             if event.kind == LABELS:
                 learner.change_labels(change_in(event))
             elif event.id not in undone:
-                found = rounds_in(event, self._project.first_labels)
+                found = rounds_in(event)
                 waiting += [pair for pair in found if pair[0] not in without] if without else found
         teach(learner, self._project.pool, waiting)
         return last

@@ -9,7 +9,6 @@ from scipy.sparse import vstack
 
 from coalface.data.costs import CostScale
 from coalface.data.dataset_fields import Examples, checked_examples
-from coalface.desk.project.added_rows import rows_like
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.sources import content_of
@@ -202,4 +201,4 @@ def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
 
 def _made_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
     """Examples as ``init`` reads them."""
-    return rows_like(pool, [content_of(example, pool.columns)[1] for example in examples])
+    return pool.rows_like([content_of(example, pool.columns)[1] for example in examples])

@@ -14,7 +14,6 @@ import numpy as np
 from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.desk.log.events import ADDED, RETIRED
 from coalface.desk.log.store import Row
-from coalface.desk.project.added_rows import rows_like
 from coalface.desk.project.sources import Given, Source, read_examples
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.errors import ConflictError, InputError
@@ -102,10 +101,8 @@ class PoolChanges:
         return len(new)
 
     def _features(self, block: Sequence[Given]) -> Any:
-        if self._state.project.pool.kind == "image":
-            contents = [one.content | {"file": str(one.file)} for one in block]
-            return rows_like(self._state.project.pool, contents)
-        return rows_like(self._state.project.pool, [one.content for one in block])
+        files = ({} if one.file is None else {"file": str(one.file)} for one in block)
+        return self._state.project.pool.rows_like([one.content | file for one, file in zip(block, files, strict=True)])
 
     # -- examples that go ------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from coalface.data.agreement import Agreement
 from coalface.desk.log.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
 from coalface.desk.log.ownership import opening
 from coalface.desk.log.store import Row, Store
-from coalface.desk.project.growth import follow
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Limits
@@ -101,7 +100,7 @@ class Recording:
         body = {name: value for name, value in event.body.items() if name != "closed"}
         again = replace(event, at=self.now, ref=None, id=0, body=body)
         self.events.append(again)
-        self.rounds.append(rounds_in(again, ()))
+        self.rounds.append(rounds_in(again))
 
     def is_closed(self, example: int) -> bool:
         """Whether the model learns an example, from the log or from this transaction, or never will: it is retired."""
@@ -271,11 +270,11 @@ class ProjectState:
 
     def _replay(self) -> None:
         while page := self.log.page(self._last, _PAGE):
-            self._take_in(page, [rounds_in(event, self.project.first_labels) for event in page])
+            self._take_in(page, [rounds_in(event) for event in page])
 
     def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         try:
-            follow(self.project.pool, events)
+            self.project.pool.follow(events)
             self._counters.take_in(events, rounds)
             self._model.take_in(events, rounds)
             labels = self.labels.with_events(events)

@@ -132,7 +132,7 @@ class Reviews:
         found = []
         for event in self._state.log.read(kinds=[CLOSED, SETTLED]):
             if event.id in standing:
-                found += rounds_in(self._state.labels.as_now(event), self._state.project.first_labels)
+                found += rounds_in(self._state.labels.as_now(event))
         return [(example, one) for example, one in found if any(cost is not None for cost in one.costs.values())]
 
     def listed(self, wanted: Wanted, start: int = 0, limit: int = 50) -> tuple[list[Listed], int]:
@@ -156,7 +156,7 @@ class Reviews:
         events = state.log.about(place)
         closed = state.counters.closed.get(place)
         standing = next((event for event in events if event.id == closed), None)
-        known = {} if standing is None else dict(rounds_in(standing, state.project.first_labels)[0][1].costs)
+        known = {} if standing is None else dict(rounds_in(standing)[0][1].costs)
         return Reviewed(
             example=self._lines([place])[0],
             content=state.project.pool.content(place),

@@ -137,7 +137,7 @@ def _round_of(state: ProjectState, number: int) -> Round:
     """The round that an event has taught, with the labels' present names."""
     event = state.log.get(number)
     assert event is not None
-    return rounds_in(event, state.project.first_labels)[0][1]
+    return rounds_in(event)[0][1]
 
 
 def imported(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str | None, dict[str, Any]]]:

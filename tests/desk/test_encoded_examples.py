@@ -1,15 +1,12 @@
-"""New projects encode raw examples as learners do; those without an encoder keep their features."""
+"""Projects encode raw examples as learners do."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from coalface import CoalClassifier
-from coalface.desk.project.content_encoder import encoded, new_encoder
-from coalface.desk.project.features import featurize
-from coalface.desk.project.pool import Pool
+from coalface.desk.project.features import encoded, new_encoder
 from coalface.desk.project.project import Project
 from coalface.desk.service.overview import rows_of
 
@@ -37,16 +34,6 @@ def test_an_example_to_be_predicted_may_lack_fields_and_have_cells_that_do_not_s
     start, end = project.pool.encoder.groups["days"]
     assert rows[:, start:end].nnz == 0
     assert rows.shape[1] == project.pool.width
-
-
-def test_a_pool_without_an_encoder_keeps_its_features(project):
-    meta = json.loads((project.pool.folder / "pool.json").read_text())
-    del meta["encoder"]
-    (project.pool.folder / "pool.json").write_text(json.dumps(meta))
-    old = Pool(project.pool.folder)
-    assert old.encoder is None
-    contents = [old.content(place) for place in range(3)]
-    assert featurize(contents, old.folder).shape == (3, 2**18)
 
 
 def test_the_order_of_the_pool_decides_who_decides_not_the_order_of_the_file(tmp_path):
