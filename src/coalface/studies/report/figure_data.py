@@ -20,6 +20,7 @@ _AXIS_NAMES = {
 }
 _HEADINGS_OF_PANELS = ("data", "line", "drawn", "asked", "lower_15", "median", "upper_85")
 _HEADINGS_OF_DOTS = ("counted", "data", "line", "saving", "low", "high")
+_UNSET = ("default", "online")  # lines of these names
 NAMES = ("costs", "examples", "price", "answers", "ablations", "savings")  # of the figures that a report may have
 
 
@@ -72,8 +73,8 @@ def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _styles(analysis: Analysis, lines: Sequence[str]) -> dict[str, Style]:
-    """The styles of these lines, the same in all figures of a page; the default has a colour of its own."""
-    rules = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
+    """The styles of these lines, the same in all figures; ours without any setting has a colour of its own."""
+    rules = ["default" if line in _UNSET else rule for line, rule in analysis.rules.items()]
     every = dict(zip(analysis.rules, styles_for(rules), strict=True))
     return {line: every[line] for line in lines}
 
