@@ -27,10 +27,9 @@ from coalface.kernels.cuda.layout import bytes_per_run
 from coalface.kernels.state import NO_ROUNDS, lanes_for
 from coalface.models.online_scoring import OnlineScorer
 from coalface.studies import learners
-from coalface.studies.baselines.problem import order_of
+from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell
-from coalface.studies.cuda.playing import DeviceProblem
-from coalface.studies.cuda.tasks import task_of
+from coalface.studies.cuda.playing import DeviceProblem, task_of
 from coalface.studies.sources import named_sources
 
 PUBLISHED = {"slack": "published", "in_turn": False, "audit_rate": 0.0, "warm_up": 10}

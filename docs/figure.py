@@ -5,7 +5,7 @@ from pathlib import Path
 from coalface.evaluate.summary import rules_panel
 from coalface.report.charts import draw_curves
 from coalface.report.figure_style import css_variables
-from coalface.studies.demo.runs import N_LABELS, WARM_UP, run_demo
+from coalface.studies.demo import N_LABELS, WARM_UP, run_demo
 
 
 def main() -> None:

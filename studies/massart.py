@@ -32,7 +32,7 @@ from coalface.paper import (
 from coalface.paper.effort import begins_to_save_linear
 from coalface.report import figure_style
 from coalface.report.figure_style import DASHES, legend_above, standalone, styled_figure, svg_of
-from coalface.studies.csv_files import write_csv
+from coalface.studies.tables import write_csv
 
 N_FEATURES, N_LABELS, MARGIN, NOISE = 5, 5, 0.05, 0.1
 CHECKPOINTS = (100, 180, 320, 560, 1_000, 1_800, 3_000, 5_600, 10_000, 18_000, 32_000, 56_000, 100_000)

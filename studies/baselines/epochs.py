@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from coalface.data.numbers import number
 from coalface.learner.classifiers import CoalClassifier
 from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.problem import Problem
+from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 
 def epoch_ends(n_rounds: int, growth: float) -> list[int]:

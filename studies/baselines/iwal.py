@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.numbers import number, whole_number
-from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.problem import Problem
+from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 from .labels import Pool
 from .reduced import REDUCED, check_reduced, reduced

@@ -23,8 +23,7 @@ from coalface.data.costs import CostScale, check_cost_matrix
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.problem import Problem, Progress, dense_rows
+from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, Progress, dense_rows
 
 from .reduced import REDUCED, check_reduced, reduced
 from .strategies import (

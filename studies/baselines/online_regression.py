@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.numbers import number
 from coalface.errors import InputError
-from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.problem import Problem, dense_rows
+from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
 
 from .reduced import REDUCED, check_reduced, reduced
 

@@ -61,7 +61,7 @@ def test_a_demo_that_is_interrupted_reports_nothing(few_digits, capsys, monkeypa
     def interrupted(*args, **options):
         return replace(simulate(*args, **options), interrupted=True)
 
-    monkeypatch.setattr("coalface.studies.demo.runs.simulate", interrupted)
+    monkeypatch.setattr("coalface.studies.demo.simulate", interrupted)
     code, out, err = run(capsys, "demo --permutations 1 --report demo.html")
     assert (code, out, err) == (130, "", "coalface: Interrupted.\n")
     assert not (few_digits / "demo.html").exists()

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from coalface.data import read_dataset
 from coalface.data.formats.readers import holds_train_test, read_train_test
 from coalface.errors import FileFormatError, InputError
-from coalface.studies.demo.runs import Digits, cost_matrices
+from coalface.studies.demo import Digits, cost_matrices
 from coalface.studies.known import known_data, load_known
 from tests.data.scenarios import runs_by_hand, write_archive, write_scenario
 

@@ -10,10 +10,9 @@ from coalface.kernels.cuda.layout import BlockShape, bytes_per_run, stride_for
 from coalface.kernels.cuda.source import source
 from coalface.kernels.state import NO_ROUNDS, lanes_for
 from coalface.studies import learners
-from coalface.studies.baselines.problem import order_of
+from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell
-from coalface.studies.cuda.playing import DeviceProblem
-from coalface.studies.cuda.tasks import task_of
+from coalface.studies.cuda.playing import DeviceProblem, task_of
 from tests.kernels.emulated_device import COMPILER, EmulatedDevice
 
 N_ROWS, PERMUTATION = 400, 3

@@ -1,6 +1,6 @@
 """The digits of the demo, but fewer of them, for tests that are not about the numbers it finds."""
 
-from coalface.studies.demo.runs import Digits
+from coalface.studies.demo import Digits
 
 N_TRAIN, N_TEST = 150, 50
 

@@ -6,7 +6,7 @@ from scipy.sparse import random_array
 
 from baselines.reduced import reduced
 from coalface.data import CostDataset
-from coalface.studies.baselines.problem import Problem
+from coalface.studies.baselines.baseline import Problem
 from tests.studies.baseline_problems import BASELINES, order_of, pets
 
 TRAIN, TEST = pets(70), pets(40, seed=1)

@@ -44,7 +44,7 @@ def test_names_texts_and_the_order_of_settings_do_not():
 PACKAGE = Path(coalface.__file__).parent
 STEERS_RUNS = ["learner/persistence.py", "evaluate/checkpoints.py", "studies/baselines/passive.py"]
 STEERS_RUNS += [f"{package}/__init__.py" for package in ("data", "files", "kernels", "models", "rounds", "learner")]
-READS_RESULTS = ["studies/report/pages.py", "studies/demo/page.py"]
+READS_RESULTS = ["studies/report/pages.py", "studies/demo.py"]
 
 
 @pytest.fixture

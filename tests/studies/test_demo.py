@@ -7,9 +7,18 @@ import numpy as np
 import pytest
 
 from coalface.errors import InputError
-from coalface.studies.demo import demo_page, run_demo
-from coalface.studies.demo.page import HEADINGS, most_telling_row, table_rows
-from coalface.studies.demo.runs import RULES, SHOWN_RULE, WARM_UP, Digits, cost_matrices
+from coalface.studies.demo import (
+    HEADINGS,
+    RULES,
+    SHOWN_RULE,
+    WARM_UP,
+    Digits,
+    cost_matrices,
+    demo_page,
+    most_telling_row,
+    run_demo,
+    table_rows,
+)
 from tests.pages import assert_needs_nothing_else
 from tests.studies.few_digits import use_few_digits
 

@@ -14,7 +14,7 @@ from coalface.evaluate.summary import rules_panel
 from coalface.report import figure_style, html_page
 from coalface.report.charts import draw_curves, draw_ranges, range_bars
 from coalface.report.html_page import package_versions
-from coalface.studies.report.page_tables import Cell
+from coalface.studies.report.pages import Cell
 
 
 def a_run(test_cost=(0.5, 0.2)):

@@ -13,7 +13,7 @@ from coalface.evaluate.summary import panel
 from coalface.report import figure_style
 from coalface.report.charts import MARKERS, DotColumn, DotLine, DotPlot, axis_of, draw_curves, draw_dots, styles_for
 from coalface.report.figure_style import standalone
-from coalface.studies.report.page_tables import Cell
+from coalface.studies.report.pages import Cell
 
 from .test_figures import part
 

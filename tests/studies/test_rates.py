@@ -9,9 +9,9 @@ import pytest
 from coalface.errors import StudyError
 from coalface.studies import Study, learners, run_sweep, write_report_of
 from coalface.studies.cells import cells_of, code_of
-from coalface.studies.estimate import estimates
 from coalface.studies.results import Results
 from coalface.studies.selection import best_rate, choose_rates
+from coalface.studies.sweep import estimates
 from coalface.studies.tables import read_tables, write_tables
 from tests.studies.made_findings import a_run, findings
 

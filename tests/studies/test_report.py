@@ -9,12 +9,11 @@ import pytest
 
 from coalface.errors import FileFormatError
 from coalface.report.charts import DotPlot
-from coalface.studies.measures import COSTS
-from coalface.studies.report.analysis import Analysis
+from coalface.studies.findings import COSTS
 from coalface.studies.report.figure_data import MEAN_ROW, figures_for
-from coalface.studies.report.headline import facts_of
+from coalface.studies.report.headline import facts_of, no_losses_text, where_coal_loses
 from coalface.studies.report.pages import write_report
-from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
+from coalface.studies.report.savings import Analysis
 from coalface.studies.tables import write_tables
 from tests.pages import assert_needs_nothing_else
 from tests.studies.made_findings import ABLATIONS, BASELINES, LINES, K, a_run, findings, learning

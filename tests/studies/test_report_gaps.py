@@ -6,9 +6,9 @@ import re
 import pytest
 
 from coalface.errors import InputError
-from coalface.studies.report.analysis import Analysis
 from coalface.studies.report.figure_data import figures_for
 from coalface.studies.report.pages import write_report
+from coalface.studies.report.savings import Analysis
 from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning, unpriced
 from tests.studies.reports import report_of, rows_of
 

@@ -6,11 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from coalface.studies.measures import COSTS
-from coalface.studies.report.analysis import Analysis
-from coalface.studies.report.headline import facts_of
+from coalface.studies.findings import COSTS
+from coalface.studies.report.headline import facts_of, no_losses_text, where_coal_loses
 from coalface.studies.report.pages import write_report
-from coalface.studies.report.where_coal_loses import no_losses_text, where_coal_loses
+from coalface.studies.report.savings import Analysis
 from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning
 from tests.studies.reports import report_of
 

@@ -5,10 +5,10 @@ import pytest
 from coalface import RidgeCoalClassifier, simulate
 from coalface.errors import StudyError
 from coalface.studies import Study, run_sweep, write_report_of
-from coalface.studies.estimate import estimates
 from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
 from coalface.studies.results import Results
+from coalface.studies.sweep import estimates
 
 STUDY = """
 data = ["iris"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from coalface.evaluate.summary import band_over, questions_needed
-from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE
+from coalface.studies.findings import ANSWERS, COSTS, EXAMPLES, PRICE
 from coalface.studies.report.savings import DRAWS, geometric_means, mean_savings, medians_of_draws, outcomes
 from coalface.studies.selection import choose_rates
 from tests.studies.made_findings import BASELINES, LINES, K, N, a_run, data_facts, findings, learning, unpriced

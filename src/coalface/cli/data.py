@@ -169,7 +169,7 @@ def fetch(
 
     It is written as two dataset folders, train and test.
     """
-    from coalface.studies.known import fetching
+    from coalface.studies.known import downloads
     from coalface.studies.known.catalogue import VARIABLE, check_fetchable, data_root
 
     check_fetchable(name)
@@ -179,9 +179,9 @@ def fetch(
         raise InputError(
             f"fetch needs a folder to write to. Run `coalface data fetch {name} --into DIR`, or set {VARIABLE}."
         )
-    fetching.check_fetch(name, folder)
+    downloads.check_fetch(name, folder)
     typer.echo(f"Downloading {name}, which may take a while ...", err=True)
-    found = fetching.fetch(name, folder)
+    found = downloads.fetch(name, folder)
     for part, dataset in found._asdict().items():
         typer.echo(f"{folder / name / part}: {dataset}")
     if root is None or root.resolve() != folder.resolve():

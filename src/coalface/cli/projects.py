@@ -89,7 +89,7 @@ def init(
     """
     from coalface.desk.project.guidelines import read_guidelines, unknown_headings
     from coalface.desk.project.project import Project
-    from coalface.studies.pools.ranking_files import Ranking
+    from coalface.studies.pools.pool_files import Ranking
 
     ranking = None if from_ranking is None else Ranking.open(from_ranking)
     source = examples if ranking is None else ranking.examples()

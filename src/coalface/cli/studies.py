@@ -40,8 +40,7 @@ def demo(
     Prints a table per kind of costs and writes a page with figures, which needs no network.
     """
     from coalface.report.html_page import write_page
-    from coalface.studies.demo import demo_page, run_demo
-    from coalface.studies.demo.page import table_rows
+    from coalface.studies.demo import demo_page, run_demo, table_rows
 
     check_output(report, "--report")
     with progress_bar("Simulating") as progress:
@@ -118,7 +117,7 @@ def _print_errors(folder: Path) -> None:
 
 
 def _dry_run(study: "Study", out: Path | None, executor: str, workers: int | None, *, as_json: bool) -> None:
-    from coalface.studies.estimate import estimate_study
+    from coalface.studies.sweep import estimate_study
 
     found = estimate_study(study, out, executor, workers)
     if as_json:

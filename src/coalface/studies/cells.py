@@ -35,7 +35,7 @@ _DECISIVE = (
     "studies",
 )
 _CODE = (".py", ".cuh")
-_NOT_DECISIVE = ("studies/report", "studies/demo")  # these only read results
+_NOT_DECISIVE = ("studies/report", "studies/demo.py")  # these only read results
 
 Stop = Callable[[], bool]
 Shared: TypeAlias = TrainTest | str  # the data itself, or a folder of files to map into memory
@@ -101,9 +101,9 @@ def _code_version(sources: tuple[Path, ...], package: str, plugins: tuple[Plugin
 
 
 def _sources(place: Path, excluded: list[Path]) -> list[Path]:
-    """All source files of a folder, or one file, except those in folders that cannot change a result."""
+    """All source files of a folder, or one file, except those that cannot change a result."""
     code = [path for path in sorted([place, *place.rglob("*")]) if path.is_file() and path.suffix in _CODE]
-    return [path for path in code if not any(folder in path.parents for folder in excluded)]
+    return [path for path in code if not any(place in (path, *path.parents) for place in excluded)]
 
 
 @cache  # most learners share their files

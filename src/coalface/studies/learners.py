@@ -17,7 +17,7 @@ from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.stopping import checked_saving
 from coalface.studies.baselines import BASELINES
-from coalface.studies.baselines.problem import Progress, order_of
+from coalface.studies.baselines.baseline import Progress, order_of
 from coalface.studies.plugins import Plugin
 
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.named_learner import NamedLearner
 from coalface.studies.pools import intake, predict_pool
-from coalface.studies.pools.running import PoolError
+from coalface.studies.pools.tasks import PoolError
 from tests.cli.commands import json_lines, run
 
 from .made_pools import NAMES, made_examples, made_learner, save_model, write_parts
@@ -176,7 +176,7 @@ def test_a_file_that_always_loses_its_worker_ends_the_run_with_its_name(pool, mo
     def dies(*_):
         raise RuntimeError("the worker died")
 
-    monkeypatch.setattr("coalface.studies.pools.running.score_partition", dies)
+    monkeypatch.setattr("coalface.studies.pools.tasks.score_partition", dies)
     with pytest.raises(PoolError, match=r"part-00\d.parquet failed 3 times: RuntimeError: the worker died"):
         predict_pool(model, [pattern], workers=1)
 

@@ -1,4 +1,4 @@
-"""A baseline: its name, what it asks for, its parameters, and how it runs."""
+"""A baseline: its name, what it asks for, its parameters, the problem that it gets, and how it runs."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,12 +7,134 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from coalface.data.costs import CostScale
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import CheckpointPlan
+from coalface.evaluate.checkpoints import CheckpointPlan, checkpoint_costs
 from coalface.evaluate.curve import Curve
-from coalface.studies.baselines.problem import Problem, Progress, order_of
+
+Progress = Callable[[int, int], None]
+_MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
+
+
+def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
+    """The order of the training rows in a permutation.
+
+    >>> order_of(0, 4).tolist() == order_of(0, 4).tolist() != order_of(1, 4).tolist()
+    True
+    """
+    return np.random.default_rng(permutation).permutation(n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A checked task; ``examples`` are the training examples in the order of the run.
+
+    ``axis_examples`` is the number of examples of the whole task: the axis of areas ends there for every learner, even
+    for one that takes only a part of the examples.
+    """
+
+    examples: CostDataset
+    test: CostDataset
+    axis_examples: int
+    checkpoints: NDArray[np.int64]
+    random_state: int
+    progress: Progress
+
+    @classmethod
+    def checked(
+        cls, train: CostDataset, test: CostDataset, order: Any, checkpoints: Any, random_state: Any, progress: Any
+    ) -> "Problem":
+        """The problem; an InputError if its parts do not fit together."""
+        if not np.array_equal(train.classes, test.classes) or train.X.shape[1] != test.X.shape[1]:
+            raise InputError(
+                f"test must have the labels and features of train, {train!r}, got {test!r}. Read both with one reader."
+            )
+        if not len(test) or np.isnan(test.cost).any():
+            raise InputError(
+                "test must have at least one example, and every cost must be known. Drop rows with unknown costs."
+            )
+        rows = np.asarray(order)
+        inside = (
+            rows.ndim == 1 and len(rows) and rows.dtype.kind in "iu" and rows.min() >= 0 and rows.max() < len(train)
+        )
+        if not inside:
+            raise InputError(f"order must have at least one row number, each below {len(train)}, got {order!r}.")
+        return cls(
+            examples=train.subset(rows),
+            test=test,
+            axis_examples=len(rows),
+            checkpoints=checkpoint_costs(checkpoints, len(train.classes), len(rows)),
+            random_state=whole_number("random_state", random_state),
+            progress=progress if progress is not None else _no_progress,
+        )
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels."""
+        return len(self.examples.classes)
+
+    def within(self, scale: CostScale) -> "Problem":
+        """The same problem; an InputError if a cost is outside the scale."""
+        for part in (self.examples, self.test):
+            check_cost(part.cost, len(part), part.classes, scale)
+        return self
+
+    def plan(self, asked: NDArray[np.bool_], pool_rows: NDArray[np.int64] | None = None) -> CheckpointPlan:
+        """The checkpoints of a run that asks for these costs (steps, K), one example per step.
+
+        A learner that sees all examples at once passes ``pool_rows``: the example of each step.
+        """
+        n_examples, price = len(self.examples), self.examples.price
+        if price is not None and pool_rows is not None:
+            price = price[pool_rows]
+        return CheckpointPlan(
+            asked=asked.sum(axis=1),
+            checkpoints=self.checkpoints,
+            n_labels=self.n_labels,
+            n_examples=self.axis_examples,
+            pool=None if pool_rows is None else n_examples,
+            paid=None if price is None else price.sum(axis=1, where=asked, dtype=np.float64),
+        )
+
+    def plan_of_costs(self, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> CheckpointPlan:
+        """The checkpoints of a learner that sees all examples at once and asks for one cost per step."""
+        n_examples, price = len(self.examples), self.examples.price
+        is_new = np.zeros(len(rows), np.bool_)
+        is_new[np.unique(rows, return_index=True)[1]] = True
+        return CheckpointPlan(
+            asked=np.ones(len(rows), np.int64),
+            checkpoints=self.checkpoints,
+            n_labels=self.n_labels,
+            n_examples=self.axis_examples,
+            pool=n_examples,
+            paid=None if price is None else price[rows, labels].astype(np.float64),
+            is_new=is_new,
+        )
+
+    def test_cost(self, chosen: NDArray[np.int64]) -> float:
+        """The mean cost of the chosen labels (column numbers) on the test examples."""
+        return float(self.test.cost[np.arange(len(chosen)), chosen].astype(np.float64).mean())
+
+
+def dense_rows(examples: CostDataset) -> NDArray[np.float64]:
+    """The features as a dense table; an InputError if it would be too large."""
+    n, n_features = examples.X.shape
+    if n * n_features > _MOST_NUMBERS:
+        raise InputError(
+            f"{examples!r} is too large for this learner: it needs a dense table of at most {_MOST_NUMBERS:,} numbers, "
+            f"but this one would have {n * n_features:,}. Use fewer rows or features."
+        )
+    return examples.X.toarray().astype(np.float64)
+
+
+def _no_progress(_done: int, _total: int) -> None:
+    """Report progress to no one."""
+
 
 Parameters = dict[str, Any]
 

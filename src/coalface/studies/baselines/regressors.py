@@ -22,8 +22,7 @@ from coalface.data.costs import CostScale
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import CheckpointPlan
-from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.problem import Problem, dense_rows
+from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
 
 _DRAWN = ("costs", "examples")
 _PARAMETERS = {"drawn": "costs", "cost_bounds": (0.0, 1.0)}

@@ -10,8 +10,7 @@ from coalface.data.dataset import TrainTest
 from coalface.errors import CoalfaceError, in_one_line
 from coalface.kernels.cuda.device import CudaDevice, Device
 from coalface.studies.cells import Cell, Record, new_record
-from coalface.studies.cuda.playing import DeviceProblem
-from coalface.studies.cuda.tasks import Task, task_of
+from coalface.studies.cuda.playing import DeviceProblem, Task, task_of
 
 if TYPE_CHECKING:
     from coalface.studies.executors import SweepExecutor

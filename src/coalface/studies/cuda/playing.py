@@ -1,4 +1,4 @@
-"""Plays runs on a device: puts the data there once, runs a batch side by side, and reads the curves back."""
+"""The runs of a sweep that a GPU can play, and how: the data goes there once, a batch runs side by side."""
 
 import time
 from collections.abc import Callable
@@ -11,18 +11,75 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.rows import Rows, check_rows
-from coalface.errors import InputError
+from coalface.errors import CoalfaceError, InputError
 from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, checkpoint_costs, doubling_costs
 from coalface.evaluate.curve import Curve
 from coalface.kernels.cuda.device import Device
-from coalface.kernels.cuda.layout import POINTERS, PROBLEM, bytes_per_run, stride_for
-from coalface.kernels.state import LEVELS, MOST_IMPLIED, lanes_for
-from coalface.studies.baselines.problem import order_of
-from coalface.studies.cuda.tasks import Task, packed
+from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, bytes_per_run, stride_for
+from coalface.kernels.state import LEVELS, MOST_IMPLIED, Settings, lanes_for
+from coalface.models.online import OnlineModel
+from coalface.studies import learners
+from coalface.studies.baselines.baseline import order_of
+from coalface.studies.cells import Cell
 
+MOST_LABELS = 1000
+_LINEAR = "coal"
 _SHARE_OF_MEMORY = 0.85  # of the free memory, for the models of the runs
 _RUNS_PER_BLOCK = 6  # of a batch: results are saved after each batch, and its end leaves some blocks idle
 _POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run for the device: what the kernel reads, and the unit of its costs."""
+
+    settings: Settings
+    permutation: int
+    checkpoints: Any
+    cost_bounds: tuple[float, float]
+
+
+def task_of(cell: Cell, problem: TrainTest) -> Task | None:
+    """The task of a cell; None if only a CPU can run it.
+
+    A CPU runs other learners and models, batches, prices of questions, true labels as questions, early stopping and
+    invalid settings, whose error it reports.
+    """
+    settings, n_labels = dict(cell.settings), len(problem.train.classes)
+    if cell.learner != _LINEAR or settings.get("batch", 1) != 1 or settings.get("stop_saving") is not None:
+        return None
+    if problem.train.price is not None or not 1 < n_labels <= MOST_LABELS:
+        return None
+    try:
+        learner = learners.new_classifier(cell.learner, settings, problem.train, cell.permutation)
+        model = learner.begin().model_
+        resolved = model.resolved(learner.settings_for())
+    except CoalfaceError:
+        return None
+    if not isinstance(model, OnlineModel) or model.interactions is not None or not _fits(resolved, learner):
+        return None
+    return Task(
+        resolved, cell.permutation, cell.checkpoints, (float(learner.cost_bounds[0]), float(learner.cost_bounds[1]))
+    )
+
+
+def _fits(settings: Settings, learner: Any) -> bool:
+    """Whether the kernel knows all that these settings ask of it."""
+    unpaced = learner.budget is not None and not settings.budget < np.inf
+    plain = settings.price_of_truth == np.inf and settings.rounds_before_budget == 0 and not settings.audits_by_loss
+    return not unpaced and plain
+
+
+def packed(tasks: list[Task]) -> tuple[NDArray[Any], list[int]]:
+    """The settings of tasks as the kernel reads them, and the distinct permutations that their orders name."""
+    permutations = sorted({task.permutation for task in tasks})
+    place = {permutation: number for number, permutation in enumerate(permutations)}
+    records = np.zeros(len(tasks), SETTINGS)
+    for record, task in zip(records, tasks, strict=True):
+        for name in FIELDS:
+            record[name] = getattr(task.settings, name)
+        record["order"] = place[task.permutation]
+    return records, permutations
 
 
 class DeviceProblem:

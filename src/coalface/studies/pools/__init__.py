@@ -6,6 +6,6 @@ task per file with the executors of sweeps. A finished file is not read again, u
 
 from coalface.studies.pools.predictions import predict_pool
 from coalface.studies.pools.ranking import rank_pool
-from coalface.studies.pools.running import PoolOutcome
+from coalface.studies.pools.tasks import PoolOutcome
 
 __all__ = ["PoolOutcome", "predict_pool", "rank_pool"]

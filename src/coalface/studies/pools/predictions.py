@@ -14,12 +14,9 @@ from coalface.data.costs import CostScale
 from coalface.data.formats.raw_table import COST_PREFIX
 from coalface.data.labels import label_texts
 from coalface.errors import InputError
-from coalface.studies.pools.batches import Batch
-from coalface.studies.pools.intake import Columns, Intake
-from coalface.studies.pools.models import ModelFile
-from coalface.studies.pools.partitions import PREDICTIONS, Partition, find_partitions, targets_of
-from coalface.studies.pools.running import PoolOutcome, Progress, run_pool
-from coalface.studies.pools.tasks import PartitionTask
+from coalface.studies.pools.intake import Batch, Columns, Intake
+from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions, targets_of
+from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, Progress, run_pool
 
 
 @dataclass(frozen=True)

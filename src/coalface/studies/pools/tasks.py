@@ -1,20 +1,75 @@
-"""The task of a pool: score one file and write its result, the same on threads, processes and a Dask cluster."""
+"""The tasks of a pool: score one file and write its result, the same on threads, processes and a Dask cluster.
+
+Every thread of every worker loads the model once.
+"""
 
 import json
-from collections.abc import Callable, Iterator
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from coalface.errors import CoalfaceError, InputError
+from threadpoolctl import threadpool_limits
+
+from coalface.errors import CoalfaceError, FileFormatError, InputError, counted, in_one_line
 from coalface.files.atomic import atomic_write
+from coalface.learner.named_learner import NamedLearner, require_model
 from coalface.studies.cells import Stopped
-from coalface.studies.pools.batches import Batch, batches_of
-from coalface.studies.pools.intake import Columns, Intake
-from coalface.studies.pools.models import ModelFile, loaded_model
-from coalface.studies.pools.partitions import Partition
-from coalface.studies.pools.ranking_files import NOTES, parquet_notes
+from coalface.studies.executors import SweepExecutor, executor_for
+from coalface.studies.pools.intake import Batch, Columns, Intake, batches_of
+from coalface.studies.pools.pool_files import NOTES, Partition, parquet_notes
+from coalface.studies.tasks import RETRIES, run_tasks
+
+_TASKS_PER_WORKER = 2  # waiting or running
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model file and the digest of its bytes."""
+
+    path: Path
+    digest: str
+
+    @classmethod
+    def of(cls, path: Path) -> "ModelFile":
+        """The model in a file as it is now."""
+        require_model(path)
+        return cls(path.resolve(), _digest(path.read_bytes()))
+
+
+class _Loaded(threading.local):
+    """The model of this thread; threads that shared one would wait for each other."""
+
+    digest: str | None = None
+    named: NamedLearner | None = None
+
+
+_LOADED = _Loaded()
+
+
+def loaded_model(model: ModelFile, shared: str | bytes) -> NamedLearner:
+    """The model from its path or its bytes; loaded once per thread."""
+    if _LOADED.named is None or _LOADED.digest != model.digest:
+        content = Path(shared).read_bytes() if isinstance(shared, str) else shared
+        if _digest(content) != model.digest:
+            raise FileFormatError(f"{model.path} has changed since the command began. Run it again.")
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "model.coal")  # of exactly these bytes
+            copy.write_bytes(content)
+            _LOADED.named, _LOADED.digest = NamedLearner.load(copy), model.digest
+    return _LOADED.named
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 class Work(Protocol):
@@ -111,3 +166,86 @@ def write_tables(target: Path, tables: Iterator[Any], notes: Callable[[], dict[s
             for table in tables:
                 writer.write_table(table)
             writer.add_key_value_metadata({NOTES: json.dumps(notes())})
+
+
+class PoolError(CoalfaceError):
+    """A file of a pool could not be scored, for a reason other than the user's mistake."""
+
+
+@dataclass(frozen=True)
+class PoolOutcome:
+    """How a run over a pool ended: its files, those finished before, and the examples in those scored now.
+
+    >>> print(PoolOutcome(3, 1, 500_000, 2.0))
+    500,000 examples in 2 files, 250,000 per second; 1 file was finished before
+    """
+
+    files: int
+    finished_before: int
+    rows: int
+    seconds: float
+
+    def __str__(self) -> str:
+        now = self.files - self.finished_before
+        pace = f", {self.rows / max(self.seconds, 1e-9):,.0f} per second" if now else ""
+        text = f"{counted(self.rows, 'example')} in {counted(now, 'file')}{pace}"
+        before = self.finished_before
+        return text + (f"; {counted(before, 'file')} {'was' if before == 1 else 'were'} finished before" * bool(before))
+
+
+def run_pool(
+    tasks: Sequence[PartitionTask],
+    executor: str | Executor,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> PoolOutcome:
+    """Run all tasks; finished files are kept whatever happens, and the same call continues from there.
+
+    A task that lost its worker runs again. The first mistake of the user ends the run and is raised.
+    """
+    began, before, rows = time.perf_counter(), 0, 0
+    workforce = executor_for(executor, workers)
+    try:
+        with threadpool_limits(limits=1):
+            start = partial(_start, workforce, workforce.share_file(tasks[0].model.path))
+            at_once = _TASKS_PER_WORKER * workforce.n_workers
+            each = chain.from_iterable(run_tasks(start, tasks, at_once))
+            for number, ended in enumerate(each, start=1):
+                scored = _checked(ended.item, ended.result, ended.error)
+                before += scored.done_before
+                rows += 0 if scored.done_before else scored.rows
+                if progress is not None:
+                    progress(number, len(tasks))
+    except BaseException:
+        workforce.stop()
+        raise
+    finally:
+        workforce.close()
+    _remove_leftovers(tasks)
+    return PoolOutcome(len(tasks), before, rows, time.perf_counter() - began)
+
+
+def _start(workforce: SweepExecutor, shared: str | bytes, task: PartitionTask) -> "Future[Scored]":
+    return workforce.start(score_partition, shared, task)
+
+
+def _checked(task: PartitionTask, scored: Scored | None, error: BaseException | None) -> Scored:
+    """What a task did; raises the user's mistake, or a PoolError after the last attempt."""
+    if scored is None:
+        why = in_one_line(error) if isinstance(error, Exception) else repr(error)
+        raise PoolError(
+            f"{task.partition.path} failed {RETRIES + 1} times: {type(error).__name__}: {why}. Finished files are "
+            "kept: remove the cause and run the command again."
+        ) from error
+    if scored.error is not None:
+        raise scored.error
+    return scored
+
+
+def _remove_leftovers(tasks: Sequence[PartitionTask]) -> None:
+    """Remove the unfinished results of workers that were killed."""
+    for folder in {task.target.parent for task in tasks}:
+        names = {f".{task.target.name}." for task in tasks if task.target.parent == folder}
+        for part in folder.glob(".*.part"):
+            if any(part.name.startswith(name) for name in names):
+                part.unlink(missing_ok=True)

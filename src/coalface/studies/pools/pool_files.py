@@ -1,17 +1,23 @@
-"""The files of a pool: found by patterns, with a name, a fingerprint and a place for the result of each."""
+"""The files of a pool, found by patterns, with a place for the result of each; and rankings in files."""
 
+import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from coalface.data.formats.readers import TABLES, format_of
+from coalface.data.formats.records import json_records, parquet_records
 from coalface.errors import FileFormatError, InputError
 
 PREDICTIONS = ".predictions.parquet"
 _ENDS = 2**16  # bytes at the start and the end of a file that its fingerprint covers
+PREFIX = "rank:"
+NOTES = b"coalface"  # the key of our notes in the metadata of a Parquet file
+SUFFIXES = (".parquet", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -94,3 +100,60 @@ def targets_of(partitions: Sequence[Partition], suffix: str, folder: Path | None
                 f"{other.path} and {partition.path} would both be written to {target}. Rename one of them."
             )
     return targets
+
+
+PLACE, SAVING, LABEL, FILE, ROW = (f"{PREFIX}{name}" for name in ("place", "saving", "label", "file", "row"))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A ranking in a file; ``labels`` and ``cost_bounds`` are those of the model, None if the file does not say."""
+
+    path: Path
+    labels: list[str] | None = None
+    cost_bounds: tuple[float, float] | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> "Ranking":
+        """The ranking in a .parquet or .jsonl file."""
+        if not path.is_file():
+            raise FileFormatError(f"There is no ranking {path}. Make one with: coalface rank MODEL POOL --out {path}")
+        if check_suffix(path) == ".jsonl":
+            return cls(path)
+        notes = parquet_notes(path)
+        if "labels" not in notes:
+            raise FileFormatError(f"{path} must be a ranking that `coalface rank` wrote. Pass other files as examples.")
+        low, high = notes["cost_bounds"]
+        return cls(path, [str(label) for label in notes["labels"]], (float(low), float(high)))
+
+    def examples(self) -> Iterator[Mapping[str, Any]]:
+        """The examples, the best one first, without the columns about their rank."""
+        records = json_records(self.path) if self.path.suffix == ".jsonl" else parquet_records(self.path)
+        for number, record in enumerate(records, start=1):
+            if PLACE not in record:
+                raise FileFormatError(f"{self.path}, example {number}: must have {PLACE!r}, as `coalface rank` writes.")
+            yield {name: value for name, value in record.items() if not name.startswith(PREFIX)}
+
+
+def check_suffix(path: Path) -> str:
+    """The suffix of a ranking; an InputError if it is another one.
+
+    >>> check_suffix(Path("ranking.jsonl"))
+    '.jsonl'
+    """
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"A ranking must be a .parquet or .jsonl file, got {str(path)!r}. Choose another name.")
+    return path.suffix
+
+
+def parquet_notes(path: Path) -> dict[str, Any]:
+    """Our notes in a Parquet file; empty if there are none, or if it is not a complete file."""
+    from pyarrow.lib import ArrowException
+    from pyarrow.parquet import read_metadata
+
+    try:
+        found = (read_metadata(path).metadata or {}).get(NOTES)
+    except (ArrowException, OSError):
+        return {}
+    notes: dict[str, Any] = {} if found is None else json.loads(found)
+    return notes
