@@ -13,7 +13,7 @@
     ├── FileBusyError (TimeoutError)   another process is changing the file
     ├── LostDatabaseError              the database file was moved, deleted or replaced while it was open
     ├── WorkerLostError                the caller's executor lost a worker  (see ``studies.executors``)
-    ├── FetchError (OSError)           data could not be downloaded  (see ``studies.known.downloads``)
+    ├── FetchError (OSError)           data could not be downloaded  (see ``studies.known.catalogue``)
     └── NotFittedError (sklearn's)     the learner does not know its labels yet  (see ``learner``)
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors

@@ -10,7 +10,8 @@ from sklearn.utils import Bunch
 
 from coalface.errors import InputError
 from coalface.studies.known import load_known
-from coalface.studies.known.downloads import FetchError, fetch, newsgroup_tree, rcv1_tree
+from coalface.studies.known.catalogue import FetchError, fetch
+from coalface.studies.known.downloads import newsgroup_tree, rcv1_tree
 
 GROUPS = ["comp.sys.ibm", "comp.sys.mac", "misc.forsale", "rec.autos"]
 TOPICS = sorted(rcv1_tree().labels)

@@ -169,8 +169,8 @@ def fetch(
 
     It is written as two dataset folders, train and test.
     """
-    from coalface.studies.known import downloads
-    from coalface.studies.known.catalogue import VARIABLE, check_fetchable, data_root
+    from coalface.studies.known.catalogue import VARIABLE, check_fetch, check_fetchable, data_root
+    from coalface.studies.known.catalogue import fetch as download
 
     check_fetchable(name)
     root = data_root()
@@ -179,9 +179,9 @@ def fetch(
         raise InputError(
             f"fetch needs a folder to write to. Run `coalface data fetch {name} --into DIR`, or set {VARIABLE}."
         )
-    downloads.check_fetch(name, folder)
+    check_fetch(name, folder)
     typer.echo(f"Downloading {name}, which may take a while ...", err=True)
-    found = downloads.fetch(name, folder)
+    found = download(name, folder)
     for part, dataset in found._asdict().items():
         typer.echo(f"{folder / name / part}: {dataset}")
     if root is None or root.resolve() != folder.resolve():
