@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from coalface.evaluate.panels import AXIS_LABELS, Panel, Style, draw_curves, panel, styles_for
+from coalface.evaluate.summary import AXIS_LABELS, panel
+from coalface.report.charts import DotColumn, DotLine, DotPlot, Panel, Style, draw_curves, draw_dots, styles_for
 from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, counted_points, start_of
 from coalface.studies.report.analysis import Analysis
-from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, draw_dots
 
 MOST_PANELS = 9  # with more datasets, the figure shows savings only
 MEAN_ROW = "geometric mean"
