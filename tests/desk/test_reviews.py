@@ -212,7 +212,7 @@ def test_a_share_of_gold_must_be_at_most_a_half(tmp_path):
 
 def test_reviewers_read_and_correct_over_http_and_annotators_do_not(tmp_path):
     with open_desk(tmp_path) as desk:
-        desk.store.add_token("rae", "reviewer", "coal_rae")
+        desk.access.add_token("rae", "reviewer", "coal_rae")
         with served(desk) as address, client_of(address, "rae") as rae, client_of(address, "ann") as ann:
             place = "/api/v1/projects/tickets"
             (query,) = ann.post(f"{place}/queries:lease", json={}).json()["queries"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from coalface.desk.annotators.label_requests import project_address, sent
 from coalface.desk.log.ownership import opening
-from coalface.desk.project.columns import Columns
+from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
 from coalface.desk.project.known_costs import read_costs
 from coalface.desk.project.project import Project
@@ -53,7 +53,7 @@ def change_project(folder: Path, change: PoolChange) -> dict[str, Counts]:
         everything = [record for records, _ in known for record in records]
         desk.curation.check(everything, [*change.retire, *change.restore], coming)  # before anything is changed
         done = _changed(_LocalPool(desk, change.features), change, change.add, known)
-        done["pool"] = {"examples": len(desk.project.pool), "retired": len(desk.state.counters.retired)}
+        done["pool"] = {"examples": len(desk.project.pool), "retired": desk.n_retired()}
         desk.settle()
     return done
 
@@ -62,7 +62,7 @@ def change_service(url: str, token: str, change: PoolChange) -> dict[str, Counts
     """Change the pool of the project at an address; the counts of each part of the change."""
     if (change.add is not None and change.add.is_dir()) or change.features is not None:
         raise InputError("Images and features cannot be sent to a service. Stop it and name the project folder.")
-    examples = None if change.add is None else [dict(record) for record in read_records(change.add, Columns())]
+    examples = None if change.add is None else [dict(record) for record in read_records(change.add, ColumnRoles())]
     return _changed(RemotePool(url, token), change, examples, change.known())
 
 

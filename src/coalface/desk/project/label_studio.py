@@ -98,7 +98,9 @@ def read_tasks(path: Path) -> list[dict[str, Any]]:
     if not isinstance(tasks, list) or not all(
         isinstance(one, dict) and isinstance(one.get("data"), dict) for one in tasks
     ):
-        raise FileFormatError(f'{path} must be a list of tasks with "data", as Label Studio exports them.')
+        raise FileFormatError(
+            f'{path} must be a list of tasks with "data", as Label Studio exports them. Export it again.'
+        )
     return tasks
 
 
@@ -147,7 +149,7 @@ def choices_in(annotation: Mapping[str, Any]) -> list[str]:
     ]
     chosen = [(part.get("value") or {}).get("choices", []) for part in parts]
     if wrong := [one for one in chosen if not isinstance(one, list)]:
-        raise InputError(f'The "choices" of an annotation must be a list of labels, got {wrong[0]!r:.60}.')
+        raise InputError(f'The "choices" of an annotation must be a list of labels, got {wrong[0]!r:.60}. Correct it.')
     return [str(label) for labels in chosen for label in labels]
 
 
@@ -155,7 +157,7 @@ def record_of(task: Mapping[str, Any], interface: Interface, pool: Pool) -> dict
     """A task as an example of the pool: its text, and the cells that the pool has."""
     data = task.get("data")
     if not isinstance(data, Mapping):
-        raise InputError(f'A task must have "data", an object with its fields, got {task!r:.60}.')
+        raise InputError(f'A task must have "data", an object with its fields, got {task!r:.60}. Add it.')
     main = (*pool.columns.text, pool.kind)[0]
     record = {} if pool.kind == "table" else {main: data.get(main, data.get(interface.value, ""))}
     return record | {name: data.get(name) for name in sorted(pool.fields or ())}

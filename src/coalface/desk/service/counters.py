@@ -29,9 +29,8 @@ from coalface.desk.log.events import (
     withdrawn_by,
 )
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.messages import AnnotatorRow, Estimate
-from coalface.desk.service.remarks import Remarks
-from coalface.desk.service.review_book import ReviewBook
+from coalface.desk.service.messages import AnnotatorRow, EstimatedMean
+from coalface.desk.service.review_book import Remarks, ReviewBook
 from coalface.desk.service.timeline import ProgressiveCost, Timeline
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import ADD, RENAME, LabelChange
@@ -344,7 +343,7 @@ class Counters:
         correction = (self._scale.to_unit(cost) - predicted) / chance
         return np.asarray(predicted + np.where(np.isnan(cost), 0.0, correction))
 
-    def test_cost(self) -> Estimate | None:
+    def test_cost(self) -> EstimatedMean | None:
         """The mean cost of the answers that the model would have given to the last examples, before it learned them."""
         n = len(self._paid)
         if n < _FEWEST:
@@ -353,7 +352,7 @@ class Counters:
         half = 1.96 * float(paid.std(ddof=1)) / n**0.5
         floor, ceiling = self._scale.floor, self._scale.ceiling
         ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]
-        return Estimate(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
+        return EstimatedMean(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
 
     def annotators(self) -> list[AnnotatorRow]:
         """Everyone who answered, by name."""

@@ -18,14 +18,13 @@ from coalface.buying.calls import CallBook
 from coalface.data.agreement import Agreement
 from coalface.desk.log.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
 from coalface.desk.log.ownership import opening
-from coalface.desk.log.store import Row, Store
+from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Limits
+from coalface.desk.service.agreements import Gates
 from coalface.desk.service.counters import Counters
-from coalface.desk.service.gates import Gates
-from coalface.desk.service.model import LiveModel
-from coalface.desk.service.snapshots import Snapshots
+from coalface.desk.service.model import LiveModel, Snapshots
 from coalface.errors import LostDatabaseError, UnknownLabelError
 from coalface.rounds.database import without_password
 from coalface.rounds.event_log import Event
@@ -65,7 +64,7 @@ class Recording:
         self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
         self.rounds.append(decided)
 
-    def save(self, row: Row, plain: dict[str, Any], who: str | None = None) -> None:
+    def save(self, row: QuestionRow, plain: dict[str, Any], who: str | None = None) -> None:
         """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
 
         ``plain`` is the JSON form of its round. Of several copies, the model learns the one that is closed first.
@@ -76,7 +75,7 @@ class Recording:
             self.teach_trusted(row, plain, who)
         self.store.change(self.connection, row.number, round=plain, **columns)
 
-    def teach_trusted(self, row: Row, plain: dict[str, Any], who: str | None) -> bool:
+    def teach_trusted(self, row: QuestionRow, plain: dict[str, Any], who: str | None) -> bool:
         """Whether the model learns the answers to a question; those of an untrusted judge are held back instead."""
         doubted = self.untrusted.intersection(row.round.by.values())
         if doubted:
@@ -85,7 +84,7 @@ class Recording:
         self.teach(row, plain, who)
         return True
 
-    def teach(self, row: Row, plain: dict[str, Any], who: str | None) -> None:
+    def teach(self, row: QuestionRow, plain: dict[str, Any], who: str | None) -> None:
         """Let the model learn the answers to a question; ``plain`` is the JSON form of its round."""
         self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
         self.rounds.append([(row.example, row.round)])

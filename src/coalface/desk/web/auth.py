@@ -20,8 +20,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.web.desks import PROJECT, Desks
 from coalface.web.http_errors import RefusedError, too_many_requests
 from coalface.web.middleware import address_of
-from coalface.web.sessions import A_MONTH, new_session
-from coalface.web.tokens import Caller, is_form_key
+from coalface.web.tokens import A_MONTH, Caller, is_form_key, new_session
 
 NOBODY = ""  # the role of a caller in a project that is not theirs
 _READING = ("GET", "HEAD")
@@ -86,27 +85,27 @@ class Authenticator:
     def resume(self, session: str, address: str, project: str | None = None) -> Caller:
         """The caller with this session."""
         now = self._today()
-        found = (desk.store.token_of_session(session, now) for desk in self._desks)
+        found = (desk.access.token_of_session(session, now) for desk in self._desks)
         return self._caller(session, next((digest for digest in found if digest is not None), None), address, project)
 
     def begin_session(self, token: str) -> str:
         """A session for the person with this token, in the first of their projects."""
         session, digest, now = new_session(), digest_of(token), self._today()
         for desk in self._desks:
-            if desk.store.role_of(digest) is not None:
-                desk.store.begin_session(session, token, now + A_MONTH, now)
+            if desk.access.role_of(digest) is not None:
+                desk.access.begin_session(session, token, now + A_MONTH, now)
                 return session
         raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
 
     def end_session(self, session: str) -> None:
         """Forget a session."""
         for desk in self._desks:
-            if desk.store.token_of_session(session, self._today()) is not None:
-                desk.store.end_session(session)
+            if desk.access.token_of_session(session, self._today()) is not None:
+                desk.access.end_session(session)
 
     def projects_of(self, caller: Caller) -> dict[str, str]:
         """The projects that a caller may see, with the caller's role in each."""
-        found = {desk.project.name: desk.store.role_of(caller.digest) for desk in self._desks}
+        found = {desk.project.name: desk.access.role_of(caller.digest) for desk in self._desks}
         return {name: role[1] for name, role in found.items() if role is not None}
 
     def check_address(self, address: str) -> None:
@@ -115,7 +114,7 @@ class Authenticator:
 
     def _caller(self, secret: str, digest: str | None, address: str, project: str | None) -> Caller:
         desk = self._desks.get(project)
-        role = None if digest is None or desk is None else desk.store.role_of(digest)
+        role = None if digest is None or desk is None else desk.access.role_of(digest)
         if role is None and digest is not None:  # a member of other projects only, or no project is named
             name = self._projects_of(digest, None)
             role = (name, NOBODY) if name else None
@@ -130,7 +129,7 @@ class Authenticator:
         """The name of the person with this token in the project, or in any one."""
         first = self._desks.get(project)
         for one in self._desks if first is None else (first, *self._desks):
-            if (found := one.store.role_of(digest)) is not None:
+            if (found := one.access.role_of(digest)) is not None:
                 return found[0]
         return None
 
@@ -202,7 +201,9 @@ def _member(request: Request, caller: Caller) -> Caller:
     """The caller; a RefusedError if the address names a project in which the caller has no role."""
     name, desks = project_named(request), request.app.state.desks
     if caller.role == NOBODY and name is not None and desks.get(name) is not None:
-        raise RefusedError(404, f"There is no project {name!r} here that you may see.")
+        raise RefusedError(
+            404, f"There is no project {name!r} here that you may see. Ask one of its engineers to admit you."
+        )
     return caller
 
 
@@ -219,14 +220,14 @@ async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> 
 def only_reviewers(caller: Caller) -> Caller:
     """The caller; a RefusedError if it is an annotator."""
     if not caller.may_review:
-        raise RefusedError(403, "Only reviewers and engineers may do this.")
+        raise RefusedError(403, "Only reviewers and engineers may do this. Ask an engineer for the role.")
     return caller
 
 
 def only_engineers(caller: Caller) -> Caller:
     """The caller; a RefusedError unless it is an engineer."""
     if not caller.is_engineer:
-        raise RefusedError(403, "Only engineers may do this.")
+        raise RefusedError(403, "Only engineers may do this. Ask one of them, or for the role.")
     return caller
 
 

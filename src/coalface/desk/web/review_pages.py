@@ -12,8 +12,7 @@ from starlette.datastructures import FormData
 from coalface.desk.service.reviews import ONLY, ORDERS, STATES, Wanted
 from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk
-from coalface.desk.web.forms import SentForm, costs_in, text_in
-from coalface.desk.web.rendering import page
+from coalface.desk.web.rendering import SentForm, costs_in, page, text_in
 from coalface.errors import InputError
 
 _PER_PAGE = 50
@@ -56,7 +55,7 @@ def review_list(
     rows, total = desk.reviews.listed(wanted, start, _PER_PAGE)
     chosen = {name: value for name, value in vars(wanted).items() if value and (name, value) != ("order", "pool")}
     values: dict[str, Any] = {"rows": rows, "total": total, "start": start, "wanted": wanted, "titles": _TITLES}
-    values |= {"states": STATES, "onlys": ONLY, "orders": ORDERS, "names": sorted(desk.state.counters.workers)}
+    values |= {"states": STATES, "onlys": ONLY, "orders": ORDERS, "names": sorted(desk.last_seen())}
     values |= {"disagreements": len(desk.reviews.disagreements()), "query": urlencode(chosen)}
     values["next"] = start + _PER_PAGE if start + _PER_PAGE < total else None
     values["previous"] = max(start - _PER_PAGE, 0) if start else None
