@@ -13,7 +13,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import NoQuestion
 from coalface.errors import FileFormatError
-from coalface.web.observing import configure_logs
+from coalface.web.logs import configure_logs
 from tests.desk.desks import open_desk
 from tests.desk.projects import Clock, same_bits, small_project, work
 from tests.desk.test_api import PROJECT, lease, send

@@ -15,7 +15,7 @@ from coalface.desk.log.events import ANSWERED, FLAGGED, RESUMED, SKIPPED, UNDONE
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.label_history import without_labels
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.checks import parsed_answer
+from coalface.desk.service.checks import parsed_answer, refuse_costs
 from coalface.desk.service.example_log import charge, learned_answers, valid_answers, with_answer
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
@@ -64,6 +64,9 @@ class AnswerIntake:
         state, (number, step) = self._state, given.question
         ref = f"answer:{given.annotator}:{given.key}"
         earlier, lease, past, row = state.store.situation(number, ref, f"lease:{given.lease_id}")
+        if not given.whole and (state.project.true_label or (row is not None and row.round.ask_truth)):
+            refuse_costs(given.costs)
+            given = replace(given, costs={}, whole=True, ahead=())
         if earlier is not None:
             return self._again(earlier, given, row)
         lease = _own_lease(lease, given.lease_id, given.annotator)
@@ -101,9 +104,9 @@ class AnswerIntake:
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
         pending = without_labels(answered, project.retired)
         left = () if given.whole else pending.next_labels(project.scale.bounds)
-        asking = self._n_fitting(row, body, self._state.limits, left)
-        if not asking and (later := self._n_fitting(row, body, self._state.project_limits, left)):
-            # this run may spend no more, but another one may go on
+        asking = self._n_fitting(row, body, self._state.limits, left) if left else 0
+        later = self._n_fitting(row, body, self._state.project_limits, left) if left and not asking else 0
+        if later:  # this run may spend no more, but another one may go on
             return replace(row, round=pending, asking=later, lease=None, holder=None, expires=None)
         if not asking:
             return replace(row, open=False, asking=0, lease=None, expires=None)
@@ -132,8 +135,6 @@ class AnswerIntake:
 
     def _n_fitting(self, row: QuestionRow, body: dict[str, Any], limits: Limits, labels: Sequence[str]) -> int:
         """How many of these labels the limits allow to ask about after an answer."""
-        if not labels:
-            return 0
         costs = list(body["booked"]) if "booked" in body else body["put"]
         price = body.get("price", limits.price_of(body["looks"], costs))
         spent = self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price)

@@ -24,7 +24,6 @@ from coalface.desk.service.checks import (
     checked_said,
     checked_ttl,
     parsed_question,
-    refuse_costs,
 )
 from coalface.desk.service.curation import Curation
 from coalface.desk.service.messages import (
@@ -60,7 +59,7 @@ class Desk(DeskViews):
     def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] | None = None) -> None:
         with ExitStack() as stack:
             stack.enter_context(sole_use(project.folder))
-            self.store = project.open_store(alone=True) if store is None else store
+            self.access = self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
             self.state = ProjectState(project, self.store, clock or SteadyClock())
             self._closing = stack.pop_all()
@@ -222,13 +221,8 @@ class Desk(DeskViews):
         labels of ``Question.later`` that the annotator was asked about as well; other further labels are volunteered.
         If the question is for the true label, only "can't tell" can be answered here.
         """
-        costs = {self.known_label(label): cost for label, cost in costs.items()}
-        row = self.store.question(parsed_question(question_id)[0])
-        if self.project.true_label or (row is not None and row.round.ask_truth):
-            refuse_costs(self.project.scale.checked(costs))
-            return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
-        later = tuple(self.known_label(label) for label in ahead)
-        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price), ahead=later)
+        known, later = self.state.known_costs(costs), tuple(self.state.known_costs(dict.fromkeys(ahead)))
+        return self._take(annotator, question_id, lease_id, key, known, (seconds, note, price), ahead=later)
 
     def answer_truth(
         self,

@@ -60,16 +60,6 @@ def charge(
     return {"looks": int(looks), "put": len(new), **booked}
 
 
-def best_label(costs: Costs) -> str | None:
-    """The label of the least known cost; None if none is known.
-
-    >>> best_label({"cat": 0.5, "dog": 0.1, "cow": None})
-    'dog'
-    """
-    known = {label: cost for label, cost in costs.items() if cost is not None}
-    return min(known, key=lambda label: known[label]) if known else None
-
-
 def is_replaced(answer: Event, standing: Event | None, costs: Costs) -> bool:
     """Whether a later correction, or import, that ``standing`` is gave other ``costs`` than an answer.
 

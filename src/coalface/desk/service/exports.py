@@ -31,7 +31,8 @@ from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.label_studio import task_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.curation import REVIEW
-from coalface.desk.service.example_log import best_label, is_replaced, valid_answers
+from coalface.desk.service.example_log import is_replaced, valid_answers
+from coalface.desk.service.review_book import best_label
 from coalface.errors import InputError
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.arrays import answer_arrays

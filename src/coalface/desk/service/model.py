@@ -121,7 +121,7 @@ class LiveModel:
             if event.id <= self.last:
                 return
             self.last = event.id
-            if withdrawn_by(event):
+            if event.kind in WITHDRAWING and withdrawn_by(event):
                 self.rebuild()
                 return
             try:

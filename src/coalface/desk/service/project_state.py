@@ -16,7 +16,18 @@ import sqlalchemy as sa
 
 from coalface.buying.calls import CallBook
 from coalface.data.agreement import Agreement
-from coalface.desk.log.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.desk.log.events import (
+    ADDED,
+    CLOSED,
+    HELD_BACK,
+    LABELS,
+    PASSED,
+    SETTLED,
+    SNAPSHOT,
+    Decided,
+    passed_body,
+    rounds_in,
+)
 from coalface.desk.log.ownership import opening
 from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.label_history import LabelHistory
@@ -122,7 +133,6 @@ class ProjectState:
     def __init__(self, project: Project, store: Store, clock: Callable[[], float]) -> None:
         self.project, self.store, self.clock = project, store, clock
         self.log, self.labels = store.log, LabelHistory()
-        self.log.as_now = lambda event: self.labels.as_now(event)
         self.lock = RLock()
         self._counters, self._last = self._no_counts(), 0
         self.run_budget: dict[str, float] = {}  # what this process may spend: see ``Desk.limit_run``
@@ -139,6 +149,10 @@ class ProjectState:
         """The counters, up to date with the log."""
         self.catch_up()
         return self._counters
+
+    def known_costs(self, costs: Mapping[str, float | None]) -> dict[str, float | None]:
+        """The costs by the present names of their labels."""
+        return {self.known_label(label): cost for label, cost in costs.items()}
 
     def known_label(self, label: str) -> str:
         """The label, or the one that had this name when its question was displayed."""
@@ -273,12 +287,14 @@ class ProjectState:
 
     def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         try:
-            self.project.pool.follow(events)
+            kinds = {event.kind for event in events}
+            if ADDED in kinds:
+                self.project.pool.follow(events)
             self._counters.take_in(events, rounds)
             self._model.take_in(events, rounds)
-            labels = self.labels.with_events(events)
-            if labels is not self.labels:
-                self.labels, self.project = labels, labels.project(self.project)
+            if LABELS in kinds:
+                self.labels = self.labels.with_events(events)
+                self.log.as_now, self.project = self.labels.as_now, self.labels.project(self.project)
         except BaseException:  # some events may be half counted: count all again
             self._counters, self._last = self._no_counts(), 0
             raise

@@ -18,9 +18,9 @@ from coalface.desk.log.events import (
     Decided,
     change_in,
 )
-from coalface.desk.service.example_log import best_label
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import RENAME
+from coalface.rounds.round import Costs
 
 _NOTES = 200  # the latest ones are kept at hand; the log has them all
 
@@ -29,8 +29,8 @@ class Remarks:
     """The events with notes about examples, and the questions that annotators skip; it follows the log.
 
     >>> remarks = Remarks()
-    >>> remarks.take_in(Event("flagged", 3.0, "ada", example=7, body={"question": 1, "note": "two topics"}, id=4))
-    >>> remarks.take_in(Event("skipped", 3.0, "ada", example=7, body={"questions": [1, 2]}, id=5))
+    >>> flagged = Event("flagged", 3.0, "ada", example=7, body={"question": 1, "note": "two topics"}, id=4)
+    >>> remarks.take_in([flagged, Event("skipped", 3.0, "ada", example=7, body={"questions": [1, 2]}, id=5)])
     >>> [flag.body["note"] for flag in remarks.flags.values()], sorted(remarks.skipped_by("ada"))
     (['two topics'], [1, 2])
     """
@@ -41,8 +41,12 @@ class Remarks:
         self._in_skips: set[int] = set()  # questions that an annotator skipped; most never are
         self._notes: deque[Event] = deque(maxlen=_NOTES)
 
-    def take_in(self, event: Event) -> None:
-        """Follow one event."""
+    def take_in(self, events: Iterable[Event]) -> None:
+        """Follow events, in order."""
+        for event in events:
+            self._take_in(event)
+
+    def _take_in(self, event: Event) -> None:
         body, who = event.body, event.who or ""
         if event.kind == FLAGGED:
             self.flags[event.id] = event
@@ -95,7 +99,7 @@ class ReviewBook:
 
     >>> book = ReviewBook()
     >>> body = {"costs": {"cat": 0.5, "dog": 0.0}, "gold": True}
-    >>> book.take_in(Event("settled", 1.0, example=7, body=body, id=3), [])
+    >>> book.take_in([(Event("settled", 1.0, example=7, body=body, id=3), [])])
     >>> book.gold[7]
     {'cat': 0.5, 'dog': 0.0}
     """
@@ -103,8 +107,12 @@ class ReviewBook:
     answers: dict[int, str] = field(default_factory=dict)  # example -> the label of the least known cost
     gold: dict[int, dict[str, float]] = field(default_factory=dict)  # example -> the costs that annotators should give
 
-    def take_in(self, event: Event, decided: Iterable[Decided]) -> None:
-        """Follow one event and the rounds that it teaches."""
+    def take_in(self, pairs: Iterable[tuple[Event, list[Decided]]]) -> None:
+        """Follow events, each with the rounds that it teaches, in order."""
+        for event, decided in pairs:
+            self._take_in(event, decided)
+
+    def _take_in(self, event: Event, decided: list[Decided]) -> None:
         body, example = event.body, event.example
         if event.kind == RETIRED and not body.get("back"):
             for place in body["examples"]:
@@ -133,3 +141,13 @@ class ReviewBook:
             example: {new if label == old else label: cost for label, cost in costs.items()}
             for example, costs in self.gold.items()
         }
+
+
+def best_label(costs: Costs) -> str | None:
+    """The label of the least known cost; None if none is known.
+
+    >>> best_label({"cat": 0.5, "dog": 0.1, "cow": None})
+    'dog'
+    """
+    known = {label: cost for label, cost in costs.items() if cost is not None}
+    return min(known, key=lambda label: known[label]) if known else None

@@ -49,6 +49,7 @@ class DeskViews:
 
     state: ProjectState
     store: Store
+    access: AccessTables  # who may enter: tokens and the sessions of browsers
     _closed: bool
 
     @property
@@ -59,11 +60,6 @@ class DeskViews:
                 f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
             )
         return self.state
-
-    @property
-    def access(self) -> AccessTables:
-        """Who may enter: tokens and the sessions of browsers."""
-        return self.store
 
     @property
     def project(self) -> Project:

@@ -79,8 +79,7 @@ class Authenticator:
 
     def authenticate(self, token: str, address: str, project: str | None = None) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
-        digest = digest_of(token)
-        return self._caller(token, digest if self._projects_of(digest, project) else None, address, project)
+        return self._caller(token, digest_of(token), address, project)
 
     def resume(self, session: str, address: str, project: str | None = None) -> Caller:
         """The caller with this session."""
@@ -113,25 +112,21 @@ class Authenticator:
         _refuse_if(self._by_address.wait(network_of(address)))
 
     def _caller(self, secret: str, digest: str | None, address: str, project: str | None) -> Caller:
-        desk = self._desks.get(project)
-        role = None if digest is None or desk is None else desk.access.role_of(digest)
-        if role is None and digest is not None:  # a member of other projects only, or no project is named
-            name = self._projects_of(digest, None)
-            role = (name, NOBODY) if name else None
-        if role is None or digest is None:
+        member = None if digest is None else self._member(digest, project)
+        if member is None or digest is None:
             _refuse_if(self._wrong_tokens.wait(network_of(address)))
             _refuse_if(self._all_wrong_tokens.wait(""))
             raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
-        _refuse_if(self._by_caller.wait(role[0]))
-        return Caller(role[0], role[1], secret, digest)
+        _refuse_if(self._by_caller.wait(member[0]))
+        return Caller(*member, secret, digest)
 
-    def _projects_of(self, digest: str, project: str | None) -> str | None:
-        """The name of the person with this token in the project, or in any one."""
-        first = self._desks.get(project)
-        for one in self._desks if first is None else (first, *self._desks):
-            if (found := one.access.role_of(digest)) is not None:
-                return found[0]
-        return None
+    def _member(self, digest: str, project: str | None) -> tuple[str, str] | None:
+        """The person with this token, and their role in the project; in none if they are a member of others only."""
+        desk = self._desks.get(project)
+        if desk is not None and (member := desk.access.role_of(digest)) is not None:
+            return member
+        others = (one.access.role_of(digest) for one in self._desks if one is not desk)
+        return next(((member[0], NOBODY) for member in others if member is not None), None)
 
 
 def _refuse_if(seconds: float) -> None:

@@ -30,9 +30,9 @@ from coalface.desk.web.webhooks import Messenger
 from coalface.errors import InputError
 from coalface.version import __version__
 from coalface.web.http_errors import install_error_handlers
+from coalface.web.logs import configure_logs
 from coalface.web.metrics import RequestMetrics
-from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, HostCheck, Safeguards
-from coalface.web.observing import Observer, configure_logs
+from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, HostCheck, Observer, Safeguards
 from coalface.web.server import ServerOptions, listen, message_if_slow
 
 _STATIC = Path(__file__).parent / "static"
