@@ -66,7 +66,7 @@ bench: $(READY)  ## measure speed and memory against Vowpal Wabbit (COALFACE_DAT
 
 studies: $(READY)  ## run every unfinished study into build/studies (COALFACE_DATA=... for real data)
 	for study in studies/*.toml; do \
-	  $(BIN)/coalface sweep $$study --out build/studies/$$(basename $$study .toml) || exit; done
+	  $(BIN)/coalface sweep $$study --allow-plugins --out build/studies/$$(basename $$study .toml) || exit; done
 
 figure: $(READY)  ## redraw the figures of the README and the documentation
 	$(BIN)/python docs/figure.py

@@ -19,6 +19,7 @@ from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
 from coalface.data.formats.conllu import Tree, read_trees
 from coalface.structured import DependencyParser
+from coalface.structured.policies import parser_policy
 
 RULES = ("passive", "coal")
 VW_COSTS = {
@@ -59,7 +60,7 @@ def against_vw(trees: Sequence[Tree], rule: str, vw_costs: str, repeats: int) ->
 
 
 def _seconds_to_learn(trees: Sequence[Tree], rule: str) -> Seconds:
-    return timed(lambda: DependencyParser(rule=rule, passes=1).fit(trees))[0]
+    return timed(lambda: DependencyParser(policy=parser_policy(rule=rule), passes=1).fit(trees))[0]
 
 
 def _as_vw(trees: Sequence[Tree], labels: list[str]) -> str:

@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from studies.stored_data import load
 
 from coalface import CoalClassifier, simulate
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import NoQuestion
-from coalface.studies.known.catalogue import load_known
 
 N_ANNOTATORS = 20
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
@@ -61,7 +61,7 @@ def at_the_desk(train, test, folder, n_annotators):
 
 def main(names):
     for name in names:
-        train, test = load_known(name)
+        train, test = load(name)
         folder = Path(tempfile.mkdtemp(dir=RAM))
         try:
             order = np.random.Generator(np.random.PCG64(0)).permutation(len(train))

@@ -10,15 +10,14 @@ import argparse
 import os
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from studies.stored_data import load
 
 from coalface import CoalClassifier, CostDataset, simulate
-from coalface.studies.known.catalogue import find_train_test
 
 SHARES = (0.0, 0.01, 0.05, 0.2, 0.5)  # of the run that is done
 SEEN = ("digits", "tabular/segment", "tabular/splice", "tabular/spambase", "tabular/marketing", "tabular/vehicle")
@@ -94,9 +93,7 @@ def coverage_table(model: str, found: dict[str, list[Seen]]) -> Table:
 
 def _known(names: tuple[str, ...]) -> Iterator[tuple[str, CostDataset]]:
     for name in names:
-        both = find_train_test(Path(name), "auto", {})
-        if both is not None:
-            yield name, both.train
+        yield name, load(name).train
 
 
 def _made() -> Iterator[tuple[str, CostDataset]]:

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.machine import timed, use_one_core
 from coalface.data.formats.conllu import read_trees
 from coalface.kernels import online
-from coalface.models import round_arrays, undo
+from coalface.models import round_arrays
 from coalface.structured import ParsingTask, SearchLearner, SearchTask
 
 METHODS = (
@@ -40,7 +40,6 @@ KERNELS = (
     (online, "ask_rows"),
     (online, "tell_rows"),
     (online, "predict_rows"),
-    (undo, "save_cells"),
     (round_arrays, "fill_outlooks"),
 )
 TRAIN = "ud_english_heads/ewt-train.conllu.gz"

@@ -14,6 +14,7 @@ import numpy as np
 
 from coalface.data.formats.conll import Sentence, read_sentences
 from coalface.structured import SequenceTagger
+from coalface.structured.policies import tagger_policy
 
 SHARE = 0.0075  # of the training words
 FILES = {
@@ -72,14 +73,15 @@ def thinned(sentences: list[Sentence], share: float, rng: np.random.Generator) -
 def measure(
     kind: str, train: list[Sentence], test: list[Sentence], seed: int, share: float = SHARE, **others: object
 ) -> Rare:
-    """Compare both on one random sample and order; ``others`` are parameters of the default."""
+    """Compare both on one random sample and order; ``others`` are parameters of its policy."""
     name = kind.partition(":")[2]
     kept = thinned(only(train, name), share, np.random.default_rng(seed))
     learned, scored = (
         ([list(s.words) for s in part], [list(s.tags) for s in part]) for part in (kept, only(test, name))
     )
-    passive = SequenceTagger(rule="passive").fit(*learned)
-    default = SequenceTagger(**others).fit(*learned)  # type: ignore[arg-type]
+    passive = SequenceTagger(policy=tagger_policy([], rule="passive")).fit(*learned)
+    tags = sorted({tag for sentence in learned[1] for tag in sentence})
+    default = SequenceTagger(policy=tagger_policy(tags, **others)).fit(*learned)
     return Rare(
         kind,
         seed,

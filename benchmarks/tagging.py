@@ -21,6 +21,7 @@ from rich.table import Table
 from benchmarks.interleaved import interleave
 from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
+from coalface import CoalClassifier
 from coalface.data.encoders import WINDOW, word_features
 from coalface.data.formats.conll import Sentence, read_sentences
 from coalface.structured import SequenceTagger
@@ -121,7 +122,7 @@ class _Timed:
 
 
 def _passive(passes: int, **others: object) -> SequenceTagger:
-    return SequenceTagger.as_published(rule="passive", passes=passes, **others)
+    return SequenceTagger(policy=CoalClassifier.as_published(rule="passive"), passes=passes, **others)  # type: ignore[arg-type]
 
 
 def _split(sentences: Sequence[Sentence]) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:

@@ -24,8 +24,8 @@ import numpy as np
 from coalface import Budget, CoalClassifier
 from coalface.data.dataset import CostDataset
 from coalface.evaluate.serving import simulate_serving
-from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
+from stored_data import load
 
 DATA = {  # dataset: rows of a run
     "digits": 1297,
@@ -56,7 +56,7 @@ COLUMNS = ("data", "rows", "line", "order", "progressive_cost", "costs_bought", 
 
 def examples_of(name: str, order: int) -> CostDataset:
     """The rows of one run, in their order."""
-    train, _ = load_known(name)
+    train, _ = load(name)
     return train.subset(order_of(order, len(train))[: DATA[name]])
 
 

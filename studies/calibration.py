@@ -17,8 +17,8 @@ import numpy as np
 
 from coalface import CoalClassifier, simulate
 from coalface.models.ridge import RidgeModel
-from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
+from stored_data import load
 
 DATA = (
     "digits",
@@ -39,7 +39,7 @@ COLUMNS = ("data", "model", "audits", "missed", "costs", "rows", "labels")
 
 def run(name: str, model: str) -> tuple[Any, ...]:
     """The row of one run."""
-    train, _ = load_known(name)
+    train, _ = load(name)
     rows = order_of(PERMUTATION, len(train))[:ROWS]
     examples = train.subset(rows)
     learner = CoalClassifier(classes=train.classes, model=MODELS[model], miss_rate=STATED, random_state=PERMUTATION)

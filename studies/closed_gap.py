@@ -20,9 +20,9 @@ from coalface.errors import InputError
 from coalface.evaluate.summary import read_off
 from coalface.studies.cells import fingerprint_of
 from coalface.studies.findings import DataFacts, Findings, Run
-from coalface.studies.known.catalogue import load_known
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables
+from stored_data import load
 
 OURS, RIVAL = "default", "random-forest"
 SHARES = (0.2, 0.4)  # of all training costs
@@ -112,7 +112,7 @@ def medians(rows: Sequence[Row]) -> Iterator[tuple[str, int, list[float]]]:
 
 
 def _gap_of(facts: DataFacts) -> Gap:
-    data = load_known(facts.name)
+    data = load(facts.name)
     if fingerprint_of(data) != facts.fingerprint:
         raise InputError(f"The data {facts.name!r} must be that of the study, but it has changed. Run the study again.")
     return Gap.of(data)

@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from routing_report import rows_in
 from scipy.sparse import csr_array, load_npz, save_npz
 
 from coalface import CoalClassifier, RidgeModel, Router, TradeOff, simulate
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.studies.baselines.regressors import drawn_costs, predicted_costs
+from routing_report import rows_in
 
 SHARES = (0.05, 0.1, 0.2)
 N_COMPONENTS, N_TREES, N_NEIGHBOURS = 100, 50, 40

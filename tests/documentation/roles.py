@@ -104,7 +104,7 @@ NOT_RUN = {
         '-d \'[{"message": "where is my refund", "channel": "mail", "amount": 12.5}]\'': "is the rest of that command",
         '[{"label"': "is the reply to that request",
     },
-    "tutorials/choosing-a-solver.md": {"coalface data fetch aslib/SAT12-ALL": "downloads"},
+    "tutorials/choosing-a-solver.md": {"coalface simulate FOLDER": "is a form; tests/data/test_aslib.py reads one"},
     "tutorials/choosing-an-llm.md": {"coalface route serve models.router": "serves until it is stopped"},
     "tutorials/labelling-with-people.md": {
         "pip install 'coalface[app]'": "installs from the network",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coalface.structured.kernels.trees import all_are_trees, lift_crossing_arcs
-from coalface.structured.parsing.arc_hybrid import NO_WORD, projectivize
+from tests.structured.reference_parser import NO_WORD, projectivize
 
 KINDS = [lambda kernel: kernel, lambda kernel: kernel.py_func]
 

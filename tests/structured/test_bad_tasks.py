@@ -299,8 +299,8 @@ def test_no_examples_are_refused(examples):
         ({"warm_up": -1}, "warm_up must be a.*, got -1"),
         ({"random_state": -1}, "random_state must be a"),
         ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must have the default cost_bounds"),
-        ({"policy": CoalClassifier(abstain_cost=0.5)}, "default .* abstain_cost"),
-        ({"policy": CoalClassifier(price_of_truth=2)}, "policy must have price_of_truth=None, got 2"),
+        ({"policy": CoalClassifier(abstain_cost=0.5)}, "the default abstain_cost, got 0.5"),
+        ({"policy": CoalClassifier(price_of_truth=2)}, "policy must have the default price_of_truth, got 2"),
         ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
     ],
 )
@@ -355,10 +355,10 @@ def test_actions_may_be_an_array():
 
 
 def test_predicting_needs_a_learner_that_has_learned(tmp_path):
-    with pytest.raises(NotFittedError, match="has learned nothing yet"):
+    with pytest.raises(NotFittedError, match="SearchLearner is not fitted yet"):
         SearchLearner(Spelling()).predict([("a", "a")])
     unfitted = SearchLearner(Spelling())
-    with pytest.raises(NotFittedError, match="has learned nothing yet"):
+    with pytest.raises(NotFittedError, match="SearchLearner is not fitted yet"):
         unfitted.save(tmp_path / "nothing.search")
     assert not hasattr(unfitted, "policy_")
     learner = SearchLearner(Spelling()).fit(words(2))

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,10 +13,9 @@ from coalface import CoalClassifier
 from coalface.data.formats.conllu import Tree, reaches_root
 from coalface.errors import InputError
 from coalface.structured import DependencyParser, ParsingTask, SearchLearner, SearchTask
-from coalface.structured.parsing.arc_eager import EagerParse
-from coalface.structured.parsing.arc_hybrid import Parse, projectivize
 from coalface.structured.parsing.scores import attachment_scores
-from tests.structured.made_trees import sentences
+from tests.structured.made_trees import any_trees, sentences
+from tests.structured.reference_parser import EagerParse, Parse, parse_columns, projectivize, word_codes
 
 
 def crosses(heads):
@@ -114,7 +114,7 @@ def test_a_roll_out_equals_the_completion_by_the_reference(tree, random, system)
         for action in task.allowed(state):
             assert task.rollout(state, action) == SearchTask.rollout(task, state, action)
         state = task.step(state, random.choice(task.allowed(state)))
-    got, heads = task.output(state), state.heads[1:]
+    got, heads = task.output(state), projectivize((-1, *tree.heads))[1:]
     wrong_heads = sum(mine != theirs for mine, theirs in zip(got.heads, heads, strict=True))
     arcs = zip(got.heads, heads, got.labels, tree.labels, strict=True)
     # At a wrong head, a label counts if the true one can stand there: "root" at the root only, others elsewhere.
@@ -209,7 +209,7 @@ def test_invalid_trees_are_refused(heads, labels, message):
 
 
 def test_an_empty_treebank_is_refused():
-    with pytest.raises(InputError, match="trees must contain at least one tree"):
+    with pytest.raises(InputError, match="trees must hold at least one tree"):
         ParsingTask.of([])
 
 
@@ -238,3 +238,26 @@ def test_states_with_the_same_key_have_the_same_losses(system):
         losses = {} if task.finished(state) else {move: task.rollout(state, move) for move in task.allowed(state)}
         assert known.setdefault(task.key(state), losses) == losses
         open_ones += [task.step(state, move) for move in losses]
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
+def test_moves_losses_and_features_are_those_of_a_plain_parser(system):
+    trees = any_trees(20, seed=2)
+    task, random = ParsingTask.of(trees, system=system, hash_bits=9), np.random.default_rng(0)
+    labels = list(dict.fromkeys(action.partition(":")[2] for action in task.actions if ":" in action))
+    for tree in trees:
+        state, parse = task.start(tree), {"arc-hybrid": Parse, "arc-eager": EagerParse}[system].empty(len(tree))
+        heads, codes = projectivize((-1, *tree.heads)), word_codes(tree)
+        while not task.finished(state):
+            assert {action.partition(":")[0] for action in task.allowed(state)} == set(parse.moves())
+            least = {
+                move: min(task.rollout(state, a) for a in task.allowed(state) if a.partition(":")[0] == move)
+                - task.loss(state)
+                for move in parse.moves()
+            }
+            assert all(int(loss) == parse.arcs_lost(move, heads) for move, loss in least.items())
+            assert list(task.features(state)) == parse_columns(parse, codes, labels, system, bits=9)
+            action = str(random.choice(task.allowed(state)))
+            state, parse = task.step(state, action), parse.after(*action.partition(":")[::2])
+        assert parse.done
+        assert (parse.heads[1:], parse.labels[1:]) == (task.output(state).heads, task.output(state).labels)

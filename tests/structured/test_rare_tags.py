@@ -28,15 +28,16 @@ def rare_names(n, seed):
 
 def test_audits_by_loss_find_a_rare_tag_with_fewer_roll_outs_than_passive():
     train, test = rare_names(3000, seed=0), rare_names(1000, seed=1)
-    passive = SequenceTagger(rule="passive").fit(*train)
+    passive = SequenceTagger(policy=CoalClassifier(rule="passive")).fit(*train)
     default = SequenceTagger().fit(*train)
     assert default.span_f1(*test) >= 0.95 * passive.span_f1(*test)
     assert default.rollouts_ <= passive.rollouts_ / 5
 
 
 def test_a_tag_that_was_never_learned_is_a_warning():
-    with pytest.warns(UnlearnedWarning, match=r"'B-PER' was never predicted where it is right: 'B-PER' \(\d+ words\)"):
-        SequenceTagger(mellowness=0.0, audit_rate=0.0, warm_up=1).fit(*rare_names(1500, seed=0))
+    silent = CoalClassifier(mellowness=0.0, audit_rate=0.0)
+    with pytest.warns(UnlearnedWarning, match=r"'B-PER' .*'B-PER' \(\d+ "):
+        SequenceTagger(policy=silent, warm_up=1).fit(*rare_names(1500, seed=0))
 
 
 def test_an_audit_by_loss_asks_first_about_the_predicted_label_and_then_about_those_it_leaves_possible():

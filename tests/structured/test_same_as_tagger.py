@@ -34,10 +34,9 @@ BILOU = ["U-LOC", "L-PER", "O", "I-PER", "B-PER", "U-PER"]  # in no particular o
 
 def same_model(examples, tags, policy, matrix, constraints, history=2, conjunctions=True, **others):
     """Fit both, check that they agree bit for bit, and return the tagger."""
-    shared = {name: value for name, value in policy.get_params().items() if name in SequenceTagger().get_params()}
-    own = {"classes": tags, "cost_matrix": matrix, "constraints": constraints, "history": history}
-    own["conjunctions"] = conjunctions
-    tagger = SequenceTagger(**{**shared, **own, "warm_up": 3, **others})
+    tagger = SequenceTagger(
+        tags, matrix, policy, constraints=constraints, history=history, conjunctions=conjunctions, warm_up=3, **others
+    )
     tagger.fit([words for words, _ in examples], [marks for _, marks in examples])
     task = SequenceTask(tags, matrix, constraints, history=history, conjunctions=conjunctions)
     learner = SearchLearner(task, policy, warm_up=3, **others).fit(examples)
@@ -91,7 +90,7 @@ def test_where_there_is_only_one_tag_nothing_is_asked():
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_the_seed_reaches_the_policy(seed):
     examples = list(sentences(40))
-    tagger = SequenceTagger(classes=TAGS, audits="even", random_state=seed).fit(*zip(*examples, strict=True))
+    tagger = SequenceTagger(TAGS, policy=CoalClassifier(random_state=seed)).fit(*zip(*examples, strict=True))
     learner = SearchLearner(SequenceTask(TAGS), random_state=seed).fit(examples)
     assert learner.policy_.random_state == seed
     for name, array in tagger.policy_.model_.arrays().items():

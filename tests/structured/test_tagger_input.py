@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from coalface import CoalClassifier
 from coalface.errors import FileFormatError, InputError
 from coalface.structured import SequenceTagger
 
@@ -48,7 +49,11 @@ def test_bad_sentences_are_refused_and_change_nothing(sentences: Any, tags: Any,
         ({"conjunctions": "no"}, "conjunctions must be True or False, got 'no'"),
         ({"history": 40}, "history must be at most"),
         ({"warm_up": 1.5}, "warm_up must be"),
-        ({"rule": "eager"}, "rule must be one of"),
+        ({"policy": CoalClassifier(rule="eager")}, "rule must be one of"),
+        ({"policy": "coal"}, "policy must be a CoalClassifier or None, got 'coal'"),
+        ({"policy": CoalClassifier(model="forest")}, "policy must have model='online'"),
+        ({"policy": CoalClassifier(budget={"costs": 3})}, "the default budget, .* Give the budget to the learner"),
+        ({"policy": CoalClassifier(price_of_truth=2.0)}, "the default price_of_truth"),
         ({"cost_matrix": [[0.0, 2.0], [1.0, 0.0]]}, "Divide it"),
         ({"cost_matrix": [[0.5, 1.0], [1.0, 0.0]]}, "diagonal"),
         ({"cost_matrix": [[0.0, 1.0]]}, "got shape"),
@@ -93,8 +98,6 @@ def test_an_unfitted_tagger_says_so(tmp_path: Any) -> None:
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Any) -> None:
-    from coalface import CoalClassifier
-
     CoalClassifier(["D", "N"]).tell([[1.0]], [[0.0, 1.0]]).save(tmp_path / "model")
     with pytest.raises(FileFormatError, match="holds a model, not a tagger"):
         SequenceTagger.load(tmp_path / "model")

@@ -5,8 +5,9 @@ import pytest
 
 from coalface.data.formats.conllu import Tree
 from coalface.errors import InputError
-from coalface.structured.parsing.treebank import all_valid, check_sentence, treebank_of, word_codes
+from coalface.structured.parsing.treebank import all_valid, check_sentence, treebank_of
 from tests.structured.made_trees import crossing_sentences, sentences
+from tests.structured.reference_parser import word_codes
 
 GOOD = Tree(("cats", "sleep"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"), ("NN", "VB"), ("Number=Plur", "_"))
 SENTENCES = [

@@ -11,8 +11,8 @@ from coalface.errors import InputError
 from coalface.evaluate.checkpoints import checkpoint_costs, last_doubling
 from coalface.evaluate.curve import Curve
 from coalface.report.figure_style import RULES
-from coalface.studies.baselines import BASELINES, baseline
-from tests.studies.baseline_problems import order_of, pets, priced
+from coalface.studies.baselines import baseline
+from tests.studies.baseline_problems import BASELINES, order_of, pets, priced
 
 FEW = {"max_labels": 29, "batch_size": 12, "warm_up": 5}
 CHECKPOINTS = [10, 20, 40, 80, 5000]

@@ -7,9 +7,8 @@ import pytest
 
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError
-from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.passive import random_mask
-from tests.studies.baseline_problems import order_of, pets, priced, prices_for, with_table
+from tests.studies.baseline_problems import BASELINES, order_of, pets, priced, prices_for, with_table
 
 TEST = pets(40, seed=1)
 

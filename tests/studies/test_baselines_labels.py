@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from baselines import labels
+from baselines.strategies import UNKNOWN, CostEmbedding, CostMargin, ExpectedCost, Margin
 from coalface import CoalClassifier, simulate
 from coalface.data import CostDataset
 from coalface.errors import InputError
-from coalface.studies.baselines import BASELINES, labels
-from coalface.studies.baselines.strategies import UNKNOWN, CostEmbedding, CostMargin, ExpectedCost, Margin
-from tests.studies.baseline_problems import MATRIX, order_of, pets, priced, prices_for, with_table
+from tests.studies.baseline_problems import BASELINES, MATRIX, order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("skactiveml")
 from sklearn.ensemble import RandomForestClassifier

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
+from baselines.iwal import chances
+from baselines.online_regression import RidgeOracle
+from baselines.strategies import UNKNOWN, Badge
 from coalface import CoalClassifier, simulate
-from coalface.studies.baselines import BASELINES
-from coalface.studies.baselines.iwal import chances
-from coalface.studies.baselines.online_regression import RidgeOracle
-from coalface.studies.baselines.strategies import UNKNOWN, Badge
-from tests.studies.baseline_problems import MATRIX, order_of, pets, with_table
+from tests.studies.baseline_problems import BASELINES, MATRIX, order_of, pets, with_table
 
 
 def test_epochs_of_one_example_are_coal_itself():

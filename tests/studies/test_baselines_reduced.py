@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import random_array
 
+from baselines.reduced import reduced
 from coalface.data import CostDataset
-from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.problem import Problem
-from coalface.studies.baselines.reduced import reduced
-from tests.studies.baseline_problems import order_of, pets
+from tests.studies.baseline_problems import BASELINES, order_of, pets
 
 TRAIN, TEST = pets(70), pets(40, seed=1)
 ORDER = order_of(TRAIN)

@@ -11,10 +11,10 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from coalface.data import CostDataset
 from coalface.errors import InputError
-from coalface.studies.baselines import BASELINES, regressors
+from coalface.studies.baselines import regressors
 from coalface.studies.baselines.regressors import drawn_costs
 from coalface.studies.sweep import run_sweep
-from tests.studies.baseline_problems import order_of, pets, priced, prices_for, with_table
+from tests.studies.baseline_problems import BASELINES, order_of, pets, priced, prices_for, with_table
 from tests.studies.studies import numbers_of, small_study
 
 TEST = pets(40, seed=1)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from baselines.selectors import SELECTORS
 from coalface.errors import InputError
-from coalface.studies.baselines import BASELINES
-from coalface.studies.baselines.selectors import SELECTORS
-from tests.studies.baseline_problems import order_of, pets, with_table
+from tests.studies.baseline_problems import BASELINES, order_of, pets, with_table
 
 pytest.importorskip("asf")
 TEST, SEED = pets(40, seed=1), 5

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from baselines import vw
 from coalface.data import CostDataset
 from coalface.errors import CoalfaceError, InputError
-from coalface.studies.baselines import BASELINES, vw
-from tests.studies.baseline_problems import order_of, pets, priced, prices_for, with_table
+from tests.studies.baseline_problems import BASELINES, order_of, pets, priced, prices_for, with_table
 
 pytest.importorskip("vowpalwabbit")
 from tests.reference.vw import collision_free_bits, example_line, run_cs_active

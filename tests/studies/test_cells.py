@@ -54,7 +54,7 @@ def versions_after(tmp_path, monkeypatch):
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cells, "__file__", str(copy / "studies" / "cells.py"))
     monkeypatch.setattr(TaggerLine, "sources", (copy / "structured",))
-    study = small_study(lines='[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.vw]\nlearner = "vw"')
+    study = small_study(lines='[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.knn]\nlearner = "knn"')
 
     def versions(file, line):
         source = (PACKAGE / file).read_text(encoding="utf-8")

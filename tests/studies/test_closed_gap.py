@@ -12,8 +12,8 @@ from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
 from coalface.studies.cells import fingerprint_of
 from coalface.studies.findings import DataFacts
-from coalface.studies.known import load_known
 from coalface.studies.tables import write_tables
+from stored_data import load as load_known
 from tests.data.scenarios import write_archive
 from tests.studies.made_findings import K, N, a_run, findings
 

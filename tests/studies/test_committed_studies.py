@@ -28,7 +28,7 @@ def test_there_is_a_result_beside_every_study():
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_result_has_every_run_of_its_study(name):
-    study, findings = Study.read(STUDIES / f"{name}.toml"), read_tables(STUDIES / name)
+    study, findings = Study.read(STUDIES / f"{name}.toml", allow_plugins=True), read_tables(STUDIES / name)
     assert [line.name for line in study.lines] == list(findings.lines)
     assert [source.name for source in study.sources] == [data.name for data in findings.data]
     assert len(findings.runs) == study.n_cells
@@ -37,7 +37,7 @@ def test_a_result_has_every_run_of_its_study(name):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_study_keeps_its_meaning_when_the_defaults_of_the_learner_change(name):
-    for line in Study.read(STUDIES / f"{name}.toml").lines:
+    for line in Study.read(STUDIES / f"{name}.toml", allow_plugins=True).lines:
         if line.learner.name == "coal" and not line.name.startswith("default"):
             # alike is for batches, and the online model has no rate of misses
             settings = {"learning_rate": line.rates[0], "alike": None, "miss_rate": None, **line.settings}
@@ -67,7 +67,7 @@ def test_the_tables_alone_give_the_savings_and_the_figures_again(name, tmp_path,
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_the_default_is_compared_without_any_setting(name):
-    study = Study.read(STUDIES / f"{name}.toml")
+    study = Study.read(STUDIES / f"{name}.toml", allow_plugins=True)
     lines = {line.name: line for line in study.lines}
     kinds = dict.fromkeys(name.split()[0] for name in lines if name != "vw")
     assert list(kinds) == ["passive", "hindsight", "published", "default"]
@@ -90,9 +90,9 @@ def tried(name, data, permutations, field):
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_hindsight_has_the_best_area_and_passive_the_best_end_on_as_many_other_permutations(name):
-    study = Study.read(STUDIES / f"{name}.toml")
+    study = Study.read(STUDIES / f"{name}.toml", allow_plugins=True)
     grid = GRIDS.get(name, name.removeprefix("default-"))
-    every = Study.read(STUDIES / f"{grid}.toml").permutations
+    every = Study.read(STUDIES / f"{grid}.toml", allow_plugins=True).permutations
     chosen_on = every[: len(study.permutations)]
     assert not set(every) & set(study.permutations)
     used = {kind: set() for kind in ("passive", "hindsight")}

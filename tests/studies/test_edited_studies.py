@@ -106,22 +106,6 @@ def test_a_report_of_a_tagging_sweep_constructs_no_learner(pets, monkeypatch):
     assert "tagger" in write_report_of(folder / "out").read_text(encoding="utf-8")
 
 
-def test_results_of_the_version_that_said_budgets_are_still_read(pets):
-    folder, sweep = pets
-    sweep(f"checkpoints = [10, 20]\n{table()}[lines.coal]")
-    before, journal = findings(folder), folder / "out" / FILE
-    text = journal.read_text(encoding="utf-8")
-    assert text.count("checkpoints = [10, 20]") == text.count('"checkpoints":') == 1
-    journal.write_text(text.replace("checkpoints", "budgets"), encoding="utf-8")
-    after = findings(folder)
-    assert after.settings["checkpoints"] == before.settings["checkpoints"] == "[10, 20]"
-    assert (after.missing, after.runs[0].auc, after.runs[0].points.test_cost.tolist()) == (
-        0,
-        before.runs[0].auc,
-        before.runs[0].points.test_cost.tolist(),
-    )
-
-
 def test_a_sweep_writes_nothing_but_its_own_files(pets):
     folder, sweep = pets
     (folder / "out").mkdir()

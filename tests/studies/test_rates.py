@@ -2,6 +2,7 @@
 
 import csv
 from copy import copy
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from coalface.studies.selection import best_rate, choose_rates
 from coalface.studies.tables import read_tables, write_tables
 from tests.studies.made_findings import a_run, findings
 
+STUDIES = Path(__file__).parents[2] / "studies"
 STUDY = """
 data = ["iris"]
 permutations = 2
@@ -115,6 +117,6 @@ def test_the_word_twice_and_the_word_for_a_learner_that_does_not_know_it_are_ref
     twice = 'data = ["iris"]\n[lines.coal]\nlearning_rate = ["auto", 0.1, "auto"]\n'
     with pytest.raises(StudyError, match=r"lines.coal: learning_rate must have each value once, got \['auto', 0.1"):
         Study.from_toml(twice)
-    study = 'data = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
+    study = 'plugins = ["baselines"]\ndata = ["iris"]\n[lines.vw]\nlearner = "vw"\nlearning_rate = "auto"\n'
     with pytest.raises(StudyError, match=r"lines.vw: learning_rate must be a number for the learner 'vw', got 'auto'"):
-        Study.from_toml(study)
+        Study.from_toml(study, folder=STUDIES, allow_plugins=True)

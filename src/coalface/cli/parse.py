@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from coalface.cli import options
 from coalface.cli.option_values import check_nothing_given, check_output, given
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
+
+if TYPE_CHECKING:
+    from coalface.structured import DependencyParser
 
 
 def train(
@@ -42,21 +45,16 @@ def train(
     from coalface.structured import DependencyParser
 
     check_output(model, "--model")
-    settings = given(
-        system=system,
-        rule=rule,
-        mellowness=mellowness,
-        learning_rate=learning_rate,
-        warm_up=warm_up,
-        audit_rate=audit_rate,
-        random_state=seed,
+    settings = given(system=system, warm_up=warm_up)
+    of_policy = given(
+        rule=rule, mellowness=mellowness, learning_rate=learning_rate, audit_rate=audit_rate, random_state=seed
     )
     if resume:
-        check_nothing_given({**settings, **({"subtypes": True} if subtypes else {})})
+        check_nothing_given({**settings, **of_policy, **({"subtypes": True} if subtypes else {})})
     with exclusive(model):
         if model.exists() and not resume:
             raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        parser = DependencyParser.load(model) if resume else DependencyParser(**settings)
+        parser = DependencyParser.load(model) if resume else _new_parser(settings, of_policy)
         parser.set_params(**given(passes=passes))
         trees = read_trees(data, subtypes=parser.has_subtypes_ if resume else subtypes)
         before = parser.costs_paid_
@@ -79,6 +77,15 @@ def train(
     sizes = {"sentence": len(trees), "word": n_words, "label": n_labels, "pass": parser.passes}
     size = ", ".join(counted(n, noun) for noun, n in sizes.items())
     typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {counted(parser.costs_paid_ - before, 'cost')} paid")
+
+
+def _new_parser(settings: dict[str, Any], of_policy: dict[str, Any]) -> "DependencyParser":
+    """A parser with these settings of its policy."""
+    from coalface.structured import DependencyParser
+    from coalface.structured.policies import parser_policy
+
+    seed = {name: value for name, value in of_policy.items() if name == "random_state"}  # the order of sentences, too
+    return DependencyParser(policy=parser_policy(**of_policy), **settings, **seed)
 
 
 def predict(model: options.Parser, data: options.Trees) -> None:

@@ -70,6 +70,9 @@ def sweep(
         bool, typer.Option("--dry-run", help="Only print the number of runs and the time they take.")
     ] = False,
     report: Annotated[bool, typer.Option(help="Write the report at the end.")] = True,
+    allow_plugins: Annotated[
+        bool, typer.Option("--allow-plugins", help="Run the Python code beside STUDY.toml that it names.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Run all runs of a study.
@@ -80,7 +83,7 @@ def sweep(
     """
     from coalface.studies import Study, run_sweep, write_report_of
 
-    wanted = Study.read(study)
+    wanted = Study.read(study, allow_plugins=allow_plugins)
     if dry_run:
         _dry_run(wanted, out, executor, workers, as_json=as_json)
         return

@@ -76,19 +76,21 @@ def train(
         constraints=constraints,
         classes=None if classes is None else names_in("--classes", classes),
         cost_matrix=cost_matrix,
+        warm_up=warm_up,
+        budget=budget,
+    )
+    of_policy = given(
         rule=rule,
         mellowness=mellowness,
         learning_rate=learning_rate,
-        warm_up=warm_up,
         slack=slack,
         audit_rate=audit_rate,
         audits=audits,
-        budget=budget,
         abstain_cost=abstain_cost,
         random_state=seed,
     )
     if resume:
-        check_nothing_given(settings)
+        check_nothing_given({**settings, **of_policy})
     sentences = read_sentences(data, word=word, tag=tag)
     with exclusive(model):
         if model.exists() and not resume:
@@ -98,7 +100,7 @@ def train(
         n_repaired = 0
         if repair:
             sentences, n_repaired = repaired_sentences(sentences, scheme, model if resume else None)
-        tagger = SequenceTagger(**_with_costs(settings, sentences)) if saved is None else saved
+        tagger = _new_tagger(settings, of_policy, sentences) if saved is None else saved
         tagger.set_params(**given(passes=passes))
         if budget is not None:
             over = tagger.passes * sum(map(len, sentences))
@@ -131,16 +133,19 @@ def _passive_rollouts(n_words: int, n_tags: int) -> int:
     return n_words * n_tags if n_tags > 1 else 0
 
 
-def _with_costs(settings: dict[str, Any], sentences: "list[Sentence]") -> dict[str, Any]:
-    """The settings with the costs in the file of ``--cost-matrix``."""
-    if "cost_matrix" not in settings:
-        return settings
+def _new_tagger(settings: dict[str, Any], of_policy: dict[str, Any], sentences: "list[Sentence]") -> "SequenceTagger":
+    """A tagger with the costs in the file of ``--cost-matrix``, and with these settings of its policy."""
     from coalface.data.formats.cost_matrix import read_cost_matrix
     from coalface.data.labels import label_array
+    from coalface.structured import SequenceTagger
+    from coalface.structured.policies import tagger_policy
 
     in_data = sorted({tag for sentence in sentences for tag in sentence.tags})
-    names = label_array(settings.get("classes", in_data))
-    return {**settings, "classes": names, "cost_matrix": read_cost_matrix(settings["cost_matrix"], names)}
+    names = settings.get("classes", in_data)
+    if "cost_matrix" in settings:
+        costs = read_cost_matrix(settings["cost_matrix"], label_array(names))
+        settings = {**settings, "classes": names, "cost_matrix": costs}
+    return SequenceTagger(policy=tagger_policy(names, **of_policy), **settings)
 
 
 def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:

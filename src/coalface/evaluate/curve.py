@@ -163,10 +163,8 @@ class Curve:
 
     @classmethod
     def from_values(cls, values: Any) -> "Curve":
-        """The curve that ``to_values`` gave; older ones call their checkpoints budgets."""
+        """The curve that ``to_values`` gave."""
         try:
-            if "budgets" in values:
-                values = {**values, "checkpoints": values["budgets"]}
             optional = ("spent", "stopped", _AT_DOUBLINGS, *_OF_TRUTHS)
             names = [field.name for field in fields(cls) if field.name not in optional]
             kept: dict[str, Any] = {name: values[name] for name in names}

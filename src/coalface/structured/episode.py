@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import InputError
-from coalface.structured.checkpoint import Checkpoint, PolicyUpdate
 from coalface.structured.decision_rows import decision_row
 from coalface.structured.feature_columns import FeatureColumns
 from coalface.structured.known_losses import path_after
 from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Policy, RolloutError, Rollouts
-from coalface.structured.row_policy import Mask, RowPolicy, stacked
+from coalface.structured.row_policy import Mask, PolicyCheckpoint, PolicyUpdate, RowPolicy, stacked
 from coalface.structured.state_costs import Disagreement, StateCosts
 from coalface.structured.task import Action, SearchTask, allowed_actions, in_order, reference_action, too_long
 
@@ -111,7 +110,7 @@ class EpisodeGroup:
     columns: FeatureColumns
     rollouts: Rollouts
     choice: PolicyChoice
-    checkpoint: Checkpoint
+    checkpoint: PolicyCheckpoint
     n_others: int = 0
     n_ties: int = 0
     at: Episode | None = None  # the one that is being handled, for errors

@@ -6,31 +6,32 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, clone
+import numpy as np
+from sklearn.base import clone
 
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError, TiedCostsWarning
+from coalface.files.bundle import rebuilding
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
-from coalface.learner.state import NotFittedError
 from coalface.structured.beam import best_of_beam
-from coalface.structured.checkpoint import checkpoint_of
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
 from coalface.structured.feature_columns import FeatureColumns
 from coalface.structured.known_losses import KnownLosses, fingerprint
-from coalface.structured.persistence import SavedLearner, read_search_learner, write_search_learner
-from coalface.structured.policy_choice import PolicyChoice, set_warm_up
+from coalface.structured.policies import PolicyLearner, begun, read_learner, set_warm_up, write_learner
+from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Rollouts
-from coalface.structured.row_policy import RowPolicy
+from coalface.structured.row_policy import PolicyCheckpoint, RowPolicy
 from coalface.structured.task import SearchTask, check_task, complete, has_action_features, valid_actions
 
 _SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "at_once", "retries", "timeout", "random_state")
+_KIND = "search learner"
 _ENOUGH_COSTS = 200  # of actions other than the reference's, for the warning of ties
 Progress = Callable[[int, int, int], None]
 
 
-class SearchLearner(BaseEstimator):  # type: ignore[misc]
+class SearchLearner(PolicyLearner):
     """Learns a policy for a ``SearchTask`` (AggreVaTe) and rolls out only actions whose cost can still matter.
 
     The policy rolls in. In each state it asks for the costs of some actions; the learner rolls these out and tells the
@@ -83,7 +84,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         the same examples again does not run their roll-outs again.
         """
         given, passes = list(examples), whole_number("passes", self.passes, least=1)
-        fresh = type(self)(**self.get_params(deep=False))
+        fresh = self._unfitted()
         if hasattr(self, "_rollouts") and self._rollouts.task is self.task:
             fresh._rollouts = Rollouts(self.task, known=self._rollouts.known)
         try:
@@ -92,7 +93,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
             self._keep_paid(fresh)
             raise
         fresh._rollouts.known.forget_paid()
-        self.__dict__.update(vars(fresh))
+        self._become(fresh)
         return self
 
     def partial_fit(self, examples: Iterable[Any], progress: Progress | None = None) -> Self:
@@ -117,11 +118,6 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         return 0.0 - sum(losses) / len(losses)  # 0.0, not -0.0, without a loss
 
     @property
-    def costs_queried_(self) -> int:
-        """How many costs the policy asked for."""
-        return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
-
-    @property
     def rollouts_(self) -> int:
         """How many roll-outs were run, including those of failed episodes and fits; cached ones are not run."""
         return self._rollouts.count if hasattr(self, "_rollouts") else 0
@@ -132,23 +128,31 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         Cached roll-outs are saved if the task's keys are texts, numbers, or tuples of these.
         """
         self._check_fitted()
-        params = {name: getattr(self, name) for name in _SAVED_PARAMS}
-        cached = self._rollouts.known.plain()
-        counts = (self.episodes_, self.rollouts_, self.passes_)
-        saved = SavedLearner(params, self.policy_, self._columns, *counts, cached)
-        write_search_learner(path, saved)
+        own = {
+            "params": {name: np.asarray(getattr(self, name)).item() for name in _SAVED_PARAMS},
+            "features": list(self._columns.by_name),
+            "width": self._columns.width,
+            "counts": [self.episodes_, self.rollouts_, self.passes_],
+            "cached": self._rollouts.known.plain(),
+        }
+        write_learner(path, _KIND, self.policy_, own, {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: SearchTask[Any, Any], executor: Executor | None = None) -> Self:
         """The learner that ``save`` wrote, for the same task."""
         check_task(task)
-        saved = read_search_learner(path)
-        learner = cls(task, policy=clone(saved.policy), executor=executor, **saved.params)
-        learned_for = saved.policy.classes_.tolist()
+        policy, own, _ = read_learner(path, _KIND)
+        learned_for = policy.classes_.tolist()
         if learned_for != list(task.actions):
-            raise InputError(f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}.")
-        learner._rollouts = Rollouts(task, executor, saved.rollouts, KnownLosses.of_plain(saved.cached))
-        learner._start_from(saved.policy, saved.columns, saved.episodes, saved.passes)
+            raise InputError(
+                f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}. Pass the saved "
+                "learner's task."
+            )
+        with rebuilding(path, _KIND):
+            learner = cls(task, policy=clone(policy), executor=executor, **own["params"])
+            episodes, rollouts, passes = own["counts"]
+            learner._rollouts = Rollouts(task, executor, rollouts, KnownLosses.of_plain(own["cached"]))
+            learner._start_from(policy, FeatureColumns(own["features"], own["width"]), episodes, passes)
         return learner
 
     def __sklearn_clone__(self) -> Self:
@@ -182,7 +186,7 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         self.episodes_, self.passes_ = episodes, passes
         self._columns = columns
         self._rows = RowPolicy(policy)
-        self._checkpoint = checkpoint_of(self._rows)
+        self._checkpoint = PolicyCheckpoint(self._rows)
 
     def _learn_all(self, given: list[Any], passes: int, progress: Progress | None) -> None:
         """Learn the examples in groups; a failed group changes nothing."""
@@ -231,13 +235,9 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
         self.episodes_ += len(episodes)
 
     def _restore(self, group: EpisodeGroup, mark: tuple[int, int, bool | None]) -> None:
-        self._rows = group.policy = self._checkpoint.restored(self._rows)
+        self._rows = group.policy = self._checkpoint.restored()
         self.policy_ = self._rows.learner
         self._columns.restore(mark)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "policy_"):
-            raise NotFittedError("This SearchLearner has learned nothing yet: call 'fit' or 'partial_fit' first.")
 
     def _final_states(self, examples: Iterable[Any], beam: int) -> Iterable[Any]:
         width = whole_number("beam", beam, least=1)
@@ -257,19 +257,14 @@ class SearchLearner(BaseEstimator):  # type: ignore[misc]
 
 def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: int) -> CostClassifier:
     """An unfitted policy over the task's actions."""
-    model = "shared" if has_action_features(task) else "online"
-    policy: CostClassifier = CoalClassifier(random_state=seed, model=model) if given is None else clone(given)
-    if policy.price_of_truth is not None:
-        raise InputError(f"policy must have price_of_truth=None, got {policy.price_of_truth!r}: states have no truth.")
-    if tuple(policy.cost_bounds) != (0.0, 1.0) or policy.cost_matrix is not None or policy.abstain_cost is not None:
-        raise InputError("policy must have the default cost_bounds, cost_matrix and abstain_cost. Set task.scale.")
-    policy.classes, policy.warm_up = label_array(task.actions, "task.actions"), 0
-    policy.begin()
-    if policy.model_.reads_label_features != has_action_features(task):
-        needed = "model='shared'" if has_action_features(task) else "another model: its actions have no features"
+    shares = has_action_features(task)
+    default = CoalClassifier(random_state=seed, model="shared" if shares else "online")
+    policy = begun(given, default, label_array(task.actions, "task.actions"), may_have=["budget"])
+    if policy.model_.reads_label_features != shares:
+        needed = "model='shared'" if shares else "another model: its actions have no features"
         raise InputError(
-            f"policy must have {needed}, because task.action_features is "
-            f"{'' if has_action_features(task) else 'not '}defined, got {policy.model!r}."
+            f"policy must have {needed}, because task.action_features is {'' if shares else 'not '}defined, got "
+            f"{policy.model!r}."
         )
     return policy
 

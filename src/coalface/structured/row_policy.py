@@ -1,7 +1,11 @@
-"""The policy as learning to search uses it: rows that were checked once go straight to its model."""
+"""The policy as learning to search uses it: rows that were checked once go straight to its model.
+
+After examples that failed, it goes back to its checkpoint before them.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +17,17 @@ from coalface.learner.estimator import CostClassifier
 from coalface.rounds.queries import Queries
 
 Mask = NDArray[np.bool_]
+_STATES_PER_COPY = 10_000  # copying takes time in proportion to the model's size
+
+
+class PolicyUpdate(NamedTuple):
+    """What a policy is told about some states; ``questions`` are the first ones about them."""
+
+    rows: Rows
+    questions: RoundArrays | Queries
+    costs: NDArray[np.float64]
+    asked: Mask
+    candidates: Mask
 
 
 class RowPolicy:
@@ -23,7 +38,7 @@ class RowPolicy:
     >>> policy, rows = RowPolicy(CoalClassifier(["walk", "fly"]).begin()), check_rows([[1.0]])
     >>> both = np.ones((1, 2), np.bool_)
     >>> questions = policy.ask(rows, both)
-    >>> policy.tell(rows, questions, np.array([[0.9, 0.2]]), questions.mask, both)
+    >>> policy.tell(PolicyUpdate(rows, questions, np.array([[0.9, 0.2]]), questions.mask, both))
     >>> policy.best(rows, both), policy.learner.round_
     (1, 2)
     """
@@ -47,10 +62,9 @@ class RowPolicy:
         is_first = asked is None  # only the first questions about a row are told, and need an outlook
         return self.learner.model_.ask(rows, self.settings, rounds, outlook=is_first)
 
-    def tell(
-        self, rows: Rows, questions: RoundArrays | Queries, costs: NDArray[np.float64], asked: Mask, candidates: Mask
-    ) -> None:
-        """Learn the costs that were asked for; ``questions`` are the first ones about these rows."""
+    def tell(self, update: PolicyUpdate) -> None:
+        """Learn the costs that were asked for."""
+        rows, questions, costs, asked, candidates = update
         learner = self.learner
         if isinstance(questions, Queries):
             learner.tell(_matrix(rows), costs, questions.restricted_to(asked), candidates=candidates)
@@ -68,6 +82,51 @@ class RowPolicy:
     def best(self, rows: Rows, candidates: Mask) -> int:
         """The column of the action with the least predicted cost."""
         return int(self.learner.model_.answer(rows, self.settings, candidates)[0])
+
+
+class PolicyCheckpoint:
+    """Where a policy can return to: a copy of it and its updates since, which give the same policy again.
+
+    >>> from coalface import CoalClassifier
+    >>> from coalface.data.rows import check_rows
+    >>> policy, rows = RowPolicy(CoalClassifier(["walk", "fly"], model="online").begin()), check_rows([[1.0]])
+    >>> checkpoint, both = PolicyCheckpoint(policy), np.ones((1, 2), np.bool_)
+    >>> checkpoint.tell(policy, PolicyUpdate(rows, policy.ask(rows, both), np.array([[0.2, 0.9]]), both, both))
+    >>> policy.learner.round_, checkpoint.restored().learner.round_
+    (2, 1)
+    """
+
+    _done: list[PolicyUpdate]  # up to the checkpoint
+    _since: list[PolicyUpdate]
+
+    def __init__(self, policy: RowPolicy) -> None:
+        self._renew(policy)
+
+    def tell(self, policy: RowPolicy, update: PolicyUpdate) -> None:
+        """Let the policy learn an update that ``restored`` takes back."""
+        policy.tell(update)
+        self._since.append(update)
+
+    def advance(self, policy: RowPolicy) -> None:
+        """Move the checkpoint to now."""
+        self._done += self._since
+        self._since = []
+        settings, model = self._of  # updates are repeated with the settings and the model of their time
+        if len(self._done) >= _STATES_PER_COPY or settings != policy.settings or model is not policy.learner.model_:
+            self._renew(policy)
+
+    def restored(self) -> RowPolicy:
+        """The policy as it was at the checkpoint, which can be used again."""
+        self._since = []
+        found = RowPolicy(deepcopy(self._copy))
+        for update in self._done:
+            found.tell(update)
+        self._of = (found.settings, found.learner.model_)
+        return found
+
+    def _renew(self, policy: RowPolicy) -> None:
+        self._copy, self._of = deepcopy(policy.learner), (policy.settings, policy.learner.model_)
+        self._done, self._since = [], []
 
 
 def stacked(rows: Sequence[Rows]) -> Rows:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
 from coalface.studies.learners import as_rate, find_learner
+from coalface.studies.plugins import Plugin
 from coalface.studies.study import TUNED, Study
 
 # The code that determines the numbers of a run.
@@ -51,6 +53,7 @@ class Cell:
     settings: tuple[tuple[str, Any], ...]
     permutation: int
     checkpoints: Any
+    plugins: tuple[Plugin, ...] = ()  # that have the learner
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
@@ -72,22 +75,26 @@ def cells_of(study: Study, fingerprints: Mapping[str, str], code: Mapping[str, s
                     pairs = tuple(sorted((name, _frozen(value)) for name, value in settings.items()))
                     deciding = [line.learner.name, pairs, permutation, study.checkpoints, fingerprints[source.name]]
                     key = _hash([*deciding, code[line.learner.name]])
-                    yield Cell(key, source.name, line.name, line.learner.name, pairs, permutation, study.checkpoints)
+                    named = (source.name, line.name, line.learner.name)
+                    yield Cell(key, *named, pairs, permutation, study.checkpoints, line.plugins)
 
 
 def code_of(study: Study) -> dict[str, str]:
     """The version of the code that determines the results, for each of the study's learners."""
-    return {line.learner.name: _code_version(line.learner.sources, line.learner.package) for line in study.lines}
+    learners = {line.learner.name: (line.learner, line.plugins) for line in study.lines}
+    return {name: _code_version(found.sources, found.package, own) for name, (found, own) in learners.items()}
 
 
 @cache
-def _code_version(sources: tuple[Path, ...], package: str) -> str:
+def _code_version(sources: tuple[Path, ...], package: str, plugins: tuple[Plugin, ...]) -> str:
     library = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for place in (*(library / name for name in _DECISIVE), *sources):
         for source in _sources(place, [library / name for name in _NOT_DECISIVE]):
             meaning = _hash_of_meaning(source.read_text("utf-8"), source.suffix)
             digest.update(f"{source.relative_to(place.parent).as_posix()}\0{meaning}".encode())
+    for name, text in chain.from_iterable(plugin.modules for plugin in plugins):
+        digest.update(f"{name}\0{_hash_of_meaning(text, '.py')}".encode())
     if package:
         digest.update(f"{_version_of(package)} {_version_of('scikit-learn')}".encode())
     return digest.hexdigest()[:16]
@@ -137,7 +144,7 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
     try:
         watch(0, 1)
         settings = dict(cell.settings)
-        learner = find_learner(cell.learner)
+        learner = find_learner(cell.learner, cell.plugins)
         curve = learner.run(settings, opened(shared), cell.permutation, cell.checkpoints, watch)
         if curve.interrupted:  # an incomplete run must not enter a median
             raise Stopped

@@ -1,6 +1,6 @@
-"""The learners that a line of a study can name: ours with any of their rules, baselines, those of other packages."""
+"""The learners that a line can name: ours with any of their rules, baselines, those of plug-ins and packages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import entry_points
 from inspect import signature
@@ -18,6 +18,7 @@ from coalface.learner.estimator import CostClassifier
 from coalface.learner.stopping import checked_saving
 from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.problem import Progress, order_of
+from coalface.studies.plugins import Plugin
 
 
 class StudyLearner(Protocol):
@@ -111,19 +112,21 @@ LEARNERS: dict[str, StudyLearner] = {**OURS, **BASELINES}
 GROUP = "coalface.study_learners"  # of entry points, by which other packages offer learners of studies
 
 
-def find_learner(name: Any) -> StudyLearner:
-    """The learner of this name: ours, a baseline, or one that an installed package offers as an entry point.
+def find_learner(name: Any, plugins: Sequence[Plugin] = ()) -> StudyLearner:
+    """The learner of this name: a plug-in's, ours, a baseline, or one that an installed package offers.
 
     >>> "mellowness" in find_learner("coal").parameters, "mellowness" in find_learner("random-costs").parameters
     (True, False)
     """
     if not isinstance(name, str):
         raise InputError(f"learner must be one name, got {name!r}")
-    if name in LEARNERS:
-        return LEARNERS[name]
+    for known in (*(plugin.learners for plugin in plugins), LEARNERS):
+        if name in known:
+            return known[name]
     offered = entry_points(group=GROUP)
     if name not in offered.names:
-        raise InputError(f"learner must be one of {', '.join([*LEARNERS, *sorted(offered.names)])}, got {name!r}")
+        names = ", ".join([*LEARNERS, *sorted(offered.names)])
+        raise InputError(f"learner must be one of {names}, or of a plug-in that plugins names, got {name!r}")
     installed: StudyLearner = offered[name].load()
     return installed
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,12 @@ class Session:
     versions: dict[str, str]
     seconds: float | None = None  # None: the session was killed
     cells: int = 0
+    offered: dict[str, dict[str, Any]] = field(default_factory=dict)  # the learners of plug-ins
 
     @property
     def study(self) -> Study:
         """The study as it was; its data need not exist any more."""
-        return Study.recorded(self.toml, self.name, [data.name for data in self.data])
+        return Study.recorded(self.toml, self.name, [data.name for data in self.data], self.offered)
 
     def same_cells(self, other: "Session") -> bool:
         """Whether both have the same study, code and data, and so the same cells."""

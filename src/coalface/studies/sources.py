@@ -1,5 +1,6 @@
-"""The datasets of a study: known data by name, or files."""
+"""The datasets of a study: known data and data of plug-ins by name, or files."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -9,6 +10,7 @@ from coalface.data.dataset import TrainTest
 from coalface.data.formats.readers import holds_train_test, read_dataset, read_train_test
 from coalface.errors import FileFormatError, InputError, StudyError
 from coalface.studies.known.catalogue import check_known, known_data, load_known
+from coalface.studies.plugins import Plugin
 
 _FILE_KEYS = ("train", "test", "test_fraction", "format")
 
@@ -19,6 +21,7 @@ class Source:
 
     name: str
     known: str = ""
+    loader: Callable[[str], TrainTest] = load_known  # of the known name
     train: Path | None = None
     test: Path | None = None
     test_fraction: float = 0.2
@@ -35,7 +38,7 @@ class Source:
 
     def _load(self) -> TrainTest:
         if self.train is None:
-            return load_known(self.known)
+            return self.loader(self.known)
         options = dict(self.options)
         if self.test is None and not options and holds_train_test(self.train):
             return read_train_test(self.train)
@@ -53,31 +56,38 @@ class Source:
         return TrainTest(train, test)
 
 
-def named_sources(names: Any) -> tuple[Source, ...]:
-    """Known data from a list of names, in which ``*`` matches any text.
+def named_sources(names: Any, plugins: Sequence[Plugin] = ()) -> tuple[Source, ...]:
+    """Data of plug-ins, and known data, from a list of names; in one of known data, ``*`` matches any text.
 
     >>> [source.name for source in named_sources(["digits*"])]
     ['digits', 'digits-distance']
     """
     if not isinstance(names, list):
         raise InputError(f"data must be a list of names or tables [data.NAME], got {names!r}")
-    found = tuple(dict.fromkeys(name for pattern in names for name in _matching(pattern)))
-    return tuple(Source(name, known=name) for name in found)
+    found = {source.name: source for pattern in names for source in _matching(pattern, plugins)}
+    return tuple(found.values())
 
 
-def _matching(pattern: Any) -> list[str]:
+def _matching(pattern: Any, plugins: Sequence[Plugin]) -> list[Source]:
     if not isinstance(pattern, str):
         raise InputError(f"data must be a list of names, got one that is {pattern!r}")
     if "*" not in pattern:
-        check_known(pattern)
-        return [pattern]
+        return [_named(pattern, pattern, plugins)]
     names = [known.name for known in known_data() if fnmatchcase(known.name, pattern)]
     if not names:
         raise InputError(f"data must name known data, nothing matches {pattern!r}. See `coalface data list`")
-    return names
+    return [Source(name, known=name) for name in names]
 
 
-def table_source(name: str, table: Any, folder: Path) -> Source:
+def _named(name: str, known: str, plugins: Sequence[Plugin]) -> Source:
+    """The data of a plug-in, or known data, under a name."""
+    loader = next(filter(None, (plugin.loader_of(known) for plugin in plugins)), None)
+    if loader is None:
+        check_known(known)
+    return Source(name, known=known, loader=loader or load_known)
+
+
+def table_source(name: str, table: Any, folder: Path, plugins: Sequence[Plugin]) -> Source:
     """The dataset of a table ``[data.NAME]``: files relative to the study, or known data under another name."""
     if not isinstance(table, dict):
         raise InputError(f"{name} must be a table [data.{name}], got {table!r}")
@@ -85,9 +95,7 @@ def table_source(name: str, table: Any, folder: Path) -> Source:
     if "train" not in table:
         if set(table) - {"known"}:
             raise InputError(f"train must name a file, or the table may have known = NAME alone, got {sorted(table)}")
-        known = _text(table, "known", name)
-        check_known(known)
-        return Source(name, known=known)
+        return _named(name, _text(table, "known", name), plugins)
     fraction = table.get("test_fraction", 0.2)
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction < 1:
         raise InputError(f"test_fraction must be between 0 and 1, got {fraction!r}")

@@ -5,6 +5,7 @@
     name = "pets"                        # only data and lines are required
     permutations = 20
     checkpoints = "quarter-doubling"     # numbers of costs at which the test cost is measured
+    plugins = ["mine"]                   # code beside this file, with learners and data of its own
     data = ["digits", "aslib/*"]         # known data, or tables [data.NAME] with files
 
     [settings]                           # of every line; the report shows the best of several learning rates
@@ -28,7 +29,9 @@ from typing import Any
 
 from coalface.errors import InputError, StudyError
 from coalface.evaluate.checkpoints import checkpoint_costs
+from coalface.studies.baselines import Baseline
 from coalface.studies.learners import LEARNERS, Rate, StudyLearner, as_rate, find_learner, is_pair
+from coalface.studies.plugins import Plugin
 from coalface.studies.sources import Source, named_sources, table_source
 
 _KEYS = (
@@ -39,6 +42,7 @@ _KEYS = (
     "first_permutation",
     "checkpoints",
     "baseline",
+    "plugins",
     "data",
     "settings",
     "lines",
@@ -55,6 +59,7 @@ class Line:
     learner: StudyLearner
     settings: Mapping[str, Any]
     rates: tuple[Rate, ...]
+    plugins: tuple[Plugin, ...] = ()  # that have the learner
 
     @property
     def rule(self) -> str:
@@ -92,8 +97,11 @@ class Study:
         return len(self.sources) * len(self.permutations) * sum(len(line.rates) for line in self.lines)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Study":
-        """The study of a file; paths of its data files are relative to it."""
+    def read(cls, path: str | os.PathLike[str], *, allow_plugins: bool = False) -> "Study":
+        """The study of a file; paths of its data files are relative to it.
+
+        The plug-ins that it names run only with ``allow_plugins``.
+        """
         source = Path(path)
         try:
             text = source.read_text(encoding="utf-8")
@@ -101,7 +109,7 @@ class Study:
             raise StudyError(f"{source} cannot be read: {problem.strerror}. Check the path.") from None
         except UnicodeDecodeError as problem:
             raise StudyError(f"{source} must be UTF-8 text: {problem}. Save it again as UTF-8.") from None
-        return cls.from_toml(text, source.stem, source.parent, str(source))
+        return cls.from_toml(text, source.stem, source.parent, str(source), allow_plugins=allow_plugins)
 
     @classmethod
     def from_toml(
@@ -110,6 +118,8 @@ class Study:
         name: str = "study",
         folder: Path = Path(),
         file: str = "study.toml",
+        *,
+        allow_plugins: bool = False,
     ) -> "Study":
         """The study of a text; errors name the table and the key."""
         try:
@@ -117,27 +127,47 @@ class Study:
         except tomllib.TOMLDecodeError as problem:
             raise StudyError(f"{file} must be TOML: {problem}. Correct that line.") from None
         reader = _Reader(values, file)
+        reader.read_plugins(folder, allowed=allow_plugins)
         return reader.study(text, name, reader.sources(folder))
 
     @classmethod
-    def recorded(cls, text: str, name: str, data_names: Sequence[str]) -> "Study":
-        """The study of a finished sweep, which was checked when it ran: no learner is made, no data is read."""
-        values = tomllib.loads(text)
-        if "budgets" in values:  # what older versions called the checkpoints
-            values["checkpoints"] = values.pop("budgets")
-        return _Reader(values, "study.toml", check=False).study(text, name, tuple(map(Source, data_names)))
+    def recorded(
+        cls, text: str, name: str, data_names: Sequence[str], offered: Mapping[str, Mapping[str, Any]]
+    ) -> "Study":
+        """The study of a finished sweep, which was checked when it ran: no learner is made, no data is read.
+
+        ``offered`` has what was noted of the learners of plug-ins, by name; no plug-in is run.
+        """
+        learners = {name: Baseline(name, check_values=_unused, run_on=_unused, **offered[name]) for name in offered}
+        reader = _Reader(tomllib.loads(text), "study.toml", recorded=learners)
+        return reader.study(text, name, tuple(map(Source, data_names)))
+
+    @property
+    def offered(self) -> dict[str, dict[str, Any]]:
+        """What a report must know of the learners of plug-ins, which it does not run."""
+        lines = {line.learner.name: line.learner for line in self.lines if line.plugins}
+        return {name: {"asks": found.asks, "parameters": dict(found.parameters)} for name, found in lines.items()}
 
 
 class _Reader:
     """Turns the values of a file into a study; errors name the table and the key."""
 
-    def __init__(self, values: dict[str, Any], file: str, *, check: bool = True) -> None:
-        self.values, self.file, self.check = values, file, check
+    def __init__(self, values: dict[str, Any], file: str, recorded: Mapping[str, StudyLearner] | None = None) -> None:
+        self.values, self.file, self.recorded = values, file, recorded
+        self.plugins: tuple[Plugin, ...] = ()
+
+    def read_plugins(self, folder: Path, *, allowed: bool) -> None:
+        """Read the plug-ins of the folder that the file names; an error if it may not name any."""
+        names = self.values.get("plugins", [])
+        if names and not allowed:
+            raise self._error((), f"plugins names code to run, {names}. Read it, and pass --allow-plugins to run it")
+        try:
+            self.plugins = tuple(Plugin.beside(folder, name) for name in _listed(names))
+        except InputError as problem:
+            raise self._error((), str(problem)) from None
 
     def study(self, text: str, name: str, sources: tuple[Source, ...]) -> Study:
         """The study with this data."""
-        if "budgets" in self.values:
-            raise self._error((), "budgets is now called checkpoints. Rename the key")
         self._only_known(self.values, _KEYS, ())
         first = self._whole("first_permutation", 0, least=0)
         lines = tuple(self._lines())
@@ -165,13 +195,16 @@ class _Reader:
         if isinstance(data, dict):
             return tuple(self._source(name, table, folder) for name, table in data.items())
         try:
-            return tuple(replace(source, place=f"{self.file}, data {source.name!r}") for source in named_sources(data))
+            return tuple(
+                replace(source, place=f"{self.file}, data {source.name!r}")
+                for source in named_sources(data, self.plugins)
+            )
         except InputError as problem:
             raise self._error((), str(problem)) from None
 
     def _source(self, name: str, table: Any, folder: Path) -> Source:
         try:
-            return replace(table_source(name, table, folder), place=self._place(("data", name)))
+            return replace(table_source(name, table, folder, self.plugins), place=self._place(("data", name)))
         except InputError as problem:
             raise self._error(("data", name), str(problem)) from None
 
@@ -206,8 +239,11 @@ class _Reader:
         """The learner of a line."""
         if not isinstance(table, dict):
             raise self._error(("lines",), f"{name} must be a table [lines.{name}], got {table!r}")
+        wanted = table.get("learner", "coal")
+        if self.recorded and wanted in self.recorded:
+            return self.recorded[wanted]
         try:
-            return find_learner(table.get("learner", "coal"))
+            return find_learner(wanted, self.plugins)
         except InputError as problem:
             raise self._error(("lines", name), str(problem)) from None
 
@@ -236,12 +272,13 @@ class _Reader:
                 learner=learner,
                 settings=settings,
                 rates=tuple(learner.parameters.get(TUNED, 0.0) if rate is None else rate for rate in rates),
+                plugins=tuple(plugin for plugin in self.plugins if learner.name in plugin.learners),
             )
 
     def _check(
         self, learner: StudyLearner, settings: Mapping[str, Any], own_table: Table, tables: Mapping[str, Table]
     ) -> None:
-        if not self.check:
+        if self.recorded is not None:
             return
         try:
             learner.check(settings, n_labels=2)
@@ -250,7 +287,7 @@ class _Reader:
 
     def _only_known(self, values: Mapping[str, Any], known: Sequence[str], table: Table) -> None:
         for key in values:
-            if self.check and key not in known:
+            if self.recorded is None and key not in known:
                 raise self._error(table, f"{key} is not a known key. Use one of {', '.join(known)}")
 
     def _text(self, key: str, default: str) -> str:
@@ -276,6 +313,10 @@ class _Reader:
 def _every_parameter(of_lines: Iterable[StudyLearner]) -> tuple[str, ...]:
     """The settings that a learner of these lines has, or any other that comes with the library."""
     return tuple(dict.fromkeys(name for learner in (*LEARNERS.values(), *of_lines) for name in learner.parameters))
+
+
+def _unused(*_: Any) -> Any:
+    """Stands for what a report does not call."""
 
 
 def _listed(value: Any) -> list[Any]:

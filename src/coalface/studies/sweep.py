@@ -103,6 +103,7 @@ class _Sweep:
             code=code,
             data=facts,
             versions=package_versions(),
+            offered=study.offered,
         )
 
     def _share(self, study: Study, folder: Path) -> Iterator[DataFacts]:

@@ -14,7 +14,7 @@ from coalface.kernels.online import decide_and_answer, learn_row
 from coalface.kernels.prefetch import AHEAD, LINE, prefetch
 from coalface.kernels.rounds import forget_known_parts
 from coalface.kernels.rules import best_answer
-from coalface.kernels.state import F32, I32, I64, SLOTS_USED, Bool, Model, Scratch, Settings
+from coalface.kernels.state import F32, F64, I32, I64, SLOTS_USED, Bool, Model, Scratch, Settings
 from coalface.structured.kernels.paid_costs import PaidCosts, can_store, pay, state_key
 from coalface.structured.kernels.parse_columns import StateRow, Templates, write_columns
 from coalface.structured.kernels.parse_state import (
@@ -64,11 +64,12 @@ class ParsingMemory(NamedTuple):
     partial: I64
     row: StateRow
     arcs: I64  # (N_MOVES,) the true arcs that each move loses
+    added: F64  # (K,) what each action adds to the loss
     costs: F32  # (K,)
 
 
 @called
-def _possible_kinds(system: int, partial: I64) -> int:
+def possible_kinds(system: int, partial: I64) -> int:
     """The set of possible moves, one bit each."""
     kinds = 0
     for move in range(N_MOVES):
@@ -102,26 +103,7 @@ def _kind_of(move: int, kinds: int) -> int:
 
 
 @called
-def _find_arcs_lost(system: int, partial: I64, kinds: int, treebank: Treebank, first: int, arcs: I64) -> None:
-    """Write how many true arcs each possible move loses."""
-    for move in range(ROOT):
-        if _kind_of(move, kinds) != NO_WORD:
-            arcs[move] = arcs_lost(system, partial, move, treebank.heads, first)
-
-
-@called
-def _charge(
-    system: int, partial: I64, actions: Actions, treebank: Treebank, first: int, move: int, kind: int, charge: float
-) -> float:
-    """What a wrong label of a move's arc loses; nothing if the arc is wrong and no label of it would be right."""
-    word = first + arc_word(system, partial, move)
-    truth = treebank.labels[word]
-    can_be_right = truth != NO_WORD and actions.with_label[kind, truth] != NO_WORD
-    return charge if can_be_right or treebank.heads[word] == arc_head(system, partial, move) else 0.0
-
-
-@called
-def _loss_of(
+def find_losses(
     system: int,
     partial: I64,
     kinds: int,
@@ -130,50 +112,39 @@ def _loss_of(
     first: int,
     wrong_label: float,
     arcs: I64,
-    action: int,
-) -> float:
-    """The loss that an action adds."""
-    move = actions.moves[action]
-    lost = np.float64(arcs[move])
-    if move in (LEFT, RIGHT):
-        truth = treebank.labels[first + arc_word(system, partial, move)]
-        if actions.labels[action] != truth:
-            kind = _kind_of(move, kinds)
-            lost += _charge(system, partial, actions, treebank, first, move, kind, wrong_label)
-    return lost
-
-
-@called
-def _find_costs(
-    system: int,
-    partial: I64,
-    kinds: int,
-    actions: Actions,
-    treebank: Treebank,
-    first: int,
-    losses: Losses,
-    arcs: I64,
-    before: float,
-    costs: F32,
+    added: F64,
 ) -> None:
-    """Write the costs of all possible actions by what they lose; rounded as in ``coalface.structured.rollouts``."""
+    """Write how many true arcs each possible move loses, and what each possible action adds to the loss.
+
+    A wrong label of a wrong arc adds nothing if no label of it would be right.
+    """
     moves, labels = actions.moves, actions.labels
     for move in range(ROOT):
         kind = _kind_of(move, kinds)
         if kind == NO_WORD:
             continue
+        arcs[move] = arcs_lost(system, partial, move, treebank.heads, first)
         lost, charge, truth = np.float64(arcs[move]), 0.0, NO_WORD
         if move in (LEFT, RIGHT):
-            truth = treebank.labels[first + arc_word(system, partial, move)]
-            charge = _charge(system, partial, actions, treebank, first, move, kind, losses.wrong_label)
+            word = first + arc_word(system, partial, move)
+            truth = treebank.labels[word]
+            can_be_right = truth != NO_WORD and actions.with_label[kind, truth] != NO_WORD
+            if can_be_right or treebank.heads[word] == arc_head(system, partial, move):
+                charge = wrong_label
         for k in range(moves.shape[0]):
             if moves[k] == move:
-                added = lost + (charge if labels[k] != truth else 0.0)
-                costs[k] = np.float32(min(max(((before + added) - before) / losses.scale, 0.0), 1.0))
+                added[k] = lost + (charge if labels[k] != truth else 0.0)
 
 
 @called
-def _find_reference(
+def _find_costs(added: F64, before: float, scale: float, costs: F32) -> None:
+    """Write the costs of all possible actions by what they add; rounded as in ``coalface.structured.rollouts``."""
+    for k in range(costs.shape[0]):
+        costs[k] = np.float32(min(max(((before + added[k]) - before) / scale, 0.0), 1.0))
+
+
+@called
+def find_reference(
     system: int, partial: I64, kinds: int, actions: Actions, treebank: Treebank, first: int, arcs: I64
 ) -> int:
     """The reference's action: it loses the fewest arcs, and has the true label or, where that cannot be, the first.
@@ -248,7 +219,7 @@ def learn_sentences(
     ``done[0]`` is always the first position not done. It ends at ``stop``, or earlier before a sentence for which the
     model or the table of paid costs has no room.
     """
-    partial, arcs, costs, n_actions = memory.partial, memory.arcs, memory.costs, settings.n_labels
+    partial, arcs, added, costs, n_actions = memory.partial, memory.arcs, memory.added, memory.costs, settings.n_labels
     candidates, kinds, only = scratch.candidates, 0, NO_WORD
     _begin_rows(scratch)
     for position in range(done[0], stop):
@@ -262,25 +233,25 @@ def learn_sentences(
         begin(partial, n_words)
         lost = 0.0
         while not is_done(partial):
-            before, kinds = kinds, _possible_kinds(system, partial)
+            before, kinds = kinds, possible_kinds(system, partial)
             if kinds != before:
                 only = _find_candidates(kinds, actions, candidates, n_actions)
             action = only
-            _find_arcs_lost(system, partial, kinds, treebank, first, arcs)
+            find_losses(system, partial, kinds, actions, treebank, first, losses.wrong_label, arcs, added)
             if action == NO_WORD:
                 write_columns(partial, treebank.codes, first, templates, memory.row)
                 n = _gather(model, settings, scratch, memory.row.columns)
                 if losses.imitates:
-                    _find_disagreement(_find_reference(system, partial, kinds, actions, treebank, first, arcs), costs)
+                    _find_disagreement(find_reference(system, partial, kinds, actions, treebank, first, arcs), costs)
                 else:
-                    _find_costs(system, partial, kinds, actions, treebank, first, losses, arcs, lost, costs)
+                    _find_costs(added, lost, losses.scale, costs)
                 n_asked = decide_and_answer(model, settings, scratch, n, costs)
                 # as predicted before learning
                 action = best_answer(settings, candidates, scratch.predicted, scratch.offset)
                 learn_row(model, settings, scratch, n, costs, n_asked)
                 if n_asked > 0:
                     pay(paid, state_key(partial, treebank.keys[sentence], lost), scratch.mask, n_actions)
-            lost += _loss_of(system, partial, kinds, actions, treebank, first, losses.wrong_label, arcs, action)
+            lost += added[action]
             take(system, partial, actions.moves[action], actions.labels[action])
         done[0] = position + 1
 
@@ -332,7 +303,7 @@ def parse_sentences(
         n_words = treebank.starts[sentence + 1] - first - 1
         begin(partial, n_words)
         while not is_done(partial):
-            before, kinds = kinds, _possible_kinds(system, partial)
+            before, kinds = kinds, possible_kinds(system, partial)
             if kinds != before:
                 only = _find_candidates(kinds, actions, candidates, n_actions)
             action = only

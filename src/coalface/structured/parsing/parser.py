@@ -7,12 +7,13 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import flag, whole_number
-from coalface.errors import FileFormatError, InputError, shortened
-from coalface.files.bundle import read_bundle, write_bundle
-from coalface.learner.classifiers import CoalClassifier
+from coalface.errors import FileFormatError, InputError
+from coalface.files.bundle import rebuilding
+from coalface.learner.estimator import CostClassifier
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses
 from coalface.structured.parsing.averages import Averages
@@ -21,22 +22,22 @@ from coalface.structured.parsing.known_tags import KnownTags
 from coalface.structured.parsing.runs import ParsingRun, model_of, parse, weights_of
 from coalface.structured.parsing.scores import Attachment, attachment_scores
 from coalface.structured.parsing.task import best_roll_out, loss_of_label
-from coalface.structured.parsing.treebank import all_valid, check_sentence, treebank_of
+from coalface.structured.parsing.treebank import checked_trees, treebank_of
+from coalface.structured.policies import PolicyLearner, begun_compiled, parser_policy, read_learner, write_learner
 from coalface.structured.policy_choice import AUTO
-from coalface.structured.sentence_learner import POLICY_PARAMS, SentenceLearner
 
 _ROLL_OUTS = (AUTO, "reference", "none")
-_PAID_ARRAYS = ("keys", "actions", "counts")
 _KIND = "parser"
 Progress = Callable[[int, int, int], None]
 
 
-class DependencyParser(SentenceLearner):
+class DependencyParser(PolicyLearner):
     """Finds the head and the label of every word, and learns to from as few costs of parser actions as possible.
 
-    ``fit`` and ``partial_fit`` take ``coalface.data.formats.conllu.Tree`` objects with heads and labels. The policy is
-    a ``CoalClassifier`` over the actions of a transition system, and takes its parameters, but ``warm_up`` counts
-    sentences. ``docs/parsing.md`` explains the others.
+    ``fit`` and ``partial_fit`` take ``coalface.data.formats.conllu.Tree`` objects with heads and labels. ``policy`` is
+    an unfitted ``CoalClassifier``, by default ``CoalClassifier(model="online", mellowness=0.5)``; it chooses between
+    the actions of a transition system. All costs of the first ``warm_up`` sentences are asked for.
+    ``docs/parsing.md`` explains the others.
 
     >>> tree = Tree(("cats", "chase", "mice"), ("NOUN", "VERB", "NOUN"), (2, 0, 2), ("nsubj", "root", "obj"))
     >>> parser = DependencyParser().fit([tree] * 30)
@@ -46,39 +47,34 @@ class DependencyParser(SentenceLearner):
     Attachment(unlabelled=1.0, labelled=1.0)
     """
 
-    system: str
-    shuffle: bool
-    averaged: bool
-    wrong_label: float
-    roll_out: str
-    hash_bits: int
     labels_: NDArray[np.str_]
     root_labels_: NDArray[np.str_]
+    sentences_ = 0  # learned so far; a sentence counts once per pass
     _grammar: Grammar
 
     def __init__(
         self,
         system: str = "arc-eager",
+        policy: CostClassifier | None = None,
         passes: int = 4,
         shuffle: bool = True,
         averaged: bool = False,
         wrong_label: float = 1.0,
         roll_out: str = "auto",
         hash_bits: int = 14,
-        rule: str = "coal",
-        mellowness: float = 0.5,
-        width_scale: float = 0.5,
-        learning_rate: float | str = "auto",
         warm_up: int = 10,
-        slack: str = "noise-scaled",
-        in_turn: bool = True,
-        audit_rate: float = 0.1,
-        accumulator: str = "adax",
-        sensitivity: str = "shadow",
-        fit_intercept: bool = True,
         random_state: int = 0,
     ) -> None:
-        self._store(locals())
+        self.system = system
+        self.policy = policy
+        self.passes = passes
+        self.shuffle = shuffle
+        self.averaged = averaged
+        self.wrong_label = wrong_label
+        self.roll_out = roll_out
+        self.hash_bits = hash_bits
+        self.warm_up = warm_up
+        self.random_state = random_state
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -87,9 +83,9 @@ class DependencyParser(SentenceLearner):
 
         The parser calls ``progress(sentences_done, sentences_in_total, costs)`` from time to time.
         """
-        given, passes = _listed(trees), whole_number("passes", self.passes, least=1)
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._learn(given, passes, progress)
+        passes = whole_number("passes", self.passes, least=1)
+        fresh = self._unfitted()
+        fresh._learn(trees, passes, progress)
         self._become(fresh)
         return self
 
@@ -100,7 +96,7 @@ class DependencyParser(SentenceLearner):
         >>> DependencyParser(passes=2).learn([tree]).learn([tree]).sentences_
         4
         """
-        return self._learn(_listed(trees), whole_number("passes", self.passes, least=1), progress)
+        return self._learn(trees, whole_number("passes", self.passes, least=1), progress)
 
     def partial_fit(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
         """Learn from more trees, once; the labels of the first call are all the labels there can be.
@@ -112,12 +108,12 @@ class DependencyParser(SentenceLearner):
         >>> DependencyParser(warm_up=1).partial_fit([tree]).partial_fit([tree]).sentences_
         2
         """
-        return self._learn(_listed(trees), 1, progress)
+        return self._learn(trees, 1, progress)
 
-    def _learn(self, trees: list[Tree], passes: int, progress: Progress | None) -> Self:
+    def _learn(self, given: Iterable[Tree], passes: int, progress: Progress | None) -> Self:
         """Check everything first, so that invalid input changes nothing; then learn."""
+        trees = checked_trees(given, with_heads=True)
         losses, averaged, _ = self._losses(), flag(vars(self), "averaged"), flag(vars(self), "shuffle")
-        _check_trees(trees, with_heads=True)
         grammar = self._same_grammar() if hasattr(self, "policy_") else self._grammar_with(*labels_of(trees))
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
         treebank = treebank_of(trees, grammar.all_labels, learned=True)
@@ -166,8 +162,7 @@ class DependencyParser(SentenceLearner):
     def predict(self, trees: Iterable[Tree]) -> list[Tree]:
         """The sentences with predicted heads and labels; heads and labels that they have already are not used."""
         self._check_fitted()
-        given = _listed(trees)
-        _check_trees(given, with_heads=False)
+        given = checked_trees(trees, with_heads=False)
         if not given:
             return []
         self._tags.warn_of_unknown(given)
@@ -190,8 +185,7 @@ class DependencyParser(SentenceLearner):
         >>> DependencyParser().fit([tree] * 20).score([tree], punctuation=False).labelled
         1.0
         """
-        given = _listed(trees)
-        _check_trees(given, with_heads=True)
+        given = checked_trees(trees, with_heads=True)
         return attachment_scores(given, self.predict(given), punctuation=punctuation)
 
     def _prediction_weights(self) -> NDArray[np.float32]:
@@ -205,29 +199,31 @@ class DependencyParser(SentenceLearner):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state with its labels to one file, atomically; ``load`` continues exactly from there."""
         self._check_fitted()
-        learned = {"system": self._grammar.system, "hash_bits": self._grammar.bits}
-        params = {name: np.asarray(value).item() for name, value in (self.get_params() | learned).items()}
-        meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
-        meta["tags"] = self._tags.plain()
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "policy"}
+        params |= {"system": self._grammar.system, "hash_bits": self._grammar.bits}
+        own = {
+            "params": {name: np.asarray(value).item() for name, value in params.items()},
+            "has_policy": self.policy is not None,
+            "sentences": self.sentences_,
+            "tags": self._tags.plain(),
+        }
         arrays = {"labels_": self.labels_, "roots_": self.root_labels_, "weights": self._prediction_weights()}
-        arrays |= {f"paid_{name}": getattr(self._paid, name) for name in _PAID_ARRAYS}
-        with self.policy_.model_.lock:
-            write_bundle(path, _KIND, meta, {**arrays, **self.policy_.model_.saved()})
+        arrays |= {f"paid_{name}": array for name, array in self._paid._asdict().items()}
+        write_learner(path, _KIND, self.policy_, own, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The parser that ``save`` wrote."""
-        meta, arrays = read_bundle(path, _KIND)
-        try:
-            parser, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
-            parser.sentences_, parser._tags = int(meta["sentences"]), KnownTags(meta["tags"])
-            parser.labels_, parser.root_labels_ = np.array(arrays.pop("labels_")), np.array(arrays.pop("roots_"))
+        policy, own, arrays = read_learner(path, _KIND)
+        with rebuilding(path, _KIND):
+            parser = cls(**own["params"], policy=clone(policy) if own["has_policy"] else None)
+            parser.sentences_, parser._tags = int(own["sentences"]), KnownTags(own["tags"])
+            parser.labels_, parser.root_labels_ = np.array(arrays["labels_"]), np.array(arrays["roots_"])
             parser._grammar = parser._grammar_with(parser.labels_.tolist(), parser.root_labels_.tolist())
-            parser._weights = np.array(arrays.pop("weights"))
-            parser._paid = PaidCosts(*(np.array(arrays.pop(f"paid_{name}")) for name in _PAID_ARRAYS))
-            policy.begin(np.array(parser._grammar.names)).model_.restore(arrays)
-        except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
+            parser._weights = np.array(arrays["weights"])
+            parser._paid = PaidCosts(*(np.array(arrays[f"paid_{name}"]) for name in PaidCosts._fields))
+            if policy.classes_.tolist() != parser._grammar.names:
+                raise FileFormatError(f"{path} has a policy of other actions than its labels give. Save it again.")
         parser.policy_ = policy
         return parser
 
@@ -253,31 +249,5 @@ class DependencyParser(SentenceLearner):
         roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
         return Losses(wrong_label, 1.0, imitates=roll_out == "none")
 
-    def _new_policy(self, grammar: Grammar) -> CoalClassifier:
-        params = {name: getattr(self, name) for name in POLICY_PARAMS}
-        return CoalClassifier(classes=np.array(grammar.names), warm_up=0, model="online", **params).begin()
-
-
-def _listed(trees: Iterable[Tree]) -> list[Tree]:
-    if isinstance(trees, str | bytes | os.PathLike | Tree) or not isinstance(trees, Iterable):
-        raise InputError(
-            f"trees must be a list of Tree values, got {shortened(trees)}. read_trees(path) reads them from a file."
-        )
-    return list(trees)
-
-
-def _check_trees(trees: list[Tree], *, with_heads: bool) -> None:
-    """Raise an InputError that names the first bad sentence."""
-    if with_heads and not trees:
-        raise InputError("trees must hold at least one tree, got none.")
-    if all(type(tree) is Tree for tree in trees) and all_valid(trees, with_heads=with_heads):
-        return
-    for number, tree in enumerate(trees):
-        try:
-            if not isinstance(tree, Tree):
-                raise InputError(f"a sentence must be a Tree, got {shortened(tree)}.")
-            if with_heads and not len(tree.heads):
-                raise InputError("a tree must have heads to be learned or scored, got only words.")
-            check_sentence(tree, with_heads=with_heads)
-        except InputError as problem:
-            raise InputError(f"Tree {number}: {problem}") from None
+    def _new_policy(self, grammar: Grammar) -> CostClassifier:
+        return begun_compiled(self.policy, parser_policy(random_state=self.random_state), np.array(grammar.names))

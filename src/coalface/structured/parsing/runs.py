@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import WEIGHT
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CostClassifier
 from coalface.models.online import OnlineModel
 from coalface.structured.kernels import parsing as kernels
 from coalface.structured.kernels.paid_costs import PaidCosts, can_store, copy_paid_costs, new_paid_costs
 from coalface.structured.kernels.parse_columns import new_state_row
 from coalface.structured.kernels.parse_state import N_MOVES, NO_WORD, new_partial
 from coalface.structured.parsing.grammar import Grammar
-from coalface.structured.policy_choice import set_warm_up
+from coalface.structured.policies import set_warm_up
 
 _WORDS_PER_FEATURE = 5  # of a template: a small treebank has more features per word than a large one
 _SENTENCES_PER_CALL = 500  # of the compiled loop; in between, Ctrl-C and progress are handled
@@ -29,12 +29,13 @@ def _memory(grammar: Grammar, longest: int) -> kernels.ParsingMemory:
         new_partial(longest),
         new_state_row(templates),
         np.zeros(N_MOVES, np.int64),
+        np.zeros(n_actions),
         np.zeros(n_actions, np.float32),
     )
 
 
 def parse(
-    policy: CoalClassifier, grammar: Grammar, treebank: kernels.Treebank, weights: NDArray[np.float32] | None = None
+    policy: CostClassifier, grammar: Grammar, treebank: kernels.Treebank, weights: NDArray[np.float32] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The predicted head and the number of the predicted label of every word; roots have -1."""
     model, templates = model_of(policy), grammar.templates
@@ -70,7 +71,7 @@ class ParsingRun:
 
     def __init__(
         self,
-        policy: CoalClassifier,
+        policy: CostClassifier,
         grammar: Grammar,
         treebank: kernels.Treebank,
         losses: kernels.Losses,
@@ -141,7 +142,7 @@ def with_room(paid: PaidCosts, n_states: int, n_actions: int) -> PaidCosts:
     return paid
 
 
-def model_of(policy: CoalClassifier) -> OnlineModel:
+def model_of(policy: CostClassifier) -> OnlineModel:
     """The policy's model, which the compiled loops use directly."""
     assert isinstance(policy.model_, OnlineModel)
     return policy.model_

@@ -5,29 +5,30 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import finite_number
 from coalface.errors import InputError
-from coalface.structured.parsing.arc_eager import REDUCE, EagerParse
-from coalface.structured.parsing.arc_hybrid import LEFT, NO_WORD, RIGHT, SHIFT, Parse, check_tree, projectivize
+from coalface.structured.kernels.paid_costs import state_key
+from coalface.structured.kernels.parse_columns import new_state_row, write_columns
+from coalface.structured.kernels.parse_state import HEADS, LABELS, N_MOVES, begin, is_done, new_partial, take
+from coalface.structured.kernels.parsing import Treebank, find_losses, find_reference, possible_kinds
 from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
-from coalface.structured.parsing.parse_features import parse_columns
-from coalface.structured.parsing.treebank import check_sentence, sentence_key, word_codes
+from coalface.structured.parsing.treebank import check_sentence, checked_trees, treebank_of
 from coalface.structured.task import Action, SearchTask
 
 _UNITS = float(1 << 20)  # of losses, as in coalface.structured.kernels.paid_costs
-_STARTS: dict[str, type[Parse]] = {"arc-hybrid": Parse, "arc-eager": EagerParse}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _ParseState:
-    """A partial tree of a sentence, its features, the true heads if known, and the loss so far."""
+    """A partial tree of a sentence, as the kernels write it, and the loss so far."""
 
     tree: Tree
-    codes: tuple[tuple[int, ...], ...]
-    parse: Parse
-    heads: tuple[int, ...] | None  # the true ones, projectivized, by word; index 0 for the root
-    key: int = 0  # of the sentence and its tree
+    sentence: Treebank  # of this sentence alone; without true heads, it has no key
+    partial: NDArray[np.int64]
     lost: float = 0.0
 
 
@@ -61,14 +62,11 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         self.scale, self.wrong_label, self._charge = scale, wrong_label, loss_of_label(wrong_label)
         self.roll_out = best_roll_out(wrong_label, scale)
         self.system, self.hash_bits = check_system(system), check_bits(hash_bits)
-        grammar = Grammar(system, tuple(labels), tuple(root_labels), hash_bits)
-        self.actions = grammar.names
-        self._labels = grammar.all_labels
-        lefts, rights = ([f"{move}:{label}" for label in labels] for move in (LEFT, RIGHT))
-        roots = [f"{RIGHT}:{label}" for label in root_labels]
-        self._of_move = {SHIFT: [SHIFT], LEFT: lefts, RIGHT: rights, "root": roots, REDUCE: [REDUCE]}
-        self._labelled = {kind: frozenset(found) for kind, found in self._of_move.items()}
-        self._parts: dict[Action, tuple[str, str]] = {action: _parts_of(action) for action in grammar.names}
+        self._grammar = Grammar(self.system, tuple(labels), tuple(root_labels), self.hash_bits)
+        self._moves, self._templates = self._grammar.actions, self._grammar.templates
+        self.actions = self._grammar.names
+        self._number: dict[Action, int] = {action: number for number, action in enumerate(self.actions)}
+        self._allowed: dict[int, list[Action]] = {}  # by the possible moves
 
     @classmethod
     def of(
@@ -80,66 +78,53 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         hash_bits: int = 14,
     ) -> "ParsingTask":
         """The task for a treebank, with its labels."""
-        given = list(trees)
-        if not given:
-            raise InputError("trees must contain at least one tree, got none.")
-        for number, tree in enumerate(given):
-            try:
-                check_tree(tree)
-            except InputError as problem:
-                raise InputError(f"Tree {number}: {problem}") from None
-        return cls(*labels_of(given), wrong_label, scale, system, hash_bits)
+        return cls(*labels_of(checked_trees(trees, with_heads=True)), wrong_label, scale, system, hash_bits)
 
     def start(self, example: Tree) -> _ParseState:
         """The state before any word has a head."""
         check_sentence(example)
-        heads = tuple(projectivize((NO_WORD, *example.heads))) if len(example.heads) else None
-        parse, key = _STARTS[self.system].empty(len(example)), 0 if heads is None else sentence_key(example)
-        return _ParseState(example, tuple(word_codes(example)), parse, heads, key)
+        sentence = treebank_of([example], self._grammar.all_labels, learned=len(example.heads) > 0)
+        partial = new_partial(len(example))
+        begin(partial, len(example))
+        return _ParseState(example, sentence, partial)
 
     def finished(self, state: _ParseState) -> bool:
         """Whether every word has a head."""
-        return state.parse.done
+        return is_done(state.partial)
 
-    def allowed(self, state: _ParseState) -> list[str]:
+    def allowed(self, state: _ParseState) -> list[Action]:
         """The possible moves with their labels."""
-        found: list[str] = []
-        for move in state.parse.moves():
-            found += self._of_move[self._kind(state.parse, move)]
-        return found
+        kinds = possible_kinds(self._grammar.code, state.partial)
+        if kinds not in self._allowed:
+            of_move = self._moves.of_move[[bool(kinds >> move & 1) for move in range(N_MOVES)]]
+            self._allowed[kinds] = [self.actions[k] for k in np.flatnonzero(of_move.any(axis=0)).tolist()]
+        return self._allowed[kinds]
 
     def step(self, state: _ParseState, action: Action) -> _ParseState:
         """The partial tree after a move."""
-        lost = state.lost if state.heads is None else self.rollout(state, action)
-        return replace(state, parse=state.parse.after(*self._parts[action]), lost=lost)
+        lost = self.rollout(state, action) if len(state.sentence.keys) else state.lost
+        number, partial = self._number[action], state.partial.copy()
+        take(self._grammar.code, partial, int(self._moves.moves[number]), int(self._moves.labels[number]))
+        return replace(state, partial=partial, lost=lost)
 
     def features(self, state: _ParseState) -> dict[int, float]:
         """The features of ``DependencyParser``: words, tags, dependents and more at the stack and the next words."""
-        columns = parse_columns(state.parse, state.codes, self._labels, self.system, self.hash_bits)
-        return dict.fromkeys(columns, 1.0)
+        row = new_state_row(self._templates)
+        write_columns(state.partial, state.sentence.codes, 0, self._templates, row)
+        return dict.fromkeys(row.columns.tolist(), 1.0)
 
-    def reference(self, state: _ParseState) -> str:
+    def reference(self, state: _ParseState) -> Action:
         """A move that loses the fewest true arcs, with its true label."""
-        heads = _true_heads(state)
-        losses = {move: state.parse.arcs_lost(move, heads) for move in reversed(state.parse.moves())}
-        move = min(losses, key=losses.__getitem__)  # in a tie, an arc before a shift
-        return move if move in (SHIFT, REDUCE) else self._with_true_label(state, move)
+        return self.actions[self._oracle(state)[1]]
 
     def loss(self, state: _ParseState) -> float:
         """The cost of all wrong heads and wrong labels."""
-        _true_heads(state)
+        _check_learned(state)
         return state.lost
 
     def rollout(self, state: _ParseState, action: Action) -> float:
         """The loss after a move if every arc that is still reachable is found."""
-        heads, (move, label) = _true_heads(state), self._parts[action]
-        lost = float(state.parse.arcs_lost(move, heads))
-        if move in (LEFT, RIGHT):
-            head, word = state.parse.arc(move)
-            truth = state.tree.labels[word - 1]
-            given = heads[word] == head or self._can_be(state.parse, move, truth)
-            lost += self._charge * (label != truth and given)
-        return state.lost + lost
+        return state.lost + float(self._oracle(state)[0][self._number[action]])
 
     def reference_loss(self, state: _ParseState) -> float:
         """The loss so far: the reference loses nothing more."""
@@ -147,26 +132,23 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
 
     def key(self, state: _ParseState) -> Hashable:
         """What the losses of all actions depend on, so that later passes use the roll-outs of earlier ones."""
-        return None if state.heads is None else (state.key, state.parse.named_stack, state.parse.next, state.lost)
+        keys = state.sentence.keys
+        return int(state_key(state.partial, keys[0], state.lost)) if len(keys) else None
 
     def output(self, state: _ParseState) -> Tree:
         """The sentence with predicted heads and labels."""
-        return replace(state.tree, heads=state.parse.heads[1:], labels=state.parse.labels[1:])
+        words, names = slice(1, len(state.tree) + 1), self._grammar.all_labels
+        labels = tuple(names[number] for number in state.partial[LABELS, words])
+        return replace(state.tree, heads=tuple(state.partial[HEADS, words].tolist()), labels=labels)
 
-    def _with_true_label(self, state: _ParseState, move: str) -> str:
-        """The move with the word's true label, or with any label if the true one does not go with this move."""
-        _, word = state.parse.arc(move)
-        truth = state.tree.labels[word - 1]
-        possible = self._of_move[self._kind(state.parse, move)]
-        return f"{move}:{truth}" if self._can_be(state.parse, move, truth) else possible[0]
-
-    def _can_be(self, parse: Parse, move: str, label: str) -> bool:
-        """Whether an arc of this move may have this label."""
-        return f"{move}:{label}" in self._labelled[self._kind(parse, move)]
-
-    def _kind(self, parse: Parse, move: str) -> str:
-        """The kind of a move, which decides what labels its arc may have."""
-        return "root" if move == RIGHT and parse.arc(move)[0] == 0 else move
+    def _oracle(self, state: _ParseState) -> tuple[NDArray[np.float64], int]:
+        """What each possible action adds to the loss, and the reference's action."""
+        _check_learned(state)
+        arcs, added = np.zeros(N_MOVES, np.int64), np.zeros(len(self.actions))
+        kinds = possible_kinds(self._grammar.code, state.partial)
+        where = (self._grammar.code, state.partial, kinds, self._moves, state.sentence, 0)
+        find_losses(*where, self._charge, arcs, added)
+        return added, find_reference(*where, arcs)
 
 
 def loss_of_label(wrong_label: Any, most: float = inf) -> float:
@@ -189,12 +171,6 @@ def best_roll_out(wrong_label: float, scale: float = 1.0) -> str:
     return "none" if wrong_label == scale == 1.0 else "reference"
 
 
-def _parts_of(action: str) -> tuple[str, str]:
-    move, _, label = action.partition(":")
-    return move, label
-
-
-def _true_heads(state: _ParseState) -> tuple[int, ...]:
-    if state.heads is None:
+def _check_learned(state: _ParseState) -> None:
+    if not len(state.sentence.keys):
         raise InputError("a tree must have heads to be learned or scored, got only words. Pass heads and labels.")
-    return state.heads

@@ -1,5 +1,6 @@
 """Turns sentences into the arrays that the compiled parser reads."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -9,12 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.conllu import Tree
-from coalface.errors import InputError
+from coalface.data.formats.conllu import Tree, reaches_root
+from coalface.errors import InputError, shortened
 from coalface.structured.kernels.parse_state import NO_WORD
 from coalface.structured.kernels.parsing import Treebank
 from coalface.structured.kernels.trees import all_are_trees, lift_crossing_arcs
-from coalface.structured.parsing.arc_hybrid import check_tree, is_text
 from coalface.structured.parsing.templates import ATTRIBUTES
 
 _MISSING, _ROOT = "_", "\0root"
@@ -32,15 +32,27 @@ def code_of(attribute: str, value: str) -> int:
     return int.from_bytes(hashed, "little") or 1
 
 
-def word_codes(tree: Tree) -> list[tuple[int, ...]]:
-    """The attributes of the root and of each word, as hashes in the order of ``ATTRIBUTES``."""
-    missing = (_MISSING,) * len(tree)
-    lowered = [word.lower() for word in tree.words]
-    columns = (lowered, tree.tags, tree.fine_tags or missing, tree.morphology or missing)
-    hashed = [
-        [code_of(attribute, value) for value in values] for attribute, values in zip(ATTRIBUTES, columns, strict=True)
-    ]
-    return [tuple(code_of(attribute, _ROOT) for attribute in ATTRIBUTES), *zip(*hashed, strict=True)]
+def checked_trees(trees: Iterable[Tree], *, with_heads: bool) -> list[Tree]:
+    """The sentences as a list; an InputError names the first bad one. ``with_heads``, each must have heads."""
+    if isinstance(trees, str | bytes | os.PathLike | Tree) or not isinstance(trees, Iterable):
+        raise InputError(
+            f"trees must be a list of Tree values, got {shortened(trees)}. read_trees(path) reads them from a file."
+        )
+    given = list(trees)
+    if with_heads and not given:
+        raise InputError("trees must hold at least one tree, got none. Pass trees with heads and labels.")
+    if all(type(tree) is Tree for tree in given) and all_valid(given, with_heads=with_heads):
+        return given
+    for number, tree in enumerate(given):
+        try:
+            if not isinstance(tree, Tree):
+                raise InputError(f"a sentence must be a Tree, got {shortened(tree)}. Pass Tree(words, tags).")
+            if with_heads and not (len(tree.heads) or len(tree.labels)):
+                raise InputError("a tree must have heads to be learned or scored, got only words. Pass heads too.")
+            check_sentence(tree, with_heads=with_heads)
+        except InputError as problem:
+            raise InputError(f"Tree {number}: {problem}") from None
+    return given
 
 
 def check_sentence(tree: Tree, *, with_heads: bool = True) -> None:
@@ -55,11 +67,38 @@ def check_sentence(tree: Tree, *, with_heads: bool = True) -> None:
             raise InputError(f"{name} must be one per word, or none: {len(tree)} needed, got {len(values)}.")
     for name in ("words", "tags", "fine_tags", "morphology"):
         values = getattr(tree, name)
-        wrong = next((place for place, value in enumerate(values) if not is_text(value)), None)
+        wrong = next((place for place, value in enumerate(values) if not _is_text(value)), None)
         if wrong is not None:
             raise InputError(f"{name} must be texts in Unicode, got {values[wrong]!r} for word {wrong + 1}.")
     if with_heads and (len(tree.heads) or len(tree.labels)):
-        check_tree(tree)
+        _check_tree(tree)
+
+
+def _check_tree(tree: Tree) -> None:
+    """Raise an InputError unless the heads form one tree with one word at its root, and every word has a label."""
+    n_words, heads = len(tree), tree.heads
+    for name, values in (("heads", heads), ("labels", tree.labels)):
+        if len(values) != n_words:
+            raise InputError(f"{name} of a tree must be one per word: {n_words} needed, got {len(values)}.")
+    for word, head in enumerate(heads, start=1):
+        if not isinstance(head, int | np.integer) or not 0 <= head <= n_words:
+            raise InputError(f"a head must be a number from 0 to {n_words}, got {head!r} for word {word}.")
+    for word, label in enumerate(tree.labels, start=1):
+        if not _is_text(label) or not label or "\0" in label:
+            raise InputError(f"a label must be a text in Unicode, and not empty, got {label!r} for word {word}.")
+    roots = sum(head == 0 for head in heads)
+    if roots != 1:
+        raise InputError(f"exactly one word must have head 0, got {roots}. Correct the tree or leave it out.")
+    for word in range(1, n_words + 1):
+        if not reaches_root(heads, word):
+            raise InputError(f"heads must lead from every word to the root, those of word {word} form a cycle.")
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text without half a surrogate pair, which could not be hashed."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) -> Treebank:

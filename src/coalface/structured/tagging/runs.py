@@ -4,17 +4,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import COSTS_QUERIED
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CostClassifier
 from coalface.learner.simulating import UNLIMITED
 from coalface.models.online import OnlineModel
 from coalface.structured.kernels import tagging as kernels
-from coalface.structured.policy_choice import set_warm_up
+from coalface.structured.kernels.tagging import TagRules
+from coalface.structured.policies import set_warm_up
 from coalface.structured.tagging.tag_features import TokenRows
 
 _WORDS_PER_CALL = 20_000  # of the compiled loop; in between, Ctrl-C and progress are handled
 
 
-def predict_tags(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+def predict_tags(policy: CostClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The predicted tag of every word, as its number in ``classes_``."""
     model = _model_of(policy)
     tags = np.zeros(len(tokens), np.int32)
@@ -27,15 +28,14 @@ def predict_tags(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.
 class TaggingRun:
     """A training run over sentences in a given order, done in pieces; ``tags`` are the policy's tags of the roll-in.
 
-    ``costs`` (K, K) says what each wrong tag costs. ``n_before`` is the number of sentences that the policy has learned
-    already; the warm-up counts them.
+    ``n_before`` is the number of sentences that the policy has learned already; the warm-up counts them.
     """
 
     def __init__(
         self,
-        policy: CoalClassifier,
+        policy: CostClassifier,
         tokens: TokenRows,
-        costs: NDArray[np.float32],
+        rules: TagRules,
         truth: NDArray[np.int32],
         sentences: NDArray[np.int64],
         warm_up: int,
@@ -44,8 +44,8 @@ class TaggingRun:
         self.order = tokens.in_order(sentences)
         self.tags = np.zeros(len(tokens), np.int32)
         self._ends = np.cumsum(np.diff(tokens.starts)[sentences])
-        self.policy = policy
-        self._tokens, self._costs, self._truth = tokens, costs, truth
+        self.policy, self.rules = policy, rules
+        self._tokens, self._truth = tokens, truth
         self._warm_up, self._n_before = warm_up, n_before
         self._done = np.zeros(1, np.int64)  # the kernel updates it in place, so it is right after Ctrl-C too
 
@@ -85,7 +85,7 @@ class TaggingRun:
                     scratch,
                     tokens.rows.csr,
                     tokens.sentences,
-                    self._costs,
+                    self.rules.costs,
                     self._truth,
                     self.order,
                     self._done,
@@ -98,6 +98,6 @@ class TaggingRun:
                 model.make_room(int(scratch.unseen[0]))
 
 
-def _model_of(policy: CoalClassifier) -> OnlineModel:
+def _model_of(policy: CostClassifier) -> OnlineModel:
     assert isinstance(policy.model_, OnlineModel)
     return policy.model_

@@ -13,19 +13,13 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.evaluate.curve import Curve
+from coalface.structured.policies import policy_settings, tagger_policy
 from coalface.structured.tagging.runs import predict_tags
 from coalface.structured.tagging.tag_features import TokenRows
 from coalface.structured.tagging.tagger import SequenceTagger
 
 Progress = Callable[[int, int], None]
-_NOT_OF_A_LINE = (
-    "classes",
-    "cost_matrix",
-    "random_state",
-    "window",
-    "passes",
-    "roll_out",
-)  # the data decides, or unused
+_NOT_OF_A_LINE = ("budget", "classes", "cost_matrix", "passes", "policy", "random_state", "roll_out", "window")
 
 
 class TaggerLine:
@@ -39,14 +33,13 @@ class TaggerLine:
     sources = (Path(__file__).parents[1],)
 
     def __init__(self) -> None:
-        defaults = {name: parameter.default for name, parameter in sorted(signature(SequenceTagger).parameters.items())}
-        self.parameters: Mapping[str, Any] = {
-            name: default for name, default in defaults.items() if name not in _NOT_OF_A_LINE
-        }
+        own = {name: parameter.default for name, parameter in signature(SequenceTagger).parameters.items()}
+        self._own = {name: default for name, default in own.items() if name not in _NOT_OF_A_LINE}
+        self.parameters: Mapping[str, Any] = dict(sorted({**self._own, **policy_settings(), "audits": "auto"}.items()))
 
     def check(self, settings: Mapping[str, Any], n_labels: int) -> None:
         """Raise an InputError if the tagger rejects these settings."""
-        SequenceTagger(**settings).check(n_labels)
+        self._tagger(settings, [], 0).check(n_labels)
 
     def run(
         self,
@@ -58,9 +51,15 @@ class TaggerLine:
     ) -> Curve:
         """One pass over the sentences in the order of the permutation, which also seeds everything random."""
         train, test = problem
-        tagger = SequenceTagger(random_state=permutation, **settings)
+        tagger = self._tagger(settings, train.classes.tolist(), permutation)
         order = np.random.default_rng(permutation).permutation(len(_lengths_of(train)))
         return tagging_curve(tagger, train, test, order=order, checkpoints=checkpoints, progress=progress)
+
+    def _tagger(self, settings: Mapping[str, Any], tags: list[str], seed: int) -> SequenceTagger:
+        """The tagger of a line, whose settings are its own and those of its policy."""
+        own = {name: value for name, value in settings.items() if name in self._own}
+        chosen = {name: value for name, value in settings.items() if name not in own}
+        return SequenceTagger(policy=tagger_policy(tags, random_state=seed, **chosen), **own)
 
 
 TAGGER = TaggerLine()
@@ -82,7 +81,7 @@ def tagging_curve(
 
     >>> X, y, sentence = np.tile(np.eye(2), (30, 1)), ["D", "N"] * 30, np.arange(60) // 2
     >>> data = CostDataset(X, classes=["D", "N"], truth=[0, 1] * 30, cost_matrix=1 - np.eye(2), sequence=sentence)
-    >>> print(tagging_curve(SequenceTagger(rule="passive"), data, data))
+    >>> print(tagging_curve(SequenceTagger(policy=tagger_policy(["D", "N"], rule="passive")), data, data))
     120 costs on 60 of 60 examples, test cost 0.0000
     """
     words, held_out = (_words_of(part, tagger) for part in (train, test))
@@ -90,13 +89,13 @@ def tagging_curve(
     assert truth is not None
     assert test_truth is not None
     assert costs is not None
-    own = SequenceTagger(**{**tagger.get_params(), "classes": train.classes, "cost_matrix": costs})
+    own = SequenceTagger(**{**tagger.get_params(deep=False), "classes": train.classes, "cost_matrix": costs})
     sentences = np.arange(len(words.starts) - 1) if order is None else np.asarray(order, np.int64)
     run = own.start_run(train.classes, words, np.ascontiguousarray(truth), sentences)
     policy = run.policy
 
     def measure() -> Checkpoint:
-        found = predict_tags(policy, held_out, own.allowed_tags(train.classes))
+        found = predict_tags(policy, held_out, run.rules.allowed)
         paid = float(costs[test_truth, found].astype(np.float64).mean())
         return Checkpoint(policy.costs_queried_, policy.examples_queried_, run.done, paid)
 

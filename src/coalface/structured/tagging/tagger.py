@@ -7,16 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from coalface.data.labels import label_array
 from coalface.data.numbers import flag, whole_number
-from coalface.errors import FileFormatError, InputError
-from coalface.files.bundle import read_bundle, write_bundle
+from coalface.errors import InputError
+from coalface.files.bundle import rebuilding
 from coalface.learner.budget import Budget
-from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.settings import AS_PUBLISHED
+from coalface.learner.estimator import CostClassifier
+from coalface.learner.unlearned import warn_of_unlearned
 from coalface.structured.kernels.tagging import TagRules
-from coalface.structured.sentence_learner import POLICY_PARAMS, SentenceLearner
+from coalface.structured.policies import PolicyLearner, begun_compiled, read_learner, tagger_policy, write_learner
 from coalface.structured.tagging.runs import TaggingRun, predict_tags
 from coalface.structured.tagging.sentences import (
     check_legal,
@@ -26,24 +26,24 @@ from coalface.structured.tagging.sentences import (
     tag_codes,
     tag_names,
 )
-from coalface.structured.tagging.spans import OUTSIDE, marks_spans, span_f1
+from coalface.structured.tagging.spans import OUTSIDE, span_f1
 from coalface.structured.tagging.tag_features import TokenRows, check_history, conjunction_keys, word_rows
 from coalface.structured.tagging.tag_rules import check_scheme, tag_rules
-from coalface.structured.tagging.unlearned_tags import warn_of_unlearned
 
-_POLICY_PARAMS = (*POLICY_PARAMS, "audits", "abstain_cost", "abstain_label", "alike")
 Progress = Callable[[int, int, int], None]
+_KIND = "tagger"
 
 
-class SequenceTagger(SentenceLearner):
+class SequenceTagger(PolicyLearner):
     """Tags the words of sentences, and learns to from as few roll-outs as possible.
 
     A word's tag is predicted from its features, those of ``window`` neighbours on each side and the last ``history``
     predicted tags. With ``conjunctions``, the last tag also counts together with the word, and with the shapes of this
-    word and the next. The policy is a ``CoalClassifier`` and takes its parameters, but ``warm_up`` counts sentences.
-    ``cost_matrix`` (row = truth, column = prediction, in [0, 1]) gives the cost of each mistake. ``constraints``
-    "bio" or "bilou" allows only tags that form valid spans. ``budget`` limits the roll-outs: a number of them, spread
-    over the words of one call of ``fit``, or a ``Budget``. With ``abstain_cost``, a word gets ``abstain_label`` if
+    word and the next. ``cost_matrix`` (row = truth, column = prediction, in [0, 1]) gives the cost of each mistake.
+    ``constraints`` "bio" or "bilou" allows only tags that form valid spans. ``policy`` is an unfitted
+    ``CoalClassifier``, by default ``CoalClassifier(model="online")``, which audits by loss if the tags mark spans. The
+    first ``warm_up`` sentences are rolled out in full. ``budget`` limits the roll-outs: a number of them, spread over
+    the words of one call of ``fit``, or a ``Budget``. If the policy abstains, a word gets its ``abstain_label`` where
     every tag is predicted to cost more.
 
     >>> sentences, tags = [["The", "cat", "sleeps"], ["A", "dog"]] * 30, [["D", "N", "V"], ["D", "N"]] * 30
@@ -54,59 +54,36 @@ class SequenceTagger(SentenceLearner):
     True
     """
 
-    classes: Any
-    cost_matrix: Any
-    audits: str
-    abstain_cost: float | None
-    abstain_label: str | None
-    budget: Any
-    alike: float | None
-    window: int
-    history: int
-    constraints: str | None
-    roll_out: str
-    conjunctions: bool
     classes_: NDArray[np.str_]
+    sentences_ = 0  # learned so far; a sentence counts once per pass
 
     def __init__(
         self,
         classes: Any = None,
         cost_matrix: Any = None,
-        rule: str = "coal",
-        mellowness: float = 0.12,
-        width_scale: float = 0.5,
-        learning_rate: float | str = "auto",
-        warm_up: int = 10,
-        slack: str = "noise-scaled",
-        in_turn: bool = True,
-        audit_rate: float = 0.1,
-        audits: str = "auto",
-        accumulator: str = "adax",
-        sensitivity: str = "shadow",
-        fit_intercept: bool = True,
-        random_state: int = 0,
-        abstain_cost: float | None = None,
-        abstain_label: str | None = None,
-        budget: Any = None,
-        alike: float | None = 1.0,
+        policy: CostClassifier | None = None,
         passes: int = 1,
         window: int = 2,
         history: int = 2,
+        conjunctions: bool = True,
         constraints: str | None = None,
         roll_out: str = "reference",
-        conjunctions: bool = True,
+        warm_up: int = 10,
+        budget: Any = None,
+        random_state: int = 0,
     ) -> None:
-        self._store(locals())
-
-    @classmethod
-    def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
-        """A tagger with the paper's policy and a warm-up of 10 sentences; ``others`` set more parameters.
-
-        >>> SequenceTagger.as_published().slack
-        'published'
-        """
-        own = {name: value for name, value in AS_PUBLISHED.items() if name in _POLICY_PARAMS}
-        return cls(**{**own, "mellowness": mellowness, "learning_rate": learning_rate, **others})
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.policy = policy
+        self.passes = passes
+        self.window = window
+        self.history = history
+        self.conjunctions = conjunctions
+        self.constraints = constraints
+        self.roll_out = roll_out
+        self.warm_up = warm_up
+        self.budget = budget
+        self.random_state = random_state
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -115,7 +92,7 @@ class SequenceTagger(SentenceLearner):
 
         The tagger calls ``progress(words_done, words_in_total, rollouts)`` from time to time.
         """
-        fresh = type(self)(**self.get_params(deep=False))
+        fresh = self._unfitted()
         fresh._learn(sentences, tags, whole_number("passes", self.passes, least=1), progress)
         self._become(fresh)
         return self
@@ -144,7 +121,7 @@ class SequenceTagger(SentenceLearner):
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(known)
         tokens = self._tokens(words, len(known))
         order, before = np.tile(np.arange(len(words)), passes), self.sentences_
-        run = TaggingRun(policy, tokens, rules.costs, truth, order, whole_number("warm_up", self.warm_up), before)
+        run = TaggingRun(policy, tokens, rules, truth, order, self.warm_up, before)
         if self.budget is not None:
             self._start_budget(policy, len(run.order))
         self.classes_, self.policy_ = known, policy
@@ -156,10 +133,14 @@ class SequenceTagger(SentenceLearner):
         finally:
             self.sentences_ = before + run.sentences_done
         if self.cost_matrix is None:  # otherwise a tag may be right and yet not worth its risk
-            warn_of_unlearned(known, truth[run.order], run.tags[run.order], self.budget is not None)
+            self._warn_of_unlearned(truth[run.order], run.tags[run.order])
         return self
 
-    def _start_budget(self, policy: CoalClassifier, n_words: int) -> None:
+    def _warn_of_unlearned(self, truth: NDArray[np.int32], tags: NDArray[np.int32]) -> None:
+        limited = self.budget is not None
+        warn_of_unlearned(self.classes_, truth, tags.__getitem__, on_budget=limited, audits=self.policy_.audits)
+
+    def _start_budget(self, policy: CostClassifier, n_words: int) -> None:
         """Spread what is left of the budget over the next words; one that says over how many begins only once."""
         budget = self._checked_budget()
         if budget.over is None:
@@ -219,8 +200,8 @@ class SequenceTagger(SentenceLearner):
         """
         words, given = check_tagged(sentences, tags)
         predicted = self.predict(words)
-        if self.abstain_cost is not None:  # a word without a tag is outside all spans
-            names = {self.abstain_label: OUTSIDE}
+        if self.policy_.abstain_cost is not None:  # a word without a tag is outside all spans
+            names = {self.policy_.abstain_label: OUTSIDE}
             predicted = [[names.get(tag, tag) for tag in sentence] for sentence in predicted]
         return span_f1(given, predicted)
 
@@ -229,63 +210,44 @@ class SequenceTagger(SentenceLearner):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, atomically; ``load`` continues exactly from there."""
         self._check_fitted()
-        params = {
-            name: None if value is None else np.asarray(value).tolist()
-            for name, value in self.get_params().items()
-            if name != "budget"
-        }
-        if self.budget is not None:
-            params["budget"] = self._checked_budget().plain()
-        meta = {"params": params, "policy": self.policy_.plain_params(), "sentences": self.sentences_}
-        with self.policy_.model_.lock:
-            write_bundle(path, "tagger", meta, {"classes_": self.classes_, **self.policy_.model_.saved()})
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "policy"}
+        params["budget"] = None if self.budget is None else self._checked_budget().plain()
+        plain = {name: None if value is None else np.asarray(value).tolist() for name, value in params.items()}
+        own = {"params": plain, "has_policy": self.policy is not None, "sentences": self.sentences_}
+        write_learner(path, _KIND, self.policy_, own, {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The tagger that ``save`` wrote."""
-        meta, arrays = read_bundle(path, "tagger")
-        try:
-            tagger, policy = cls(**meta["params"]), CoalClassifier(**meta["policy"])
-            tagger.sentences_ = int(meta["sentences"])
-            tagger.classes_ = label_array(arrays.pop("classes_"))
-            policy.begin(tagger.classes_).model_.restore(arrays)
-        except (KeyError, TypeError, InputError) as problem:
-            raise FileFormatError(f"{path} was not saved by {cls.__name__}.save: {problem}.") from None
-        tagger.policy_ = policy
+        policy, own, _ = read_learner(path, _KIND)
+        with rebuilding(path, _KIND):
+            tagger = cls(**own["params"], policy=clone(policy).set_params(budget=None) if own["has_policy"] else None)
+            tagger.classes_, tagger.policy_, tagger.sentences_ = policy.classes_, policy, int(own["sentences"])
         return tagger
 
     def start_run(
         self, classes: NDArray[np.str_], tokens: TokenRows, truth: NDArray[np.int32], sentences: NDArray[np.int64]
     ) -> TaggingRun:
         """A run of a new policy over prepared words, for studies and benchmarks; the tagger is not changed."""
-        policy, warm_up = self._new_policy(classes), whole_number("warm_up", self.warm_up)
-        return TaggingRun(policy, tokens, self._rules(classes).costs, truth, sentences, warm_up)
-
-    def allowed_tags(self, classes: NDArray[np.str_]) -> NDArray[np.bool_]:
-        """Which tag may follow which in a prediction: see ``coalface.structured.tagging.tag_rules.allowed_tags``."""
-        return self._rules(classes).allowed
+        return TaggingRun(self._new_policy(classes), tokens, self._rules(classes), truth, sentences, self.warm_up)
 
     # -- internals -----------------------------------------------------------------------------
 
-    def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
-        params = {name: getattr(self, name) for name in _POLICY_PARAMS}
-        if self.audits == "auto":  # O is nearly always right, and an even audit hardly ever meets a span
-            params["audits"] = "loss" if OUTSIDE in classes and marks_spans(classes.tolist()) else "even"
-        if self.abstain_label is not None:
-            tag_names([*classes.tolist(), self.abstain_label], "classes and abstain_label")
-        return CoalClassifier(classes=classes, warm_up=0, model="online", **params).begin()
+    def _new_policy(self, classes: NDArray[np.str_]) -> CostClassifier:
+        default = tagger_policy(classes.tolist(), random_state=self.random_state)
+        return begun_compiled(self.policy, default, classes, may_have=["abstain_cost"])
 
     def _answers(self) -> NDArray[Any]:
         """All that ``predict`` may return for a word: the tags and, last, ``abstain_label``."""
-        if self.abstain_cost is None:
+        if self.policy_.abstain_cost is None:
             return self.classes_
-        return np.array([*self.classes_.tolist(), self.abstain_label], object)
+        return np.array([*self.classes_.tolist(), self.policy_.abstain_label], object)
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]
         history = self._history(n_tags)
         keys = conjunction_keys(words) if self.conjunctions and history else None  # no history: no tags are seen
-        return TokenRows.of(word_rows(words, self._window), lengths, history, n_tags, keys)
+        return TokenRows.of(word_rows(words, whole_number("window", self.window)), lengths, history, n_tags, keys)
 
     def _rules(self, classes: NDArray[np.str_]) -> TagRules:
         self._check_choices()
@@ -302,10 +264,6 @@ class SequenceTagger(SentenceLearner):
         whole_number("warm_up", self.warm_up)
         if self.budget is not None:
             self._checked_budget()
-
-    @property
-    def _window(self) -> int:
-        return whole_number("window", self.window)
 
     def _history(self, n_tags: int) -> int:
         return check_history(self.history, n_tags, self.conjunctions)

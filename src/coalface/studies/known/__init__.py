@@ -1,4 +1,4 @@
-"""Datasets by name: those that scikit-learn bundles or downloads, and those of the folder in ``COALFACE_DATA``."""
+"""Datasets by name: those that scikit-learn bundles, and those that it downloads into the folder ``COALFACE_DATA``."""
 
 from coalface.studies.known.catalogue import KnownData, known_data, load_known
 

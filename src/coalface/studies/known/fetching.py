@@ -12,6 +12,7 @@ from coalface.data.dataset import TrainTest
 from coalface.data.formats.array_folder import is_dataset_folder
 from coalface.data.formats.readers import PARTS, is_fetched, open_fetched
 from coalface.errors import CoalfaceError, InputError, in_one_line
+from coalface.studies.known.catalogue import check_fetchable
 from coalface.studies.known.sklearn_downloads import FETCHERS
 
 
@@ -24,7 +25,7 @@ def fetch(name: str, into: str | os.PathLike[str]) -> TrainTest:
 
     >>> fetch("iris", "data")
     Traceback (most recent call last):
-    coalface.errors.InputError: Only rcv1, newsgroups20, covertype, olivetti can be fetched, got 'iris'. ...
+    coalface.errors.InputError: The data 'iris' is bundled and needs no fetching. Use it by its name.
     """
     check_fetch(name, into)
     home = Path(into) / name
@@ -41,10 +42,7 @@ def fetch(name: str, into: str | os.PathLike[str]) -> TrainTest:
 
 def check_fetch(name: str, into: str | os.PathLike[str]) -> None:
     """Raise an InputError before the download if the name cannot be fetched or the folder cannot be written."""
-    if name not in FETCHERS:
-        raise InputError(
-            f"Only {', '.join(FETCHERS)} can be fetched, got {name!r}. `coalface data list` shows how to get others."
-        )
+    check_fetchable(name)
     home = Path(into) / name
     if is_fetched(home):
         raise InputError(f"{home} already holds the data. Remove that folder to fetch it again.")

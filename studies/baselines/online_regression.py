@@ -19,7 +19,8 @@ from coalface.data.numbers import number
 from coalface.errors import InputError
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem, dense_rows
-from coalface.studies.baselines.reduced import REDUCED, check_reduced, reduced
+
+from .reduced import REDUCED, check_reduced, reduced
 
 _MOST_COLUMNS = 2000
 F64 = NDArray[np.float64]

@@ -1,7 +1,6 @@
 """Tables by name: what becomes of numbers, categories and empty cells, and which rows are test data."""
 
 import gzip
-import json
 
 import numpy as np
 import pytest
@@ -9,10 +8,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from coalface.errors import FileFormatError, InputError
-from coalface.studies.known import known_data, load_known
-from coalface.studies.study import Study
-from coalface.studies.sweep import run_sweep
-from tests.cli.commands import run
+from stored_data import load
 
 N = 60
 COATS = ["short", "long", "", "curly"]
@@ -59,7 +55,7 @@ def test_features_are_those_of_scikit_learns_encoders_fitted_to_the_training_row
     scaled = StandardScaler().fit(imputed[train]).transform(imputed)
     encoder = OneHotEncoder(categories=[["curly", "long", "short"]], handle_unknown="ignore", sparse_output=False)
     coats = encoder.fit(table[train][:, [2]][table[train][:, 2] != ""]).transform(table[:, [2]])
-    for part, rows in zip(load_known("tabular/pets"), (train, test), strict=True):
+    for part, rows in zip(load("tabular/pets"), (train, test), strict=True):
         np.testing.assert_allclose(part.X.toarray(), np.hstack([scaled, coats])[rows], rtol=1e-5, atol=1e-6)
         assert part.classes[part.truth].tolist() == table[rows, 3].tolist()
         assert part.feature_names == ("weight", "age", "coat=curly", "coat=long", "coat=short")
@@ -71,54 +67,33 @@ def test_a_category_without_a_training_row_has_no_feature(tables):
     _, test = parts()
     rows[test[0]][2] = "wire"
     written(tables / "pets.csv", rows)
-    found = load_known("tabular/pets").test
+    found = load("tabular/pets").test
     assert found.feature_names == ("weight", "age", "coat=curly", "coat=long", "coat=short")
     assert found.X.toarray()[0, 2:].tolist() == [0, 0, 0]
 
 
 def test_labels_that_are_integers_stay_integers(tables):
     written(tables / "grades.csv", [[str(i), str(i % 12)] for i in range(48)], header="x,label")
-    assert load_known("tabular/grades").train.classes.tolist() == list(range(12))
+    assert load("tabular/grades").train.classes.tolist() == list(range(12))
 
 
 def test_the_label_may_be_any_column(tables):
     written(tables / "pets.csv", cells())
     written(tables / "turned.csv", [row[::-1] for row in cells()], header="label,coat,age,weight")
-    names = [load_known(f"tabular/{name}").train.feature_names for name in ("pets", "turned")]
+    names = [load(f"tabular/{name}").train.feature_names for name in ("pets", "turned")]
     assert names[1] == ("coat=curly", "coat=long", "coat=short", "age", "weight")
     assert sorted(names[0]) == sorted(names[1])
 
 
 def test_a_column_without_any_value_is_constant(tables):
     written(tables / "empty.csv", [["", str(i), "ab"[i % 2]] for i in range(20)], header="none,x,label")
-    assert not load_known("tabular/empty").train.X.toarray()[:, 0].any()
+    assert not load("tabular/empty").train.X.toarray()[:, 0].any()
 
 
-def test_the_list_has_one_line_with_its_sizes_per_table(tables, capsys):
+def test_a_missing_table_is_named(tables):
     written(tables / "pets.csv", cells())
-    written(tables / "zoo.csv.gz", cells(20))
-    lines = {known.name: known for known in known_data() if known.name.startswith("tabular/")}
-    assert list(lines) == ["tabular/pets", "tabular/zoo"]
-    assert (lines["tabular/zoo"].n_train, lines["tabular/zoo"].n_test, lines["tabular/zoo"].n_labels) == (16, 4, 2)
-    code, out, _ = run(capsys, "data info tabular/pets --json")
-    assert (code, json.loads(out)["train"]["n_examples"]) == (0, 48)
-
-
-def test_a_study_takes_all_tables_by_a_pattern(tables, tmp_path):
-    written(tables / "pets.csv", cells())
-    written(tables / "zoo.csv", cells(20))
-    study = Study.from_toml('data = ["tabular/*"]\npermutations = 2\n[lines.passive]\nrule = "passive"')
-    assert [source.name for source in study.sources] == ["tabular/pets", "tabular/zoo"]
-    assert run_sweep(study, tmp_path / "out", "threads", 1).finished == 4
-
-
-def test_a_missing_table_is_named_and_a_similar_one_suggested(tables, tmp_path, monkeypatch):
-    written(tables / "pets.csv", cells())
-    with pytest.raises(InputError, match=r"no data named 'tabular/pet'. Did you mean 'tabular/pets'"):
-        load_known("tabular/pet")
-    monkeypatch.setenv("COALFACE_DATA", str(tmp_path / "elsewhere"))
-    with pytest.raises(InputError, match=r"'tabular/pets' is not in the folder"):
-        load_known("tabular/pets")
+    with pytest.raises(InputError, match=r"'tabular/pet' is not in the folder"):
+        load("tabular/pet")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +113,6 @@ def test_a_missing_table_is_named_and_a_similar_one_suggested(tables, tmp_path, 
 def test_a_broken_table_is_refused_in_one_line_with_its_file(tables, text, complaint):
     (tables / "pets.csv").write_text(text)
     with pytest.raises(FileFormatError, match=complaint) as caught:
-        load_known("tabular/pets")
+        load("tabular/pets")
     assert str(caught.value).startswith(str(tables / "pets.csv"))
     assert "\n" not in str(caught.value)

@@ -56,18 +56,6 @@ def read_table(path: str | os.PathLike[str], *, name: str | None = None) -> Trai
     return TrainTest(whole.subset(train), whole.subset(test))
 
 
-def find_tables(folder: Path) -> dict[str, Path]:
-    """The CSV files of a folder by name; a plain file comes before a packed one of the same name."""
-    return {_stem(path): path for suffix in reversed(SUFFIXES) for path in folder.glob(f"*{suffix}")}
-
-
-def table_sizes(path: Path) -> tuple[int, int, int]:
-    """The numbers of training rows, test rows and labels."""
-    labels = _read_columns(path)[1]
-    train, test = _split(len(labels))
-    return len(train), len(test), len(set(labels))
-
-
 def _read_columns(source: Path) -> tuple[dict[str, Sequence[str]], Sequence[str]]:
     """The cells of every column but ``label`` by its name, and those of ``label``."""
     lines = csv_rows(source)

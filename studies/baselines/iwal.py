@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.numbers import number, whole_number
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
-from coalface.studies.baselines.labels import Pool
 from coalface.studies.baselines.problem import Problem
-from coalface.studies.baselines.reduced import REDUCED, check_reduced, reduced
-from coalface.studies.baselines.strategies import CLASSIFIERS
+
+from .labels import Pool
+from .reduced import REDUCED, check_reduced, reduced
+from .strategies import CLASSIFIERS
 
 _BOOTSTRAP, _DRAW = 2, 3  # streams of random numbers
 F64 = NDArray[np.float64]

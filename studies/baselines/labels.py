@@ -25,8 +25,9 @@ from coalface.errors import InputError
 from coalface.studies.baselines import passive
 from coalface.studies.baselines.baseline import Baseline, BaselineRun
 from coalface.studies.baselines.problem import Problem, Progress, dense_rows
-from coalface.studies.baselines.reduced import REDUCED, check_reduced, reduced
-from coalface.studies.baselines.strategies import (
+
+from .reduced import REDUCED, check_reduced, reduced
+from .strategies import (
     CLASSIFIERS,
     UNKNOWN,
     Badge,
