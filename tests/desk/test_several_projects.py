@@ -158,8 +158,8 @@ def test_people_and_roles_are_managed_in_the_page(two):
         assert eve.post("/projects/mail/people", data={"do": "revoke", "name": "ann"}).status_code == 403
 
 
-@pytest.mark.parametrize("place", ["/api/v1", "/api/v1/projects/tickets"])
-def test_a_token_with_a_slash_in_its_name_can_be_deleted(tmp_path, place):
+def test_a_token_with_a_slash_in_its_name_can_be_deleted(tmp_path):
+    place = "/api/v1/projects/tickets"
     with open_desk(tmp_path) as desk, served(desk) as address, client_of(address, "eve") as eve:
         assert eve.post(f"{place}/tokens", json={"name": "a/b", "role": "annotator"}).status_code == 201
         assert eve.delete(f"{place}/tokens/a/b").status_code == 204

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
-from xml.sax.saxutils import quoteattr
 
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
@@ -63,14 +62,6 @@ class Interface:
         """A choice as annotations and predictions write it."""
         value = {"choices": [label]}
         return [{"from_name": self.from_name, "to_name": self.to_name, "type": "choices", "value": value}]
-
-
-def interface_of(project: Project) -> str:
-    """A labelling interface in XML for the examples and labels of a project."""
-    kind = {"image": ("Image", "image"), "html": ("HyperText", "html")}.get(project.pool.kind, ("Text", "text"))
-    labels = "".join(f"<Choice value={quoteattr(label)}/>" for label in project.offered)
-    shown = f'<{kind[0]} name="text" value="${kind[1]}"/>'
-    return f'<View>{shown}<Choices name="label" toName="text" choice="single">{labels}</Choices></View>'
 
 
 def task_of(

@@ -66,11 +66,12 @@ class CheckedJudge:
         return {name: value for name, value in vars(self).items() if name != "agreement"} | found
 
 
-def judged(counters: Counters, name: str) -> CheckedJudge | None:
-    """What is known about an annotator; None about a program that is not checked against people."""
-    if name not in counters.judges:
-        return None
-    return _judged(counters, name)
+def judged(counters: Counters, name: str) -> CheckedJudge:
+    """What is known about an annotator beside people."""
+    gate, gates = counters.judges.get(name, 0.0), Gates()
+    held = sum(name in judges for judges in counters.held_back.values())
+    opened = name not in gates.closed(counters)
+    return CheckedJudge(name, name in counters.judges, gate, opened, held, gates.agreement(counters, name))
 
 
 def counted_answers(project: Project, log: EventLog) -> Counters:
@@ -84,7 +85,7 @@ def counted_answers(project: Project, log: EventLog) -> Counters:
 def all_judged(counters: Counters) -> list[CheckedJudge]:
     """What is known about everyone who answered, judges first."""
     names = [name for name, worker in counters.workers.items() if worker.answers]
-    return sorted((_judged(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
+    return sorted((judged(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
 
 
 def in_words(found: CheckedJudge) -> str:
@@ -102,13 +103,6 @@ def in_words(found: CheckedJudge) -> str:
     if found.held_back:
         text += f", {counted(found.held_back, 'example')} {'is' if found.held_back == 1 else 'are'} held back"
     return text
-
-
-def _judged(counters: Counters, name: str) -> CheckedJudge:
-    gate, gates = counters.judges.get(name, 0.0), Gates()
-    held = sum(name in judges for judges in counters.held_back.values())
-    opened = name not in gates.closed(counters)
-    return CheckedJudge(name, name in counters.judges, gate, opened, held, gates.agreement(counters, name))
 
 
 class Gates:

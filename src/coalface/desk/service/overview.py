@@ -180,7 +180,7 @@ def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples
         return known
     others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
     given = pool.given_vectors or pool.kind == "image"
-    new = _given_rows(pool, others) if given else _made_rows(pool, others)
+    new = _given_rows(pool, others) if given else pool.rows_like([content_of(one, pool.columns)[1] for one in others])
     order = np.empty(len(examples), np.int64)
     order[of_pool], order[~of_pool] = np.arange(known.shape[0]), known.shape[0] + np.arange(new.shape[0])
     rows: Examples = vstack([known, new], format="csr")[order]
@@ -202,11 +202,6 @@ def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
     if X.shape[1] != pool.width:
         raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}. Send that many.')
     return X
-
-
-def _made_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
-    """Examples as ``init`` reads them."""
-    return pool.rows_like([content_of(example, pool.columns)[1] for example in examples])
 
 
 def advice_on(

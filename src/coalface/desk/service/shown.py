@@ -38,7 +38,6 @@ from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import QuestionQueue
 from coalface.errors import InputError
 from coalface.rounds.event_log import Event
-from coalface.rounds.queries import CostRanges
 from coalface.rounds.round import Round
 
 _MOST_SCANNED = 1024  # examples, so that other callers do not wait long
@@ -89,7 +88,19 @@ class DeskViews:
 
     def remarks(self, n: int = 20) -> list[Remark]:
         """The flags that engineers have not resolved, then the latest notes."""
-        return _remarks_of(self._live, n)
+        state, pool = self._live, self.project.pool
+        return [
+            Remark(
+                id=event.id,
+                at=event.at,
+                who=event.who or "",
+                example_id=pool.example_id(event.example or 0),
+                note=str(event.body["note"]),
+                flag=event.kind == FLAGGED,
+                content=pool.content(event.example or 0),
+            )
+            for event in state.latest_counters.remarks.latest(n)
+        ]
 
     def progress(self, annotator: str | None = None) -> DeskProgress:
         """What was asked so far, what may be spent, and one annotator's share of it."""
@@ -145,7 +156,8 @@ class DeskViews:
 
     def judged(self, name: str) -> CheckedJudge | None:
         """How far a judge agrees with people; None about a program that is not checked against them."""
-        return judged(self._live.counters, name)
+        counters = self._live.counters
+        return judged(counters, name) if name in counters.judges else None
 
     def calls(self, name: str) -> Calls:
         """The paid calls of a judge, which the log records."""
@@ -177,15 +189,47 @@ class DeskViews:
 
     def examples(self, turn: int = 0, limit: int = 100) -> list[ExampleState]:
         """The examples after a place in the order of the pool."""
-        return _examples_after(self._live, turn, limit)
+        state = self._live
+        with state.lock:
+            pool = state.project.pool
+            places = np.asarray(pool.order[turn : turn + limit]).tolist()
+            states = states_of(state, places)
+            return [
+                ExampleState(pool.example_id(place), at, states[place]) for at, place in enumerate(places, turn + 1)
+            ]
 
     def upcoming(self, n: int = 10) -> list[ComingQuestion]:
         """The next questions, fewer if the pool or the budget ends or after many examples without a question."""
-        return _next_questions(self._live, n)
+        state = self._live
+        with state.lock:
+            limits, counters, pool = state.project.limits, state.counters, state.project.pool
+            if limits.room(counters.spent + limits.spent_on(1)) < 1:
+                return []
+            waiting = sorted(state.store.free(state.clock()), key=lambda row: (-row.step, row.number))
+            found: dict[int, ComingQuestion] = {}  # by example: each annotator gets one of several copies
+            for row in waiting:
+                asked = Round(0) if row.example in found else _as_of_now(state, row)
+                if asked.ask and len(found) < n:
+                    found[row.example] = _coming(state, row.example, asked)
+            lacking, price = n - len(found), state.project.asking_price
+            for decided in scan(state.model.learner, pool, counters.cursor, lacking, _MOST_SCANNED, price):
+                new = [pair for pair in decided if pair[1].ask and not counters.is_known(pair[0])]
+                found |= {example: _coming(state, example, one) for example, one in new}
+            return list(found.values())
 
     def not_asked(self, question: Question) -> dict[str, list[str]]:
         """The labels that are not asked about, by the reason why, according to the model now."""
-        return _not_asked(self._live, question)
+        state, project = self._live, self.project
+        place = np.array([project.pool.place(question.example_id)])
+        ranges = state.model.learner.cost_range(project.pool.rows(place))
+        guaranteed = min(ranges.highest[0, project.labels.index(label)] for label in project.offered)
+        reasons: dict[str, list[str]] = {"perhaps later": [], "surely worse": [], "known well enough": []}
+        for k, label in enumerate(project.labels):
+            if label in question.labels or label in question.known or label in project.retired:
+                continue
+            worse = "surely worse" if ranges.lowest[0, k] > guaranteed else "known well enough"
+            reasons["perhaps later" if label in question.ranges else worse].append(label)
+        return {reason: labels for reason, labels in reasons.items() if labels}
 
     def settle(self) -> None:
         """Wait until the model agrees with the log."""
@@ -248,37 +292,11 @@ def _message_of(project: Project, event: Event) -> LogEvent:
     return LogEvent(event.id, event.at, event.kind, event.who, body)
 
 
-def _remarks_of(state: ProjectState, n: int) -> list[Remark]:
-    """The flags that engineers have not resolved, then the latest notes."""
-    pool = state.project.pool
-    return [
-        Remark(
-            id=event.id,
-            at=event.at,
-            who=event.who or "",
-            example_id=pool.example_id(event.example or 0),
-            note=str(event.body["note"]),
-            flag=event.kind == FLAGGED,
-            content=pool.content(event.example or 0),
-        )
-        for event in state.latest_counters.remarks.latest(n)
-    ]
-
-
 def _with_alpha(state: ProjectState, row: AnnotatorRow) -> AnnotatorRow:
     """The row of an annotator with the agreement with others, if it is known."""
     found = state.agreement(row.name)
     known = math.isfinite(found.alpha)
     return replace(row, alpha=EstimatedMean(found.alpha, found.low, found.high, found.examples) if known else None)
-
-
-def _examples_after(state: ProjectState, turn: int, limit: int) -> list[ExampleState]:
-    """The examples after a place in the order of the pool."""
-    with state.lock:
-        pool = state.project.pool
-        places = np.asarray(pool.order[turn : turn + limit]).tolist()
-        states = states_of(state, places)
-        return [ExampleState(pool.example_id(place), at, states[place]) for at, place in enumerate(places, turn + 1)]
 
 
 def states_of(state: ProjectState, places: list[int]) -> dict[int, PoolState]:
@@ -293,43 +311,6 @@ def states_of(state: ProjectState, places: list[int]) -> dict[int, PoolState]:
         return "open" if place in in_question else "passed"
 
     return {place: of(place) for place in places}
-
-
-def _next_questions(state: ProjectState, n: int) -> list[ComingQuestion]:
-    """The next ``n`` questions; fewer if the pool or the budget ends, or after many examples without a question."""
-    with state.lock:
-        limits, counters, pool = state.project.limits, state.counters, state.project.pool
-        if limits.room(counters.spent + limits.spent_on(1)) < 1:
-            return []
-        waiting = sorted(state.store.free(state.clock()), key=lambda row: (-row.step, row.number))
-        found: dict[int, ComingQuestion] = {}  # by example: each annotator gets one of several copies
-        for row in waiting:
-            asked = Round(0) if row.example in found else _as_of_now(state, row)
-            if asked.ask and len(found) < n:
-                found[row.example] = _coming(state, row.example, asked)
-        lacking, price = n - len(found), state.project.asking_price
-        for decided in scan(state.model.learner, pool, counters.cursor, lacking, _MOST_SCANNED, price):
-            new = [pair for pair in decided if pair[1].ask and not counters.is_known(pair[0])]
-            found |= {example: _coming(state, example, one) for example, one in new}
-        return list(found.values())
-
-
-def _not_asked(state: ProjectState, question: Question) -> dict[str, list[str]]:
-    """The labels that are not asked about, by the reason why, according to the model now."""
-    ranges, project = _ranges_now(state, question), state.project
-    guaranteed = min(ranges.highest[0, project.labels.index(label)] for label in project.offered)
-    reasons: dict[str, list[str]] = {"perhaps later": [], "surely worse": [], "known well enough": []}
-    for k, label in enumerate(project.labels):
-        if label in question.labels or label in question.known or label in project.retired:
-            continue
-        worse = "surely worse" if ranges.lowest[0, k] > guaranteed else "known well enough"
-        reasons["perhaps later" if label in question.ranges else worse].append(label)
-    return {reason: labels for reason, labels in reasons.items() if labels}
-
-
-def _ranges_now(state: ProjectState, question: Question) -> CostRanges:
-    pool = state.project.pool
-    return state.model.learner.cost_range(pool.rows(np.array([pool.place(question.example_id)])))
 
 
 def _as_of_now(state: ProjectState, row: QuestionRow) -> Round:

@@ -212,6 +212,16 @@ async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> 
     return only_reviewers(caller)
 
 
+async def engineer_of_page(caller: Annotated[Caller, Depends(caller_of_page)]) -> Caller:
+    """The caller of a page, who must be an engineer."""
+    return only_engineers(caller)
+
+
+async def reviewer_of_page(caller: Annotated[Caller, Depends(caller_of_page)]) -> Caller:
+    """The caller of a page, who must be a reviewer or an engineer."""
+    return only_reviewers(caller)
+
+
 def only_reviewers(caller: Caller) -> Caller:
     """The caller; a RefusedError if it is an annotator."""
     if not caller.may_review:
@@ -247,3 +257,5 @@ AnyCaller = Annotated[Caller, Depends(caller_of_api)]
 Engineer = Annotated[Caller, Depends(engineer_of_api)]
 Reviewer = Annotated[Caller, Depends(reviewer_of_api)]
 PageCaller = Annotated[Caller, Depends(caller_of_page)]
+PageEngineer = Annotated[Caller, Depends(engineer_of_page)]
+PageReviewer = Annotated[Caller, Depends(reviewer_of_page)]

@@ -7,7 +7,6 @@ import secrets
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import FormData
 
@@ -110,30 +109,30 @@ def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice:
 
 
 @pages.post("/label")
-async def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Record the answer and go to the next question."""
     about = (caller.name, text_in(form, "question_id"), text_in(form, "lease_id"))
     more = (text_in(form, "key"), _seconds(text_in(form, "seconds")), text_in(form, "note").strip() or None)
-    await run_in_threadpool(_flag, desk, caller.name, form)
+    _flag(desk, caller.name, form)
     try:
         if desk.project.true_label or "label" in form:
-            receipt = await run_in_threadpool(desk.answer_truth, *about, text_in(form, "label") or None, *more)
+            receipt = desk.answer_truth(*about, text_in(form, "label") or None, *more)
         else:
             ahead = [label for label in form.getlist("ahead") if isinstance(label, str)]
             costs = costs_in(form)
             desk.project.scale.check_levels(costs)
-            receipt = await run_in_threadpool(desk.answer, *about, costs, *more, ahead=ahead)
+            receipt = desk.answer(*about, costs, *more, ahead=ahead)
     except ConflictError:
         return _to("/label?notice=before")
     return _to("/label?notice=late" if receipt.late else "/label")
 
 
 @pages.post("/skip")
-async def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Leave the question to other annotators."""
-    await run_in_threadpool(_flag, desk, caller.name, form)
+    _flag(desk, caller.name, form)
     note = text_in(form, "note").strip() or None
-    await run_in_threadpool(desk.skip, text_in(form, "lease_id"), caller.name, note)
+    desk.skip(text_in(form, "lease_id"), caller.name, note)
     return _to("/label?notice=skipped")
 
 
@@ -145,19 +144,19 @@ def resume(caller: auth.PageCaller, desk: AnyDesk) -> Response:
 
 
 @pages.post("/undo")
-async def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Undo one of the caller's answers, by default the last, or the skip after it."""
     answer_id = text_in(form, "answer_id")
     if not answer_id:
-        recent = await run_in_threadpool(desk.recent, caller.name, 10)
+        recent = desk.recent(caller.name, 10)
         answer_id = next((one.answer_id for one in recent if not one.undone), "")
         if desk.last_skip(caller.name) > int(answer_id or 0):
-            await run_in_threadpool(_unskip, desk, caller.name)
+            _unskip(desk, caller.name)
             return _to("/label?notice=back")
     if not answer_id:
         return _to("/label?notice=nothing")
     try:
-        await run_in_threadpool(desk.undo, caller.name, answer_id)
+        desk.undo(caller.name, answer_id)
     except ConflictError:
         return _to("/label?notice=stays")
     return _to("/label?notice=undone")
@@ -176,9 +175,8 @@ def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response
 
 
 @pages.get("/dashboard")
-def dashboard(request: Request, caller: auth.PageCaller, desk: AnyDesk) -> Response:
+def dashboard(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
     """Spending, model quality, annotators and labels, for engineers."""
-    auth.only_engineers(caller)
     overview = desk.overview()
     bounds = desk.project.cost_bounds
     label_rows = [
@@ -213,13 +211,12 @@ def _undone(recent: list[Answered], question_id: str) -> Answered | None:
 
 
 @pages.post("/resolve")
-async def resolve(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def resolve(caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
     """Record that an engineer has dealt with a flag."""
-    auth.only_engineers(caller)
     flag = text_in(form, "flag")
     if not flag.isascii() or not flag.isdigit() or len(flag) > 18:
         raise UnknownIdError(f"There is no open flag {flag!r:.40}.")
-    await run_in_threadpool(desk.resolve, int(flag), caller.name)
+    desk.resolve(int(flag), caller.name)
     return _to("/dashboard")
 
 

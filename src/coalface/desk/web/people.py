@@ -1,14 +1,10 @@
 """The people of a project: who has access, with which role; and the pages on which engineers change that."""
 
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.concurrency import run_in_threadpool
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from starlette.datastructures import FormData
 
 from coalface.desk.service.desk import Desk
-from coalface.desk.web import auth, people
+from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk
 from coalface.desk.web.desks import Desks
 from coalface.desk.web.rendering import SentForm, page, text_in
@@ -25,14 +21,14 @@ def revoke(caller: Caller, desk: Desk, name: str) -> None:
     desk.access.remove_token(name)
 
 
-def change_role(caller: Caller, desk: Desk, name: str, role: str) -> None:
+def _change_role(caller: Caller, desk: Desk, name: str, role: str) -> None:
     """Give a person another role."""
     check_person(name, role)
     _refuse_self(caller, name, "change your own role")
     desk.access.change_role(name, role)
 
 
-def strangers(caller: Caller, desks: Desks, desk: Desk) -> dict[str, str]:
+def _strangers(caller: Caller, desks: Desks, desk: Desk) -> dict[str, str]:
     """People of the caller's other projects who have no access to this one: name and digest of their token."""
     here = {digest for _, _, digest, _ in desk.access.tokens()}
     found: dict[str, str] = {}
@@ -43,10 +39,10 @@ def strangers(caller: Caller, desks: Desks, desk: Desk) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def admit(caller: Caller, desks: Desks, desk: Desk, name: str, role: str) -> None:
+def _admit(caller: Caller, desks: Desks, desk: Desk, name: str, role: str) -> None:
     """Let a person of another project in, with the token that they have."""
     check_person(name, role)
-    known = strangers(caller, desks, desk)
+    known = _strangers(caller, desks, desk)
     if name not in known:
         raise UnknownIdError(
             f"There is no {name!r} in your other projects who lacks access to this one. Make a token for them."
@@ -59,14 +55,6 @@ def _refuse_self(caller: Caller, name: str, what: str) -> None:
         raise RefusedError(409, f"You cannot {what}. Ask another engineer to do it.")
 
 
-def engineer_of_page(caller: auth.PageCaller) -> Any:
-    """The caller, who must be an engineer of the project."""
-    return auth.only_engineers(caller)
-
-
-Engineer = Annotated[Any, Depends(engineer_of_page)]
-
-
 @access_pages.get("/projects/")
 def all_projects(request: Request, caller: auth.PageCaller) -> Response:
     """The projects that the caller may see, with the caller's role in each."""
@@ -76,18 +64,14 @@ def all_projects(request: Request, caller: auth.PageCaller) -> Response:
 
 
 @access_pages.get("/people")
-def people_page(request: Request, caller: Engineer, desk: AnyDesk) -> Response:
+def people_page(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
     """Who has access, and forms that change it."""
     return _page(request, caller, desk)
 
 
 @access_pages.post("/people")
-async def change_people(request: Request, caller: Engineer, desk: AnyDesk, form: SentForm) -> Response:
+def change_people(request: Request, caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
     """Make a token, which the response shows once; admit, revoke, or change a role."""
-    return await run_in_threadpool(_change, request, caller, desk, form)
-
-
-def _change(request: Request, caller: Any, desk: Any, form: FormData) -> Response:
     what, name, role = text_in(form, "do"), text_in(form, "name").strip(), text_in(form, "role")
     if what == "add":
         check_person(name, role)
@@ -95,16 +79,16 @@ def _change(request: Request, caller: Any, desk: Any, form: FormData) -> Respons
         desk.access.add_token(name, role, token)
         return _page(request, caller, desk, new=(name, token))
     if what == "admit":
-        people.admit(caller, request.app.state.desks, desk, name, role)
+        _admit(caller, request.app.state.desks, desk, name, role)
     elif what == "role":
-        people.change_role(caller, desk, name, role)
+        _change_role(caller, desk, name, role)
     elif what == "revoke":
-        people.revoke(caller, desk, name)
+        revoke(caller, desk, name)
     return RedirectResponse("/people", 303)
 
 
-def _page(request: Request, caller: Any, desk: Any, new: tuple[str, str] | None = None) -> Response:
+def _page(request: Request, caller: Caller, desk: Desk, new: tuple[str, str] | None = None) -> Response:
     seen = desk.last_seen()
     rows = [(name, role, created, seen.get(name)) for name, role, _, created in desk.access.tokens()]
-    others = list(people.strangers(caller, request.app.state.desks, desk))
+    others = list(_strangers(caller, request.app.state.desks, desk))
     return page(request, "people.html", caller, rows=rows, roles=ROLES, others=others, new=new)

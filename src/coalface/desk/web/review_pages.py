@@ -4,10 +4,8 @@ import secrets
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from starlette.datastructures import FormData
 
 from coalface.desk.service.reviews import ONLY, ORDERS, STATES, Wanted
 from coalface.desk.web import auth
@@ -29,18 +27,10 @@ Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
 review_pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
-def reviewer_of_page(caller: auth.PageCaller) -> Any:
-    """The caller, who must be a reviewer or an engineer."""
-    return auth.only_reviewers(caller)
-
-
-Reviewer = Annotated[Any, Depends(reviewer_of_page)]
-
-
 @review_pages.get("/review")
 def review_list(
     request: Request,
-    caller: Reviewer,
+    caller: auth.PageReviewer,
     desk: AnyDesk,
     text: Word = "",
     label: Word = "",
@@ -64,7 +54,7 @@ def review_list(
 
 @review_pages.get("/reviewed")
 def review_one(
-    request: Request, caller: Reviewer, desk: AnyDesk, id: Word, notice: str = "", queue: str = ""
+    request: Request, caller: auth.PageReviewer, desk: AnyDesk, id: Word, notice: str = "", queue: str = ""
 ) -> Response:
     """The whole history of one example, and a form that corrects it."""
     found = desk.reviews.about(id)
@@ -74,24 +64,20 @@ def review_one(
 
 
 @review_pages.get("/agreement")
-def agreement_page(request: Request, caller: Reviewer, desk: AnyDesk) -> Response:
+def agreement_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
     """How far annotators agree, by label and by annotator."""
     return page(request, "agreement.html", caller, found=desk.reviews.agreements())
 
 
 @review_pages.get("/surprises")
-def surprises_page(request: Request, caller: Reviewer, desk: AnyDesk) -> Response:
+def surprises_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
     """Likely wrong answers."""
     return page(request, "surprises.html", caller, rows=desk.reviews.surprises(50))
 
 
 @review_pages.post("/reviewed")
-async def correct(caller: Reviewer, desk: AnyDesk, form: SentForm) -> Response:
+def correct(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Response:
     """Correct an example, then show it again or, in the queue of disagreements, the next one."""
-    return await run_in_threadpool(_correct, caller, desk, form)
-
-
-def _correct(caller: Any, desk: Any, form: FormData) -> Response:
     name, reason, key = text_in(form, "example_id"), text_in(form, "reason"), text_in(form, "key")
     label, costs = text_in(form, "label") or None, costs_in(form)
     if label is not None and costs:
