@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from coalface.evaluate.panels import draw_curves, rules_panel
+from coalface.evaluate.summary import rules_panel
+from coalface.report.charts import draw_curves
 from coalface.report.figure_style import css_variables
 from coalface.studies.demo.runs import N_LABELS, WARM_UP, run_demo
 

@@ -16,7 +16,7 @@ from coalface.studies.report.savings import DRAWS, Interval, medians_of_draws
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables
 
-OURS, TUNED, RECOMMENDED = "default", "hindsight", "published"
+OURS, TUNED, RECOMMENDED = "online", "hindsight", "published"
 KINDS = (RECOMMENDED, "vw", TUNED, OURS)
 HEADINGS = (
     "data",
@@ -56,7 +56,7 @@ class Row:
 
     @property
     def saving(self) -> float:
-        """The costs that hindsight needs divided by those of the default; NaN if one of them never gets there."""
+        """The costs that hindsight needs divided by those of the online model; NaN if one of them never gets there."""
         return self.needed[TUNED] / self.needed[OURS]
 
 

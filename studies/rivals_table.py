@@ -40,9 +40,9 @@ def lines_of(name: str) -> dict[str, Lines]:
 def lines_on(data: str) -> Lines:
     """All lines that were run on a dataset; of a rival with several settings, the one with the least area."""
     ours = lines_of(f"default-{data}")[data]
-    found = {"passive": ours["passive"], "published": ours["published"], "online": ours["default"]}
+    found = {"passive": ours["passive"], "published": ours["published"], "online": ours["online"]}
     if data not in DENSE:
-        found["default"] = ours["default"]
+        found["default"] = ours["online"]
     elif data in (models := lines_of("models-digits")):
         found["default"] = models[data]["default"]
     for study in STUDIES_OF_RIVALS:

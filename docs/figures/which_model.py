@@ -12,9 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from coalface import CoalClassifier, simulate
 from coalface.evaluate.curve import Curve
-from coalface.evaluate.panels import AXIS_LABELS, Panel, Style, draw_curves, panel
+from coalface.evaluate.summary import AXIS_LABELS, panel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
+from coalface.report.charts import Panel, Style, draw_curves
 from coalface.report.figure_style import RULES, standalone
 
 PERMUTATIONS = range(5)

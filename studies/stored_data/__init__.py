@@ -17,10 +17,14 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from coalface.data.dataset import TrainTest
-from coalface.data.encoders import reduced
-from coalface.data.formats.conll import read_conll_parts
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.decomposition import TruncatedSVD
+
+from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.formats.conll import examples_of_words, read_sentences
 from coalface.data.formats.hierarchy_folder import read_hierarchy_folder
 from coalface.data.formats.readers import is_fetched, open_fetched, read_train_test
 from coalface.errors import InputError
@@ -38,8 +42,26 @@ def _images(name: str, subset: str, held: str) -> tuple[str, Read]:
 
 def _words(name: str, folder: str, files: str = "{}", tag: int | None = None) -> tuple[str, Read]:
     """Words of tagged sentences, in one file to train with and one to test with."""
-    train, test = (f"{files.format(part)}.conll.gz" for part in ("train", "test"))
-    return folder, lambda place: read_conll_parts(place / train, place / test, tag=tag, name=name)
+    return folder, partial(_read_words, files=files, tag=tag, name=name)
+
+
+def _read_words(folder: Path, files: str, tag: int | None, name: str) -> TrainTest:
+    """Every word as an example; the labels are the tags of both files."""
+    parts = [read_sentences(folder / f"{files.format(part)}.conll.gz", tag=tag) for part in ("train", "test")]
+    tags = np.unique([tag for sentences in parts for sentence in sentences for tag in sentence.tags])
+    return TrainTest(*(examples_of_words(sentences, tags, 18, name) for sentences in parts))
+
+
+def reduced(problem: TrainTest, n_features: int) -> TrainTest:
+    """The same examples in the leading directions of the training rows (truncated SVD, without centring)."""
+    directions = TruncatedSVD(n_features, random_state=0).fit(problem.train.X)
+    return TrainTest(*(_projected(part, directions.transform(part.X)) for part in problem))
+
+
+def _projected(part: CostDataset, X: Any) -> CostDataset:
+    return part.with_fields(
+        X=csr_array(X.astype(np.float32)), feature_names=None, name=f"{part.name}-{X.shape[1]}" if part.name else ""
+    )
 
 
 _FOLDERS: dict[str, tuple[str, Read]] = {

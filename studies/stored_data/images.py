@@ -24,7 +24,7 @@ def read_tiny_images(folder: Path, subset: str, name: str, *, held: str) -> Trai
     ``held`` names the file to read: images of "in40" have 5,120 features, images of "all200" 1,280.
     """
     trees = _read_subsets(folder / "subsets.json")
-    X, y, is_test, scale = read_arrays(folder / _FILES[held], "X", "y", "test", "scale")
+    X, y, is_test, scale = read_arrays(folder / _FILES[held], "X", "y", "test", "scale").values()
     place = {wnid: number for number, wnid in enumerate(trees[subset]["classes"])}
     truth = np.array([place.get(wnid, -1) for wnid in trees[held]["classes"]])[y]
     kept = truth >= 0
@@ -54,7 +54,7 @@ def _read_subsets(path: Path) -> dict[str, Any]:
 def read_mnist(folder: Path) -> TrainTest:
     """28 x 28 handwritten digits, brightness between 0 and 1, with 0/1 costs."""
     parts = read_arrays(folder / "mnist.npz", "X_train", "y_train", "X_test", "y_test")
-    return TrainTest(_digits(*parts[:2]), _digits(*parts[2:]))
+    return TrainTest(*(_digits(parts[f"X_{part}"], parts[f"y_{part}"]) for part in ("train", "test")))
 
 
 def _digits(pixels: Any, digit: Any) -> CostDataset:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders import standardised
-from coalface.data.formats.csv_table import csv_rows
-from coalface.data.formats.text_lines import is_number
+from coalface.data.formats.text_lines import csv_rows, is_number
 from coalface.data.labels import label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels.words import LARGEST

@@ -111,9 +111,9 @@ def test_a_dataset_cannot_be_changed():
             "classes must be all strings or all numbers, got None",
         ),
         ({"X": [[1]], "cost": [[0]], "feature_names": ["a", "b"]}, "feature_names must be 1 distinct names"),
-        ({"X": [[1]], "cost": [[0]], "candidates": [[1]]}, "candidates must be booleans"),
+        ({"X": [[1]], "cost": [[0]], "candidates": [[1]]}, "candidates must be a boolean array"),
         ({"X": [[1]], "truth": [1], "cost_matrix": [[0]]}, r"truth must lie in 0..0, got 1..1"),
-        ({"X": [[1]], "truth": ["a"], "cost_matrix": [[0]]}, "truth must be 1 column numbers"),
+        ({"X": [[1]], "truth": ["a"], "cost_matrix": [[0]]}, "truth must be 1 integers"),
     ],
 )
 def test_a_broken_field_is_named_with_rule_and_value(arguments, words):

@@ -122,5 +122,5 @@ def test_missing_and_contradicting_files_are_named(single, several):
     with pytest.raises(FileFormatError, match=r"There is no file .*X_test.npz"):
         read_hierarchy_folder(folder)
     np.savez(folder / "X_test.npz", data=[1.0], indices=[3], indptr=[0, 1], shape=[1, 2])
-    with pytest.raises(FileFormatError, match="must hold a CSR matrix"):
+    with pytest.raises(FileFormatError, match="must be a CSR matrix"):
         read_hierarchy_folder(folder)

@@ -128,7 +128,7 @@ def test_bad_tables_are_refused(name, tmp_path):
     [
         ("a.jsonl", b"{]\n", "a.jsonl, line 1: must be a JSON object"),
         ("a.jsonl", b'{"text": "x"}\n[1]\n', "a.jsonl, line 2: must be a JSON object"),
-        ("a.jsonl", b"\xff\n", "a.jsonl must be text in UTF-8"),
+        ("a.jsonl", b"\xff\n", "a.jsonl, line 1: text must be UTF-8"),
         ("a.jsonl", b"\n", "must hold at least one example"),
         ("a.parquet", b"PAR0", "a.parquet must be a Parquet file"),
     ],

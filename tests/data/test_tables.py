@@ -106,7 +106,7 @@ def test_an_unknown_label_lists_the_known_ones(read):
         ("m.csv", b"0,x\n1,0\n", "line 1: a cost must be a number, got '0,x'"),
         ("m.csv", b"a,b\n0,1\n1,0\n", "line 1: .* names in its first line, .* and in its first column"),
         ("m.csv", b"a,0,1\nb,1,0\n", "line 1: .* names in its first line, .* and in its first column"),
-        ("m.csv", b"a,b\na,0,1\nb,1,0\n", "line 2: every line must have 2 cells .* before the names"),
+        ("m.csv", b"a,b\na,0,1\nb,1,0\n", "line 2: every line must have 2 cells .* in the header"),
         ("m.csv", b",a,c\na,0,1\nb,1,0\n", "has a column named 'c', which is not a label.*The labels are 'a', 'b'"),
         ("m.csv", b",a,b\na,0,1\n7,1,0\n", "has a row named '7', which is not a label"),
         ("m.csv", b",a,b\na,0,1\na,1,0\n", "must have one row for each label, got 'a' twice"),

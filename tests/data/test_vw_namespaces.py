@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vowpalwabbit import Workspace
 
-from coalface.data.formats.vw_namespaces import letter_of
+from coalface.data.formats.vw_options import letter_of
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.errors import InputError
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coalface import CoalClassifier, evaluation_report
 from coalface.errors import InputError, UnknownLabelError
-from coalface.evaluate.tables import tables_of
+from coalface.evaluate.page import tables_of
 from tests.problems import dense_problem, state_of, trained
 from tests.reference import evaluation as reference
 

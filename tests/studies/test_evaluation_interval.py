@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from coalface.data.costs import CostScale
-from coalface.evaluate.estimate import estimated_mean
+from coalface.evaluate.report import estimated_mean
 
 UNIT = CostScale(0.0, 1.0)
 DRAWS = 600

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from coalface import CoalClassifier, evaluation_report
-from coalface.evaluate.page import evaluation_page
-from coalface.evaluate.tables import facts_of, notice_of, tables_of
+from coalface.evaluate.page import evaluation_page, facts_of, notice_of, tables_of
 from tests.pages import assert_needs_nothing_else
 from tests.problems import dense_problem
 

@@ -10,10 +10,10 @@ from jinja2 import UndefinedError
 
 from coalface import CoalClassifier
 from coalface.evaluate.curve import Curve
-from coalface.evaluate.panels import draw_curves, rules_panel
+from coalface.evaluate.summary import rules_panel
 from coalface.report import figure_style, html_page
+from coalface.report.charts import draw_curves, draw_ranges, range_bars
 from coalface.report.html_page import package_versions
-from coalface.report.range_figure import draw_ranges, range_bars
 from coalface.studies.report.page_tables import Cell
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface.evaluate.curve import Curve
-from coalface.evaluate.panels import MARKERS, draw_curves, panel, styles_for
+from coalface.evaluate.summary import panel
 from coalface.report import figure_style
+from coalface.report.charts import MARKERS, DotColumn, DotLine, DotPlot, axis_of, draw_curves, draw_dots, styles_for
 from coalface.report.figure_style import standalone
-from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, axis_of, draw_dots
 from coalface.studies.report.page_tables import Cell
 
 from .test_figures import part

@@ -25,5 +25,5 @@ def test_the_price_of_a_run_is_the_sum_of_the_prices_of_the_costs_it_asked_for()
 
 def test_a_price_must_be_known_and_not_negative():
     X, cost = dense_problem(3, 3)
-    with pytest.raises(InputError, match=r"price must be finite and at least 0, got -1"):
+    with pytest.raises(InputError, match=r"price must be at least 0, got -1"):
         simulate(CoalClassifier(), X, cost, price=np.full(cost.shape, -1.0))

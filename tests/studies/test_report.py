@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from coalface.errors import FileFormatError
+from coalface.report.charts import DotPlot
 from coalface.studies.measures import COSTS
 from coalface.studies.report.analysis import Analysis
-from coalface.studies.report.dot_plot import DotPlot
 from coalface.studies.report.figure_data import MEAN_ROW, figures_for
 from coalface.studies.report.headline import facts_of
 from coalface.studies.report.pages import write_report

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from coalface.errors import InputError
 from coalface.evaluate.curve import Curve
-from coalface.evaluate.summary import Band, band_over, questions_needed, summarize
+from coalface.evaluate.summary import band_over, questions_needed, summarize
+from coalface.report.charts import Band
 
 
 def a_run(asked, test_cost, examples=None):

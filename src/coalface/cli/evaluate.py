@@ -70,7 +70,7 @@ def evaluate(
 
 
 def _print_report(report: "EvaluationReport") -> None:
-    from coalface.evaluate.tables import facts_of, notice_of, tables_of
+    from coalface.evaluate.page import facts_of, notice_of, tables_of
 
     for table in tables_of(report):
         print_table(table.title, table.headings, table.rows)
@@ -86,7 +86,7 @@ def _evaluate_log(model: Path, log: Path, *, as_json: bool) -> None:
     import json
 
     from coalface.data.streams.line_source import text_lines
-    from coalface.evaluate.log_lines import evaluate_lines
+    from coalface.evaluate.logged import evaluate_lines
     from coalface.learner.named_learner import NamedLearner
 
     report = evaluate_lines(NamedLearner.load(model), text_lines(log), str(log))

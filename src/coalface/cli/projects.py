@@ -86,9 +86,9 @@ def init(
     by default the column text or html, and see other columns as a table, but not --label; without --labels, the
     labels are those of --label.
     """
-    from coalface.data.rankings import Ranking
     from coalface.desk.project.guidelines import read_guidelines, unknown_headings
     from coalface.desk.project.project import Project
+    from coalface.studies.pools.ranking_files import Ranking
 
     ranking = None if from_ranking is None else Ranking.open(from_ranking)
     source = examples if ranking is None else ranking.examples()

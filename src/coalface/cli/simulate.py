@@ -138,7 +138,8 @@ def _rows(curve: "Curve") -> list[list[str]]:
 def _write_report(
     path: Path, curve: "Curve", train: "CostDataset", n_rows: int, learner: "CoalClassifier", batch: int
 ) -> None:
-    from coalface.evaluate.panels import draw_curves, rules_panel
+    from coalface.evaluate.summary import rules_panel
+    from coalface.report.charts import draw_curves
     from coalface.report.html_page import page, write_page
 
     settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.formats.readers import TABLES, format_of, read_dataset
+from coalface.data.frames import listed
 from coalface.data.labels import label_texts
 from coalface.errors import InputError, UnknownLabelError
 
 SPARSE = ("vw", "svmlight")
 _TAKES_CLASSES = (*SPARSE, *TABLES, "conll")
-_SHOWN = 5
 
 
 def read_aligned(
@@ -157,9 +157,9 @@ def align_features(
     there = set(names)
     missing = [name for name in feature_names if name not in there]
     if missing and not sparse:
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        shown = ", ".join(map(repr, missing[:_SHOWN]))
-        raise InputError(f"The data must have every column that the model learned from, missing {shown}{more}.")
+        raise InputError(
+            f"The data must have every column that the model learned from, missing {listed(missing)}. Add them."
+        )
     column = {name: place for place, name in enumerate(dict.fromkeys([*feature_names, *names]))}
     return _renumbered(dataset, tuple(column), len(column), np.array([column[name] for name in names]))
 

@@ -127,7 +127,10 @@ def check_mask(mask: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDAr
     """A boolean array (n, K); the columns of a data frame are matched by name."""
     array, shape = np.asarray(by_label(mask, classes, name)), (n_rows, len(classes))
     if array.dtype != np.bool_ or array.shape != shape:
-        raise InputError(f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}.")
+        raise InputError(
+            f"{name} must be a boolean array of shape {shape}, got {array.dtype} {array.shape}. Pass one column per "
+            "label."
+        )
     return np.ascontiguousarray(array)
 
 
@@ -148,23 +151,23 @@ def check_offset(offset: Any, n_rows: int, classes: NDArray[Any], scale: CostSca
         row, column = np.argwhere(np.abs(shares) > _LARGEST_OFFSET)[0]
         raise InputError(
             f"offset must not differ by more than {_LARGEST_OFFSET:g} times the range of costs within a row, got "
-            f"{array[row, column]:g} for label {classes[column].item()!r} (row {row})."
+            f"{array[row, column]:g} for label {classes[column].item()!r} (row {row}). Correct it."
         )
     return shares
 
 
-def check_asking_price(price: Any, n_rows: int, classes: NDArray[Any]) -> Costs:
+def check_asking_price(price: Any, n_rows: int, classes: NDArray[Any], name: str = "asking_price") -> Costs:
     """The price of asking for each cost, (n, K), at least 0.
 
     >>> check_asking_price([1.0, 3.0], 1, np.array(["walk", "fly"]))
     array([[1., 3.]], dtype=float32)
     """
-    array = per_label(price, n_rows, classes, "asking_price")
+    array = per_label(price, n_rows, classes, name)
     if (array < 0).any():
         row, column = np.argwhere(array < 0)[0]
         raise InputError(
-            f"asking_price must be at least 0, got {array[row, column]:g} for label {classes[column].item()!r} "
-            f"(row {row})."
+            f"{name} must be at least 0, got {array[row, column]:g} for label {classes[column].item()!r} (row {row}). "
+            "Correct it."
         )
     return np.ascontiguousarray(array, np.float32)
 
@@ -184,11 +187,13 @@ def per_label(values: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDA
     if array.shape not in (shape, shape[1:]):
         raise InputError(
             f"{name} must have one number per label, shape {shape[1:]}, or one row of them per example, shape {shape}, "
-            f"got {array.shape}."
+            f"got {array.shape}. Reshape it."
         )
     if not np.isfinite(array).all():
         place = np.argwhere(~np.isfinite(array))[0]
-        raise InputError(f"{name} must be finite, got {array[tuple(place)]} for label {classes[place[-1]].item()!r}.")
+        raise InputError(
+            f"{name} must be finite, got {array[tuple(place)]} for label {classes[place[-1]].item()!r}. Correct it."
+        )
     return np.ascontiguousarray(np.broadcast_to(array, shape))
 
 

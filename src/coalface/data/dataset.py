@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coalface.data.costs import check_asking_price, check_mask
 from coalface.data.dataset_fields import (
     Examples,
     checked_by_example,
-    checked_codes,
     checked_examples,
-    checked_mask,
+    checked_integers,
     checked_names,
-    checked_prices,
-    checked_sequence,
     checked_table,
 )
 from coalface.data.encoding.encoder import Encoder
@@ -110,20 +108,18 @@ class CostDataset:
         labels = label_array(np.arange(widest.shape[-1] if widest.ndim else 0) if classes is None else classes)
         shape = (n_rows, len(labels))
         square = (len(labels), len(labels))
-        cost, candidates, price = (
-            by_label(by_row(table, X, name), labels, name)
-            for table, name in ((cost, "cost"), (candidates, "candidates"), (price, "price"))
-        )
+        cost = by_label(by_row(cost, X, "cost"), labels, "cost")
+        candidates, price = by_row(candidates, X, "candidates"), by_row(price, X, "price")
         cost_matrix = by_label(cost_matrix, labels, "cost_matrix", rows=True)
         put = {
             "X": examples,
             "classes": labels,
             "table": None if cost is None else checked_table(cost, shape, "cost"),
-            "truth": None if truth is None else checked_codes(truth, n_rows, len(labels)),
+            "truth": None if truth is None else checked_integers(truth, n_rows, "truth", below=len(labels)),
             "cost_matrix": None if cost_matrix is None else checked_table(cost_matrix, square, "cost_matrix"),
-            "candidates": None if candidates is None else checked_mask(candidates, shape),
-            "price": None if price is None else checked_prices(price, shape),
-            "sequence": None if sequence is None else checked_sequence(sequence, n_rows),
+            "candidates": None if candidates is None else check_mask(candidates, n_rows, labels, "candidates"),
+            "price": None if price is None else check_asking_price(price, n_rows, labels, "price"),
+            "sequence": None if sequence is None else checked_integers(sequence, n_rows, "sequence"),
             "feature_names": checked_names(feature_names, examples.shape[1]),
             "ids": None if ids is None else checked_by_example(ids, n_rows, "ids"),
             "records": None if records is None else checked_by_example(records, n_rows, "records"),

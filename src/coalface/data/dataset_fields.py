@@ -43,46 +43,16 @@ def checked_table(values: ArrayLike, shape: tuple[int, int], name: str) -> NDArr
     return array
 
 
-def checked_codes(values: ArrayLike, n_rows: int, n_labels: int) -> NDArray[np.int32]:
-    """One column number per row."""
+def checked_integers(values: ArrayLike, n_rows: int, name: str, *, below: int | None = None) -> NDArray[np.int32]:
+    """One integer per row, from 0 up to a limit if there is one."""
     array = np.asarray(values)
     if array.shape != (n_rows,) or array.dtype.kind not in "iu":
         raise InputError(
-            f"truth must be {n_rows} column numbers, got shape {array.shape} and dtype {array.dtype}. "
-            "Use CostDataset.from_labels for labels."
+            f"{name} must be {n_rows} integers, got {array.dtype} of shape {array.shape}. Pass one number per example; "
+            "CostDataset.from_labels takes labels."
         )
-    if n_rows and not (array.min() >= 0 and array.max() < n_labels):
-        raise InputError(f"truth must lie in 0..{n_labels - 1}, got {array.min()}..{array.max()}. Check classes.")
-    return array.astype(np.int32)
-
-
-def checked_mask(values: ArrayLike, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Booleans of this shape."""
-    array = np.asarray(values)
-    if array.shape != shape or array.dtype.kind != "b":
-        raise InputError(
-            f"candidates must be booleans of shape {shape}, got {array.dtype} of {array.shape}. "
-            "Pass one column per label."
-        )
-    return array
-
-
-def checked_prices(values: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Finite, non-negative numbers of this shape."""
-    array = np.asarray(values, dtype=np.float32)
-    if array.shape != shape:
-        raise InputError(f"price must have the shape {shape}, got {array.shape}. Pass one column per label.")
-    if not (np.isfinite(array) & (array >= 0)).all():
-        bad = array[~(np.isfinite(array) & (array >= 0))][0]
-        raise InputError(f"price must be finite and at least 0, got {bad}. Replace such values.")
-    return array
-
-
-def checked_sequence(values: ArrayLike, n_rows: int) -> NDArray[np.int32]:
-    """One integer per row."""
-    array = np.asarray(values)
-    if array.shape != (n_rows,) or array.dtype.kind not in "iu":
-        raise InputError(f"sequence must be {n_rows} integers, got {array.dtype} of shape {array.shape}.")
+    if below is not None and n_rows and not (array.min() >= 0 and array.max() < below):
+        raise InputError(f"{name} must lie in 0..{below - 1}, got {array.min()}..{array.max()}. Check classes.")
     return array.astype(np.int32)
 
 

@@ -1,4 +1,4 @@
-"""Raw values as rows of numbers: hashed features of words, standardised columns, random projections.
+"""Raw values as rows of numbers: hashed features of words, and standardised columns.
 
 The column of a text is its CRC-32 with the bits mixed. It is the same in every file, on every machine and in every run.
 """
@@ -9,14 +9,11 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.dataset_fields import Examples
 from coalface.data.encoding.text import check_bits, columns_of_hashes
-from coalface.errors import InputError
 
 WINDOW = 2  # neighbours on each side whose features are used
 _N_FEATURES = 9  # of one word: itself, in lower case, its shape, 3 prefixes, 3 suffixes
@@ -122,26 +119,3 @@ def standardised(X: NDArray[Any], train: NDArray[Any]) -> NDArray[np.float64]:
     constant = values[train].max(axis=0) - values[train].min(axis=0) == 0
     scaled: NDArray[np.float64] = np.divide(values, deviation, out=np.zeros_like(values), where=~constant)
     return scaled
-
-
-def reduced(problem: TrainTest, n_features: int) -> TrainTest:
-    """The same examples in the leading directions of the training rows (truncated SVD, without centring).
-
-    >>> train = CostDataset.from_labels(np.eye(10), list("aabbaabbab"), name="ten")
-    >>> reduced(TrainTest(train, train), 3).train
-    CostDataset('ten-3', 10 examples, 3 features, 2 labels)
-    """
-    from sklearn.decomposition import TruncatedSVD
-
-    most = min(problem.train.X.shape)
-    if not 0 < n_features < most:
-        raise InputError(
-            f"n_features must be at least 1 and below the rows and columns of X, {most}, got {n_features!r}."
-        )
-    directions = TruncatedSVD(n_features, random_state=0).fit(problem.train.X)
-    return TrainTest(*(_projected(part, directions.transform(part.X)) for part in problem))
-
-
-def _projected(part: CostDataset, X: np.ndarray) -> CostDataset:
-    name = f"{part.name}-{X.shape[1]}" if part.name else ""
-    return part.with_fields(X=scipy.sparse.csr_array(X.astype(np.float32)), feature_names=None, name=name)

@@ -1,7 +1,7 @@
 """Data frames: columns are matched by name to labels and features, and rows by index, never by position."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from coalface.data.labels import label_array, label_texts
 from coalface.errors import InputError
-
-_SHOWN = 5  # names listed in a message
 
 
 def named_columns(table: Any) -> NDArray[Any] | None:
@@ -138,14 +136,14 @@ def column_names(table: Any) -> list[Any]:
     return list(getattr(table, "column_names", table.columns))
 
 
-def listed(names: Sequence[Any]) -> str:
+def listed(names: Iterable[Any], most: int = 5) -> str:
     """Some names for a message.
 
     >>> listed(["a", "b"]), listed(range(7))
     ("'a', 'b'", '0, 1, 2, 3, 4 and 2 more')
     """
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(repr, list(names)[:_SHOWN])) + more
+    shown = [repr(name) for name in names]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def _names(table: Any, side: str) -> NDArray[Any] | None:

@@ -1,26 +1,140 @@
-"""``evaluation_report``: how good a trained learner is on data with known costs."""
+"""``evaluation_report``: how good a trained learner is on data with known costs.
+
+A mean has a 95 % interval. It is Wilson's, as surveys use it for means: with the number of 0/1 answers whose mean would
+vary as much as the mean of these numbers. For 0/1 costs it is Wilson's interval itself. Unlike a normal interval, it
+stays within the bounds, and is not too short if large costs are rare. With few rows, Student's quantile widens it.
+"""
 
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.labels import label_texts, with_abstaining
 from coalface.errors import InputError
-from coalface.evaluate.breakdown import LabelCost, Mistake, label_costs, mistakes_of
-from coalface.evaluate.calibration import Calibration, Coverage, calibration_of
-from coalface.evaluate.estimate import METHOD, Estimate, estimated_mean
-from coalface.evaluate.judged import judged_rows
-from coalface.evaluate.references import Reference, references_for
+from coalface.evaluate.breakdown import (
+    Calibration,
+    Coverage,
+    Judged,
+    LabelCost,
+    Mistake,
+    calibration_of,
+    judged_rows,
+    label_costs,
+    mistakes_of,
+)
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.top_features import TopFeature
 from coalface.rounds.queries import CostRanges
 
+METHOD = "Wilson's interval"
+_UPPER_TAIL = 0.975
+_EQUAL = 1e-9  # smaller differences are rounding
+_LEAST_KNOWN = 0.5  # share of the judged rows on which a single label must have a known cost
 _LABELS_WITH_FEATURES = 12
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over some rows, and the ends of its 95 % interval; both ends are the mean if it is exact."""
+
+    mean: float
+    low: float
+    high: float
+    rows: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all other rows have this mean too."""
+        return self.low == self.high
+
+
+def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> Estimate:
+    """The mean of at least one number between these bounds, with its interval.
+
+    >>> estimated_mean(np.array([0.0, 1.0] * 50), CostScale(0.0, 1.0))
+    Estimate(mean=0.5, low=0.402..., high=0.597..., rows=100)
+    >>> estimated_mean(np.zeros(100), CostScale(0.0, 1.0)).high < 0.04  # no mistake in 100 rows is not "never"
+    True
+    """
+    n, unit = len(values), np.asarray(bounds.to_unit(values), np.float64)
+    low, high = _unit_interval(unit) if n > 1 else (0.0, 1.0)
+    ends = bounds.from_unit(np.array([low, high])).tolist()
+    return Estimate(float(np.mean(values)), ends[0], ends[1], n)
+
+
+def exact_mean(values: NDArray[np.float64]) -> Estimate:
+    """The mean of numbers that are equal by construction.
+
+    >>> exact_mean(np.zeros(3))
+    Estimate(mean=0.0, low=0.0, high=0.0, rows=3)
+    """
+    mean = float(values[0])
+    return Estimate(mean, mean, mean, len(values))
+
+
+def _unit_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The interval of a mean of at least two numbers between 0 and 1."""
+    from scipy.special import stdtrit
+
+    n, mean = len(values), float(values.mean())
+    squared = float(stdtrit(n - 1, _UPPER_TAIL)) ** 2
+    if np.ptp(values) < _EQUAL:  # a share of up to this size may differ, as in Wilson's interval of 0 in n
+        share = squared / (n + squared)
+        return mean - share * mean, mean + share * (1.0 - mean)
+    weight = squared * float(values.var(ddof=1)) / (n * mean * (1.0 - mean))  # Wilson's z^2 / n
+    middle = (mean + weight / 2) / (1 + weight)
+    half = (weight * mean * (1.0 - mean) + weight * weight / 4) ** 0.5 / (1 + weight)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The mean cost of another way to predict, and how much more it costs than the learner on the same rows.
+
+    ``label`` is the label always predicted; None for the cheapest label of each row.
+    """
+
+    name: str
+    label: str | None
+    cost: Estimate
+    difference: Estimate
+
+
+def references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[Reference, ...]:
+    """The best single label, where one has enough known costs, then the cheapest label of each row."""
+    oracle = _reference("the cheapest label of each row", None, judged, judged.cheapest, scale)
+    if np.ptp(judged.cheapest) == 0.0 and judged.are_of_matrix:  # so it will cost the same on any other row
+        oracle = replace(oracle, cost=exact_mean(judged.cheapest))
+    best = _best_single(judged)
+    if best is None:
+        return (oracle,)
+    label = labels[best]
+    return (_reference(f"always {label}", label, judged, judged.cost[:, best], scale), oracle)
+
+
+def _best_single(judged: Judged) -> int | None:
+    """The label of least mean cost; it must be allowed in every row and its cost known in half of the rows."""
+    known = ~np.isnan(judged.cost)
+    possible = (known.mean(axis=0) >= _LEAST_KNOWN) & judged.allowed.all(axis=0)
+    if not possible.any():
+        return None
+    means = np.nansum(judged.cost, axis=0) / np.maximum(known.sum(axis=0), 1)
+    return int(np.argmin(np.where(possible, means, np.inf)))
+
+
+def _reference(name: str, label: str | None, judged: Judged, costs: NDArray[np.float64], scale: CostScale) -> Reference:
+    known = ~np.isnan(costs)
+    width = scale.ceiling - scale.floor
+    difference = costs[known] - judged.paid[known]
+    return Reference(
+        name, label, estimated_mean(costs[known], scale), estimated_mean(difference, CostScale(-width, width))
+    )
 
 
 @dataclass(frozen=True, repr=False)

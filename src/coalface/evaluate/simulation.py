@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.alignment import align_features
-from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask
 from coalface.data.dataset import CostDataset
-from coalface.data.dataset_fields import checked_prices
 from coalface.data.encoding.choice import encoded_rows
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label, by_row, column_names, in_order, in_seen_order
@@ -177,7 +176,7 @@ class _Simulation:
         self.order = checked_order(order, len(rows))
         self.price = None
         if price is not None:
-            self.price = checked_prices(by_label(by_row(price, X, "price"), known, "price"), costs.shape)
+            self.price = check_asking_price(by_row(price, X, "price"), len(rows), known, "price")
         if self.price is not None and learner.price_of_truth is not None:
             raise InputError(
                 f"price gives every cost a price of its own, and price_of_truth={learner.price_of_truth!r} counts in "

@@ -1,4 +1,4 @@
-"""Summaries over permutations: several runs as one median curve with a band, and as one row of a table."""
+"""Summaries over permutations: several runs as a median curve with a band, a panel of a figure, a row of a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError
 from coalface.evaluate.curve import Curve
+from coalface.report.charts import Band, Panel, PanelLine, Style, styles_for
 
 PERCENTILES = (15.0, 50.0, 85.0)  # percentiles of the band's lower edge, its line and its upper edge
 _PER_DOUBLING = 4
 AXES = ("costs_queried", "examples_queried", "spent", "price")
+AXIS_LABELS = {
+    "costs_queried": "costs asked for",
+    "examples_queried": "examples asked about",
+    "price": "price in costs, true labels included",
+}
 
 
 class RunPoints(Protocol):
@@ -27,20 +33,6 @@ class RunPoints(Protocol):
     def examples_queried(self) -> NDArray[np.int64]: ...  # noqa: D102
     @property
     def test_cost(self) -> NDArray[np.float64]: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class Band:
-    """Test cost against the number of questions: the median over runs and its 15th and 85th percentile.
-
-    ``asked`` grows by quarter doublings. It begins where every run has a checkpoint and ends with the longest run; a
-    run that ended earlier keeps its final test cost.
-    """
-
-    asked: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    median: NDArray[np.float64]
-    upper: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -184,3 +176,53 @@ def _median_of(curves: Sequence[Curve], field: str) -> float:
 def _ends(curves: Sequence[Curve]) -> tuple[float, float]:
     lower, upper = np.percentile([curve.test_cost[-1] for curve in curves], PERCENTILES[::2])
     return float(lower), float(upper)
+
+
+def panel(
+    title: str,
+    unit: str,
+    runs: Sequence[tuple[str, Style, Sequence[RunPoints]]],
+    axis: str,
+    *,
+    start: float = 1.0,
+    target: float = np.nan,
+) -> Panel:
+    """The panel of some lines, each with its runs.
+
+    Bars are at the doublings, with an offset per line to avoid overlap.
+    """
+    curves = [band_over(points, axis, start) for _, _, points in runs]
+    marks = doublings([curve.asked for curve in curves])
+    step = min(0.06, 0.3 / len(runs))  # in doublings
+    lines = []
+    for place, ((name, style, points), curve) in enumerate(zip(runs, curves, strict=True)):
+        first, last = curve.asked[[0, -1]]
+        near = marks[(marks > first * 0.99) & (marks < last * 1.01)] * 2 ** (place * step)
+        lines.append(PanelLine(name, style, curve, bars=band_at(points, axis, near)))
+    return Panel(title, unit, target, tuple(lines), tuple(marks.tolist()))
+
+
+def rules_panel(
+    title: str, runs: Mapping[str, Sequence[Curve]], axis: str = "costs_queried", start: float = 1.0
+) -> Panel:
+    """The panel of some lines whose names begin with their rules, which decide the colours.
+
+    >>> asked, cost = np.array([10, 20]), np.array([0.5, 0.2])
+    >>> run = Curve(asked, asked, asked, asked, cost, cost, seconds=0.0)
+    >>> lines = rules_panel("digits", {"coal 0.1": [run], "coal 0.01": [run]}).lines
+    >>> [(line.name, line.style.colour.name, line.style.dash) for line in lines]
+    [('coal 0.1', 'coal', 0), ('coal 0.01', 'coal', 1)]
+    """
+    styles = styles_for([name.split()[0] for name in runs])
+    lines = [(name, style, curves) for (name, curves), style in zip(runs.items(), styles, strict=True)]
+    return panel(title, AXIS_LABELS[axis], lines, axis, start=start)
+
+
+def doublings(spans: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The marks of a log2 axis: doublings from the smallest of these growing numbers to past the largest.
+
+    >>> doublings([np.array([10.0, 35.0]), np.array([20.0, 90.0])]).tolist()
+    [10.0, 20.0, 40.0, 80.0, 160.0]
+    """
+    first, last = min(span[0] for span in spans), max(span[-1] for span in spans)
+    return np.asarray(first * 2.0 ** np.arange(int(np.ceil(np.log2(last / first))) + 1))

@@ -8,9 +8,8 @@ from scipy import sparse
 
 from coalface import CoalClassifier, read_blocks
 from coalface.data.alignment import Aligner
-from coalface.data.formats import vw_names
+from coalface.data.formats import vw_names, vw_text
 from coalface.data.formats.vw_text import read_vw_text
-from coalface.data.streams import vw_blocks
 from coalface.data.streams.blocks import open_blocks
 from coalface.learner.named_learner import NamedLearner
 from coalface.learner.streaming import Stream, examples_of
@@ -69,7 +68,7 @@ def test_a_learner_that_has_seen_other_names_keeps_its_columns(tmp_path_factory,
             assert_same([aligner.aligned(block) for block in blocks], whole)
     learner = CoalClassifier([1, 2], model="online").partial_fit(np.eye(3), cost=[[0, 1]] * 3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vw_blocks, "_MOST_NAMES", most)  # more are forgotten, so columns of unknown names may change
+        patch.setattr(vw_text, "_MOST_NAMES", most)  # more are forgotten, so columns of unknown names may change
         stream = Stream(path, "vw", {"features": "named"}, rows)
         found = list(examples_of(NamedLearner(learner, own), stream))
     seen = np.concatenate([block.X[:, :3].toarray() for block in found])

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from pyarrow import parquet
 
 from coalface import CoalClassifier
-from coalface.data.rankings import FILE, LABEL, PLACE, ROW, SAVING, Ranking
 from coalface.errors import FileFormatError, InputError
 from coalface.studies.pools import intake, rank_pool
+from coalface.studies.pools.ranking_files import FILE, LABEL, PLACE, ROW, SAVING, Ranking
 from tests.reference.ranking import plain_ranking, possible_saving
 
 from .made_pools import LABELS, made_examples, made_learner, save_model, write_parts

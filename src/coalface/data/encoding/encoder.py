@@ -26,6 +26,7 @@ from coalface.data.encoding.columns import (
 from coalface.data.encoding.kinds import warn_of_doubts
 from coalface.data.encoding.table import Table, table_of
 from coalface.data.encoding.text import check_bits, hashed_texts
+from coalface.data.frames import listed
 from coalface.errors import FileFormatError, InputError
 
 ID = "id"  # a column of this name is left out, unless an option names it
@@ -33,7 +34,6 @@ _FORMAT = "coalface encoder"
 _VERSION = 1
 _LISTS = ("text", "category", "number", "date", "ignore")
 _FLAGS = ("pairs", "letters")
-_SHOWN = 10
 
 
 class Encoder:
@@ -110,7 +110,7 @@ class Encoder:
             for column in self._fitted(name, kinds_of[name], cells, bits)
         )
         if not self.width:
-            raise InputError(f"X must have a column to learn from, got {_listed(kinds_of)}, all left out.")
+            raise InputError(f"X must have a column to learn from, got {listed(kinds_of)}, all left out.")
         self._warn_of_doubts(table, kinds_of)
         return self
 
@@ -178,7 +178,7 @@ class Encoder:
         needed = {column.name for column in used if not column.optional} or texts or set(names)
         if len(needed) > 1 or needed - (texts or needed):
             raise InputError(
-                f"A plain text is not a whole example, because the first rows had the columns {_listed(names)}. Pass "
+                f"A plain text is not a whole example, because the first rows had the columns {listed(names)}. Pass "
                 "records with these columns."
             )
         return needed.pop()
@@ -295,7 +295,7 @@ class Encoder:
             else f"X has no column {column.name!r}"
         )
         new = self._new(table)
-        hint = f" New here: {_listed(new)}." if new else ""
+        hint = f" New here: {listed(new)}." if new else ""
         raise InputError(f"{where}, which the first rows had.{hint} Add it, with None where it is unknown.")
 
     def _new(self, table: Table) -> list[str]:
@@ -309,7 +309,7 @@ class Encoder:
             self._announced.update(new)
             plural = "s" if len(new) > 1 else ""
             warnings.warn(
-                f"X has the new column{plural} {_listed(new)}, which the first rows did not have. Ignored.",
+                f"X has the new column{plural} {listed(new)}, which the first rows did not have. Ignored.",
                 stacklevel=3,
             )
 
@@ -325,15 +325,10 @@ class Encoder:
         for option in _LISTS[:-1]:
             for name in self.named[option]:
                 if name not in table.columns:
-                    raise InputError(f"{option} names the column {name!r}. X has {_listed(table.columns)}.")
+                    raise InputError(f"{option} names the column {name!r}. X has {listed(table.columns)}.")
 
     def _refuse_named_twice(self) -> None:
         names = [name for listed in self.named.values() for name in listed]
         repeated = next((name for name in names if names.count(name) > 1), None)
         if repeated is not None:
             raise InputError(f"The column {repeated!r} must be named once, got it twice. Remove one.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    listed = [repr(name) for name in names]
-    return ", ".join(listed[:_SHOWN]) + (f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else "")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.text_lines import bad_line
+from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.errors import FileFormatError
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -71,12 +71,7 @@ def read_arff(path: Path) -> ArffTable:
     >>> table.texts("the solver"), table.numbers("time")
     (['a'], array([nan]))
     """
-    if not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the folder.")
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path} must be UTF-8 text. Convert the file.") from None
+    lines = read_lines(path)
     kinds, start = _header(path, lines)
     columns: dict[str, list[str | None]] = {name: [] for name in kinds}
     numbers = []

@@ -27,6 +27,7 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders import standardised
 from coalface.data.formats.arff import ArffTable, read_arff
 from coalface.data.formats.npz import read_arrays
+from coalface.data.formats.text_lines import is_number, read_lines
 from coalface.errors import FileFormatError, InputError, in_one_line
 
 TEST_FOLDS = (9, 10)  # of the ten official folds
@@ -78,7 +79,7 @@ def read_aslib_npz(path: str | os.PathLike[str], *, name: str | None = None) -> 
     source = Path(path)
     kind = _kind(source)
     keys = ("X", "perf", "ok", "cost01", "cost01_alt", "fold", "algorithms", "features")
-    X, perf, ok, linear, other, fold, solvers, features = read_arrays(source, *keys)
+    X, perf, ok, linear, other, fold, solvers, features = read_arrays(source, *keys).values()
     by_time = kind == "runtime"
     by_instance = np.where(ok, other, np.float32(1))
     scenario = Scenario(
@@ -94,13 +95,6 @@ def read_aslib_npz(path: str | os.PathLike[str], *, name: str | None = None) -> 
         return scenario.train_test()
     except InputError as error:
         raise FileFormatError(f"{source}: {error}") from None
-
-
-def aslib_sizes(path: Path) -> tuple[int, int, int]:
-    """The numbers of training rows, test rows and solvers, without reading features or runs."""
-    fold, solvers = read_arrays(path, "fold", "algorithms")
-    n_test = int(np.isin(fold, TEST_FOLDS).sum())
-    return len(fold) - n_test, n_test, len(solvers)
 
 
 def _kind(source: Path) -> str:
@@ -161,10 +155,9 @@ def read_description(path: Path) -> _Description:
 def _read_yaml(path: Path) -> dict[Any, Any]:
     import yaml  # slow to import
 
-    if not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the folder.")
+    text = "\n".join(read_lines(path))
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8-sig", errors="replace"))
+        entries = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2015-99-99
         raise FileFormatError(f"{path} must be YAML: {in_one_line(error)}. Correct the file.") from None
     if not isinstance(entries, dict):
@@ -173,10 +166,7 @@ def _read_yaml(path: Path) -> dict[Any, Any]:
 
 
 def _cutoff(path: Path, text: str) -> float:
-    try:
-        cutoff = float(text)
-    except ValueError:
-        cutoff = math.nan
+    cutoff = float(text) if is_number(text) else math.nan
     if not 0 < cutoff < math.inf:
         raise FileFormatError(f"{path}: algorithm_cutoff_time must be a number above 0, got {text!r}. Correct it.")
     return cutoff

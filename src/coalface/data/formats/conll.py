@@ -1,7 +1,6 @@
 """CoNLL files: tagged sentences in columns, one word per line and a blank line between sentences.
 
-``read_sentences`` returns the words and their tags. ``read_conll`` makes every word an example; ``read_conll_parts``
-does so for a training file and a test file.
+``read_sentences`` returns the words and their tags. ``read_conll`` makes every word an example.
 """
 
 import os
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data.dataset import CostDataset
 from coalface.data.encoders import hashed_tokens
 from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.data.labels import label_array, label_codes
@@ -142,38 +141,12 @@ def read_conll(
     """
     source = Path(path)
     sentences = read_sentences(source, word=word, tag=tag)
-    known = _all_tags(sentences) if classes is None else label_array(classes)
+    tags = np.unique([tag for sentence in sentences for tag in sentence.tags])
+    known = tags if classes is None else label_array(classes)
     try:
         return examples_of_words(sentences, known, bits, source.name.split(".")[0] if name is None else name)
     except UnknownLabelError as error:
         raise FileFormatError(f"{source}: {error}") from None
-
-
-def read_conll_parts(
-    train: str | os.PathLike[str],
-    test: str | os.PathLike[str],
-    *,
-    word: int | None = None,
-    tag: int | None = None,
-    bits: int = 18,
-    name: str = "",
-) -> TrainTest:
-    r"""Training and test data from two files, with the features of ``read_conll``; the labels are the tags of both.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.conll").write_text("The DT\ncat NN\n")
-    ...     _ = Path(folder, "b.conll").write_text("It PRP\n")
-    ...     read_conll_parts(Path(folder, "a.conll"), Path(folder, "b.conll")).test.classes.tolist()
-    ['DT', 'NN', 'PRP']
-    """
-    parts = [read_sentences(path, word=word, tag=tag) for path in (train, test)]
-    known = _all_tags([sentence for sentences in parts for sentence in sentences])
-    return TrainTest(*(examples_of_words(sentences, known, bits, name) for sentences in parts))
-
-
-def _all_tags(sentences: Sequence[Sentence]) -> NDArray[Any]:
-    return np.unique([tag for sentence in sentences for tag in sentence.tags])
 
 
 def examples_of_words(sentences: Sequence[Sentence], classes: NDArray[Any], bits: int, name: str) -> CostDataset:

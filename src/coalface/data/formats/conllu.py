@@ -148,8 +148,8 @@ def lines_with_heads(path: str | os.PathLike[str], trees: Iterable[Tree]) -> Ite
     ['# text = Go!', '1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\tx=y', '']
     """
     words = (found for tree in trees for found in zip(tree.heads, tree.labels, strict=True))
-    line, lines = "", read_lines(Path(path))
-    for line in lines if lines[-1] else lines[:-1]:  # nothing comes after the end of the last line
+    line = ""
+    for line in read_lines(Path(path)):
         cells = line.split("\t")
         if not line.strip() or line.startswith("#") or NOT_A_WORD.fullmatch(cells[_ID]):
             yield line

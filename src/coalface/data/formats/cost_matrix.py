@@ -4,7 +4,6 @@ In a ``.csv``, names are in the first line and the first column, in any order; t
 names, the rows and columns are in the order of the labels.
 """
 
-import csv
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
-from coalface.data.formats.text_lines import is_number, read_lines
+from coalface.data.formats.text_lines import csv_rows, is_number
+from coalface.data.frames import listed
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError
 
@@ -57,32 +57,12 @@ def _read_file(path: Path, labels: list[str]) -> NDArray[np.float64]:
             raise FileFormatError(f"{path} must be an array of numbers ({error}). Write it again.") from None
     if path.suffix != ".csv":
         raise InputError(f"A cost matrix must be in a .npy or .csv file, got {path}. Rename or convert it.")
-    lines = _lines(path)
+    lines = [_Line(*row) for row in csv_rows(path)]
+    if not lines:
+        raise FileFormatError(f"{path} must hold a cost matrix, got an empty file. Check the file.")
     if is_number(lines[0].cells[0]):
         return _numbers(path, lines)
     return _by_name(path, lines, labels)
-
-
-def _lines(path: Path) -> list[_Line]:
-    """The non-empty lines, which must all have the same number of cells."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
-        try:
-            lines = [_Line(reader.line_num, cells) for cells in reader if cells]
-        except UnicodeDecodeError:
-            read_lines(path)  # names the line
-            raise
-        except csv.Error as error:
-            raise FileFormatError(f"{path} must be CSV in UTF-8 ({error}). Write the file again.") from None
-    if not lines:
-        raise FileFormatError(f"{path} must hold a cost matrix, got an empty file. Check the file.")
-    for line in lines:
-        if len(line.cells) != len(lines[0].cells):
-            raise FileFormatError(
-                f"{path}, line {line.number}: every line must have {len(lines[0].cells)} cells like the first one, "
-                f"got {len(line.cells)}. Look for a missing comma, for example before the names in the first line."
-            )
-    return lines
 
 
 def _by_name(path: Path, lines: list[_Line], labels: list[str]) -> NDArray[np.float64]:
@@ -108,8 +88,8 @@ def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> li
             close = get_close_matches(name, labels, n=1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
             raise FileFormatError(
-                f"{path} has a {side} named {name!r}, which is not a label. {hint}The labels are {_listed(labels)}; "
-                "pass classes=[...] if there are other labels.",
+                f"{path} has a {side} named {name!r}, which is not a label. {hint}The labels are "
+                f"{listed(labels, _SHOWN)}; pass classes=[...] if there are other labels.",
                 remedy={"classes": None},
             )
         if name in place:
@@ -117,7 +97,9 @@ def _order(path: Path, side: str, names: Sequence[str], labels: list[str]) -> li
         place[name] = len(place)
     missing = [label for label in labels if label not in place]
     if missing:
-        raise FileFormatError(f"{path} must have a {side} for each label, got none for {_listed(missing)}. Add it.")
+        raise FileFormatError(
+            f"{path} must have a {side} for each label, got none for {listed(missing, _SHOWN)}. Add it."
+        )
     return [place[label] for label in labels]
 
 
@@ -139,8 +121,3 @@ def _numbers(path: Path, lines: list[_Line]) -> NDArray[np.float64]:
 
 def _shown(line: _Line) -> str:
     return repr(",".join(line.cells)[:60])
-
-
-def _listed(labels: list[str]) -> str:
-    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-    return ", ".join(map(repr, labels[:_SHOWN])) + more

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, TypeAlias, Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,12 @@ from numpy.typing import NDArray
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.cells import says_missing
 from coalface.data.encoding.table import Table, table_of
-from coalface.data.formats.compression import DAMAGED, open_unpacked
 from coalface.data.formats.raw_table import (
     COST_PREFIX,
+    NotANumberError,
     TableKeywords,
     TableOptions,
+    absent,
     bad_cost,
     check_costs_or_label,
     costs_by_column,
@@ -34,15 +36,15 @@ from coalface.data.formats.raw_table import (
     missing_labels,
     table_reader,
 )
-from coalface.data.formats.text_lines import is_number, read_lines
+from coalface.data.formats.text_lines import CsvRows, csv_rows, is_number, rows_of_lines
 from coalface.data.labels import label_texts
+from coalface.data.streams.line_source import LineSource, Position
+from coalface.data.streams.table_blocks import Row, TableBlocks
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 from coalface.kernels.words import LARGEST
 
 _BLOCK = 1024  # rows converted to arrays at a time
-
-CsvRows: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of a line and its cells
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,6 @@ class _Layout:
     costs: list[int]
     label: int | None
     id: int | None
-
-
-class NotANumberError(FileFormatError):
-    """A cell of a feature is not a finite number."""
 
 
 @table_reader
@@ -159,57 +157,6 @@ def _read_table(
     return layout, table, texts, ids
 
 
-def csv_rows(source: Path) -> CsvRows:
-    r"""The cells of every non-empty line of a file, plain or compressed, with its line number.
-
-    All lines have as many cells as the first one, the header.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n\n4,cat\n")
-    ...     list(csv_rows(Path(folder, "pets.csv")))
-    [(1, ['weight', 'kind']), (3, ['4', 'cat'])]
-    """
-    with _open_text(source) as file:
-        try:
-            yield from rows_of_lines(source, file)
-        except UnicodeDecodeError:
-            read_lines(source)  # names the line
-            raise
-
-
-def rows_of_lines(source: Path, lines: Iterable[str], width: int | None = None, before: int = 0) -> CsvRows:
-    """The cells of every non-empty line of a table, with its line number.
-
-    The table has ``width`` cells per line, by default those of its first line. ``before`` lines were read already.
-    """
-    for line, cells in _rows(source, lines, before):
-        width = len(cells) if width is None else width
-        if len(cells) != width:
-            raise FileFormatError(
-                f"{source}, line {line}: every line must have {width} cells like the header, "
-                f"got {len(cells)}. Look for a missing comma or a broken line."
-            )
-        yield line, cells
-
-
-def _open_text(source: Path) -> IO[str]:
-    return io.TextIOWrapper(open_unpacked(source), newline="", encoding="utf-8-sig")
-
-
-def _rows(source: Path, lines: Iterable[str], before: int) -> CsvRows:
-    reader = csv.reader(lines)
-    try:
-        for cells in reader:
-            if cells:
-                yield before + reader.line_num, cells
-    except (csv.Error, *DAMAGED) as error:
-        raise FileFormatError(
-            f"{source}, line {before + reader.line_num}: the text is truncated or not CSV in UTF-8 ({error}). "
-            "Write the file again."
-        ) from None
-
-
 def check_header(source: Path, header: list[str]) -> None:
     """Raise a FileFormatError unless all columns have distinct names."""
     if not header:
@@ -226,8 +173,7 @@ def _layout(source: Path, header: list[str], options: TableOptions) -> _Layout:
     label, id, ignored = options.label, options.id, set(options.ignore)
     for title in [*options.ignore, *(title for title in (label, id) if title)] if header else []:
         if title not in header:
-            shown = ", ".join(repr(title) for title in header[:20])
-            raise FileFormatError(f"{source} has no column {title!r}. Its columns are {shown}.")
+            raise absent(source, title, header)
     check_header(source, header)
     costs = [place for place, title in enumerate(header) if title.startswith(COST_PREFIX) and title not in ignored]
     check_costs_or_label(source, header, [header[place] for place in costs], options)
@@ -272,6 +218,40 @@ def _advice(title: str, cell: str, remedy: dict[str, str]) -> str:
     if "label" not in remedy:
         return f"{first}, or pass ignore=[{title!r}] to leave the column out"
     return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
+
+
+class CsvBlocks(TableBlocks):
+    """The blocks of a CSV table."""
+
+    def __init__(self, lines: LineSource, rows: int, options: dict[str, Any], after: Position | None = None) -> None:
+        super().__init__(lines.path, rows, options, lines, after)
+        width = len(self.columns) or None
+        self._rows: Iterator[Row] = (
+            Row(*row) for row in rows_of_lines(lines.path, lines.texts(), width, before=lines.n_lines)
+        )
+
+    def next_rows(self) -> Iterator[Row]:
+        """The next lines; the header before them is read once."""
+        if not self.columns:
+            self.columns = next(self._rows, Row(1, [])).content
+        return islice(self._rows, self.rows)
+
+    def dataset_of(self, rows: Iterable[Row], *, numbers: bool) -> CostDataset:
+        """The dataset of these lines."""
+        return csv_dataset(
+            self.source, lambda: chain([(1, self.columns)], rows), self.options, numbers=numbers, first=self.n_rows
+        )
+
+    def cell(self, row: Row, column: str) -> Any:
+        """A cell of a line."""
+        return row.content[self.columns.index(column)]
+
+    def read(self) -> CostDataset | None:
+        """The next block; an error if a table has no rows at all."""
+        block = super().read()
+        if block is None and not self.n_rows:
+            csv_dataset(self.source, lambda: iter([(1, self.columns)][: len(self.columns)]), self.options)  # says why
+        return block
 
 
 def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:

@@ -50,7 +50,7 @@ def _read_tree(path: Path) -> LabelTree:
 
 
 def _one_true(source: Path, tree: LabelTree, name: str) -> TrainTest:
-    truths = read_arrays(source / "y.npz", "y_train", "y_test")
+    truths = read_arrays(source / "y.npz", "y_train", "y_test").values()
     parts = [
         CostDataset(
             read_csr(source / f"X_{part}.npz"),
@@ -66,7 +66,7 @@ def _one_true(source: Path, tree: LabelTree, name: str) -> TrainTest:
 
 def _several_true(source: Path, tree: LabelTree, name: str) -> TrainTest:
     X, Y = read_csr(source / "X.npz"), read_csr(source / "Y.npz")
-    (is_test,) = read_arrays(source / "meta.npz", "test")
+    (is_test,) = read_arrays(source / "meta.npz", "test").values()
     if is_test.shape != (X.shape[0],) or is_test.dtype != np.bool_ or Y.shape != (X.shape[0], len(tree.labels)):
         raise InputError(
             f"X, Y and test must have one row per example and Y one column per label, got {X.shape}, {Y.shape} "

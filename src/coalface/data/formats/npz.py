@@ -7,6 +7,7 @@ Keys: ``X`` (dense), or ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` (CS
 import os
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from coalface.data.dataset_fields import Examples
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 
+_DAMAGE = (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error)
 _SPARSE = ("X_data", "X_indices", "X_indptr", "X_shape")
 
 
@@ -32,7 +34,7 @@ def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> CostDa
     CostDataset('pets', 2 examples, 2 features, 2 labels)
     """
     source = Path(path)
-    arrays = _read_arrays(source)
+    arrays = read_arrays(source)
     names = [str(text) for text in arrays["feature_names"]] if "feature_names" in arrays else None
     name = source.name.split(".")[0] if name is None else name
     try:
@@ -60,30 +62,22 @@ def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> CostDa
         raise FileFormatError(f"{source}: {error}") from None
 
 
-def _read_arrays(source: Path) -> dict[str, NDArray[Any]]:
-    if not source.is_file():
-        raise FileFormatError(f"There is no file {source}. Check the path.")
-    try:
-        with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileFormatError(
-            f"{source} must be a NumPy archive of plain arrays ({error}). Write it with np.savez."
-        ) from None
-
-
-def _examples(source: Path, arrays: dict[str, NDArray[Any]]) -> Any:
+def _examples(source: Path, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if "X" in arrays:
         return arrays["X"]
     if not all(key in arrays for key in _SPARSE):
         raise FileFormatError(f"{source} must hold X, or all of {', '.join(_SPARSE)}, got {sorted(arrays)}. Add X.")
-    data, indices, indptr, shape = (arrays[key] for key in _SPARSE)
+    return _csr(source, *(arrays[key] for key in _SPARSE))
+
+
+def _csr(source: Path, data: Any, indices: Any, indptr: Any, shape: Any) -> Examples:
+    """A CSR matrix of its parts; SciPy would read past their ends if they do not fit."""
     try:
-        X: Any = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-        X.check_format(full_check=True)
+        matrix: Any = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+        matrix.check_format(full_check=True)
     except (ValueError, TypeError) as error:
         raise FileFormatError(f"{source}: X must be a CSR matrix ({error}). Write the file again.") from None
-    return X
+    return matrix  # type: ignore[no-any-return]
 
 
 def write_npz(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
@@ -116,38 +110,32 @@ def write_npz(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
         np.savez_compressed(file, **arrays)
 
 
-_DAMAGE = (ValueError, EOFError, OSError, AttributeError, zipfile.BadZipFile, zlib.error)
-
-
-def read_arrays(path: Path, *names: str) -> list[NDArray[Any]]:
-    """The arrays of these names, in this order.
+def read_arrays(path: Path, *names: str) -> dict[str, NDArray[Any]]:
+    """The arrays of these names, in this order; without names, all.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     np.savez(Path(folder, "two.npz"), a=np.arange(3), b=np.zeros(2))
     ...     read_arrays(Path(folder, "two.npz"), "b", "a")
-    [array([0., 0.]), array([0, 1, 2])]
+    {'b': array([0., 0.]), 'a': array([0, 1, 2])}
     """
     if not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the folder.")
+        raise FileFormatError(f"There is no file {path}. Check the path.")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             missing = [name for name in names if name not in archive.files]
             if not missing:
-                return [archive[name] for name in names]
+                return {name: archive[name] for name in names or archive.files}
             found = sorted(archive.files)
     except _DAMAGE as error:
-        raise FileFormatError(f"{path} must be a NumPy archive of plain arrays ({error}). Restore the file.") from None
+        raise FileFormatError(
+            f"{path} must be a NumPy archive of plain arrays ({error}). Write it with np.savez."
+        ) from None
     raise FileFormatError(f"{path} must hold {', '.join(missing)}, got {', '.join(found)}. Check the file.")
 
 
 def read_csr(path: Path) -> Examples:
     """A matrix that ``scipy.sparse.save_npz`` wrote in CSR form."""
-    data, indices, indptr, shape = read_arrays(path, "data", "indices", "indptr", "shape")
-    try:
-        matrix: Any = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
-        raise FileFormatError(f"{path} must hold a CSR matrix ({error}). Write it with save_npz.") from None
+    matrix = _csr(path, *read_arrays(path, "data", "indices", "indptr", "shape").values())
     matrix.sum_duplicates()
-    return matrix  # type: ignore[no-any-return]
+    return matrix

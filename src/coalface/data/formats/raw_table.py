@@ -1,6 +1,6 @@
 """Datasets of tables with texts, categories, dates and missing cells: an encoder turns them into rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from inspect import Parameter, signature
 from os import PathLike
@@ -11,16 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
-from coalface.data.encoding.cells import CellError, Cells, as_text, is_missing, numbers_in
+from coalface.data.encoding.cells import CellError, as_text, is_missing, numbers_in
 from coalface.data.encoding.encoder import ID, Encoder
 from coalface.data.encoding.table import Table, is_raw
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.frames import listed
 from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError, counted
 
 COST_PREFIX = "cost:"
 COST_ADVICE = "Write the limit for a run that timed out; an empty cell means that the cost is not known."
 _SHOWN = 20  # columns named in a message
+
+
+class NotANumberError(FileFormatError):
+    """A cell of a feature is not a finite number."""
 
 
 class TableKeywords(TypedDict, total=False):
@@ -129,7 +134,7 @@ def _encoded(
     except InputError as problem:
         raise FileFormatError(f"{source}: {problem}", remedy=problem.remedy) from None
     used = [name for name in table.columns if name in encoder.groups]
-    cells = zip(*(_plain(table.columns[name]) for name in used), strict=True)
+    cells = zip(*(map(_json_value, table.columns[name]) for name in used), strict=True)
     records = np.empty(table.n_rows, object)
     records[:] = [dict(zip(used, row, strict=True)) for row in cells]
     return CostDataset(X, encoder=encoder, records=records, **about)
@@ -146,9 +151,8 @@ def check_costs_or_label(source: Path, header: list[str], costs: list[str], opti
     label = options.label
     if bool(costs) != (label is not None) or not (costs or options.classes is None):
         return
-    shown = ", ".join(repr(title) for title in header[:_SHOWN])
     both = f"both {costs[0]!r} and label={label!r}. Leave one of them out" if costs else ""
-    neither = f"{shown}. Pass label= to name the column of the true label"
+    neither = f"{listed(header, _SHOWN)}. Pass label= to name the column of the true label"
     raise FileFormatError(
         f"{source} must have either columns named '{COST_PREFIX}LABEL' or a label column, got {both or neither}.",
         remedy={} if costs else {"label": None},
@@ -229,8 +233,14 @@ def _refuse_absent(source: Path, table: Table, options: TableOptions) -> None:
     wanted = [*options.ignore, *options.text, *([options.label] if options.label else [])]
     for name in [*wanted, *([options.id] if options.id else [])]:
         if name not in table.columns:
-            shown = ", ".join(repr(title) for title in list(table.columns)[:_SHOWN])
-            raise FileFormatError(f"{source} has no column {name!r}. Its columns are {shown}.")
+            raise absent(source, name, table.columns)
+
+
+def absent(source: Path, name: str, header: Iterable[str]) -> FileFormatError:
+    """The error of a column that an option names and the table does not have."""
+    return FileFormatError(
+        f"{source} has no column {name!r}. Its columns are {listed(header, _SHOWN)}. Name one of them."
+    )
 
 
 def _refuse_labels(source: Path, table: Table, classes: NDArray[Any]) -> None:
@@ -248,18 +258,13 @@ def _refuse_labels(source: Path, table: Table, classes: NDArray[Any]) -> None:
 
 def _ids(source: Path, table: Table, column: str) -> list[str]:
     cells = table.columns[column]
-    empty = next((row for row, cell in enumerate(cells) if is_missing(cell)), None)
-    if empty is not None:
-        raise FileFormatError(f"{source}, {table.place(empty)}: the id, in column {column!r}, is missing. Add it.")
+    for row in (row for row, cell in enumerate(cells) if is_missing(cell)):
+        raise FileFormatError(f"{source}, {table.place(row)}: the id, in column {column!r}, is missing. Add it.")
     return [as_text(cell) for cell in cells]
 
 
-def _plain(cells: Cells) -> list[Any]:
-    """The cells as JSON values, as ``coalface ask`` writes them."""
-    return [_json_value(cell) for cell in cells]
-
-
 def _json_value(cell: Any) -> Any:
+    """The cell as ``coalface ask`` writes it."""
     if is_missing(cell):
         return None
     return cell if isinstance(cell, str | bool | int | float) else as_text(cell)

@@ -1,26 +1,28 @@
-"""Text files as lines: lists of texts, or one array of bytes with line positions for compiled readers."""
+"""Text files as lines: lists of texts, cells of CSV, or an array of bytes with line positions for compiled readers."""
 
-import os
+import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.compression import DAMAGED, is_packed, no_file, open_unpacked
+from coalface.data.formats.compression import no_file
+from coalface.data.streams.line_source import text_lines
 from coalface.errors import FileFormatError
 
 _CHUNK = 1 << 22  # bytes searched for line ends at a time
+
+CsvRows: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of a line and its cells
 
 
 @dataclass(frozen=True, eq=False)
 class TextLines:
     r"""The bytes of a file and where its lines start and end; blank lines are skipped.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.txt").write_bytes(b"one\r\n\r\ntwo words")
-    ...     lines = TextLines.open(Path(folder, "a.txt"))
+    >>> lines = TextLines.of(Path("a.txt"), np.frombuffer(b"one\r\n\r\ntwo words", np.uint8))
     >>> [lines.text(start, end) for start, end in zip(lines.starts, lines.ends)]
     ['one', 'two words']
     """
@@ -31,12 +33,6 @@ class TextLines:
     ends: NDArray[np.int64]
     n_blanks: int
     first_line: int = 1  # the number of the line that the buffer starts with
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> "TextLines":
-        """The lines of a plain or compressed file; a plain file is memory-mapped."""
-        source = Path(path)
-        return cls.of(source, _read_bytes(source))
 
     @classmethod
     def of(cls, source: Path, buffer: NDArray[np.uint8], first_line: int = 1) -> "TextLines":
@@ -87,31 +83,51 @@ class TextLines:
         return bad_line(self.path, number, rule, text, remedy)
 
 
-def _read_bytes(path: Path) -> NDArray[np.uint8]:
-    if not path.is_file():
-        raise no_file(path)
-    if not path.stat().st_size:
-        return np.empty(0, np.uint8)
-    if not is_packed(path):
-        return np.memmap(path, np.uint8, "r").view(np.ndarray)
-    try:
-        with open_unpacked(path) as file:
-            return np.frombuffer(file.read(), np.uint8)
-    except DAMAGED as error:
-        raise FileFormatError(f"{path} is truncated or damaged ({error}). Restore the file.") from None
-
-
 def read_lines(source: Path) -> list[str]:
     """The lines of a plain or compressed file of UTF-8 text, without line ends."""
+    return [line.removesuffix("\n").removesuffix("\r") for line in lines_of_file(source)]
+
+
+def lines_of_file(source: Path) -> Iterator[str]:
+    """The lines of a plain or compressed file, which may be read more than once."""
+    if not source.is_file():
+        raise no_file(source)
+    return text_lines(source)
+
+
+def csv_rows(source: Path) -> CsvRows:
+    r"""The cells of every non-empty line of a file, plain or compressed, with its line number.
+
+    All lines have as many cells as the first one, the header.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n\n4,cat\n")
+    ...     list(csv_rows(Path(folder, "pets.csv")))
+    [(1, ['weight', 'kind']), (3, ['4', 'cat'])]
+    """
+    return rows_of_lines(source, lines_of_file(source))
+
+
+def rows_of_lines(source: Path, lines: Iterable[str], width: int | None = None, before: int = 0) -> CsvRows:
+    """The cells of every non-empty line of a table, with its line number.
+
+    The table has ``width`` cells per line, by default those of its first line. ``before`` lines were read already.
+    """
+    reader = csv.reader(lines)
     try:
-        with open_unpacked(source) as file:
-            text = file.read().removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
-        raise FileFormatError(f"{source}, line {number}: text must be UTF-8. Save the file as UTF-8.") from None
-    except DAMAGED as error:
-        raise FileFormatError(f"{source} is truncated or damaged ({error}). Get the file again.") from None
-    return [line.removesuffix("\r") for line in text.split("\n")]
+        for cells in filter(None, reader):
+            width = width or len(cells)
+            if len(cells) != width:
+                raise FileFormatError(
+                    f"{source}, line {before + reader.line_num}: every line must have {width} cells like the header, "
+                    f"got {len(cells)}. Look for a missing comma, for example in the header, or a broken line."
+                )
+            yield before + reader.line_num, cells
+    except csv.Error as error:
+        raise FileFormatError(
+            f"{source}, line {before + reader.line_num}: the text is not CSV ({error}). Write the file again."
+        ) from None
 
 
 def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:

@@ -18,13 +18,13 @@ Labels are numbers 1..K (0..K-1 if a label 0 occurs) or names. Features become c
   together; here the bits cover the features only.
 
 ``auto`` is numbered where the file allows it, otherwise named. Options about namespaces need names; see
-``vw_namespaces``.
+``vw_options``.
 """
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,16 +33,18 @@ from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
 from coalface.data.dataset_fields import Examples
-from coalface.data.formats.text_lines import TextLines, is_number
+from coalface.data.formats.text_lines import TextLines
+from coalface.data.formats.vw_labels import are_classes, class_costs, cost_table, label_columns
 from coalface.data.formats.vw_names import NameTable
-from coalface.data.formats.vw_namespaces import Namespaces, Tokens
-from coalface.data.formats.vw_targets import are_classes, check_targets, class_costs
-from coalface.data.labels import label_array, label_texts, later_labels
-from coalface.errors import FileFormatError, InputError
+from coalface.data.formats.vw_options import Tokens, VwOptions
+from coalface.data.streams.contract import Blocks
+from coalface.data.streams.line_source import ALL, LineSource, Position
+from coalface.errors import InputError
 from coalface.kernels import vw_text as kernels
 
 _MODES = {"numbered": kernels.NUMBERED, "named": kernels.NAMED, "hashed": kernels.HASHED}
-_MOST_NUMBERED = 1_000_000  # labels; larger numbers are probably identifiers
+_MOST_NAMES = 500_000  # that are kept from block to block where they need not be
+_DECIDED = ("features", "targets", "decided_by")
 _RULES = {
     kernels.NO_BAR: ("a line must have a '|' before its features", "Add it, or look for a broken line"),
     kernels.BAD_NUMBER: ("':' must be followed by one number", "Write it like 0.5, -2 or 1e-3"),
@@ -115,66 +117,74 @@ def read_vw_text(
         grouped,
         name,
     )
-    return vw_dataset(TextLines.open(path), options)[0]
+    return VwBlocks(LineSource(Path(path)), ALL, options).whole()
 
 
-@dataclass(frozen=True)
-class VwOptions:
-    """The options of ``read_vw_text``; ``decided_by`` is the number of lines that have decided them, if they did."""
+class VwBlocks(Blocks):
+    """The blocks of VW text: the first one decides the labels, how features are named, and what labels mean.
 
-    features: str = "auto"
-    bits: int = 18
-    n_features: int | None = None
-    feature_names: Sequence[str] | None = None
-    labels: str = "auto"
-    first_label: int | None = None
-    classes: ArrayLike | None = None
-    targets: str = "auto"
-    ignore: Sequence[str] = ()
-    keep: Sequence[str] | None = None
-    ngrams: int | Sequence[str] = ()
-    skips: int | Sequence[str] = ()
-    grouped: bool = False
-    name: str | None = None
-    decided_by: int | None = None
+    Named features have the same columns in all blocks. Without ``keep_names``, they may get other ones once there are
+    many of them, so that a stream whose names never end takes no more memory.
+    """
 
-    def __post_init__(self) -> None:
-        _check_options(self.features, self.bits, self.labels, self.first_label)
-        check_targets(self.targets)
-        self.spaces  # noqa: B018 (checks them)
+    sparse = True
 
-    @cached_property
-    def spaces(self) -> Namespaces:
-        """The options about namespaces."""
-        return Namespaces.of(
-            ignore=self.ignore, keep=self.keep, ngrams=self.ngrams, skips=self.skips, grouped=self.grouped
-        )
+    def __init__(
+        self,
+        lines: LineSource,
+        rows: int,
+        options: VwOptions,
+        after: Position | None = None,
+        *,
+        keep_names: bool = True,
+    ) -> None:
+        super().__init__(lines.path, rows, lines, after)
+        self._lines, self._options = lines, options
+        if after is not None:
+            self._options = replace(self._options, **after.decided)
+        self._keep_names = keep_names
+        self._names = self._new_names()
+
+    def read(self) -> CostDataset | None:
+        """The next block; blank lines are left out."""
+        first_line = self._lines.n_lines + 1
+        while text := self._lines.take(self.rows):
+            if not text.isspace():
+                lines = TextLines.of(self._lines.path, np.frombuffer(text, np.uint8), first_line)
+                if not self._keep_names and len(self._names.names) > _MOST_NAMES:
+                    self._names = self._new_names()
+                dataset, self._options = vw_dataset(lines, self._options, self._names)
+                return dataset
+            first_line = self._lines.n_lines + 1
+        return None
+
+    def _new_names(self) -> NameTable:
+        return NameTable(self._options.feature_names or ())
+
+    def decided(self) -> dict[str, Any]:
+        """The options that the first lines decided."""
+        return {name: getattr(self._options, name) for name in _DECIDED}
 
 
-def vw_dataset(
-    source: TextLines, options: VwOptions, known_names: NameTable | None = None
-) -> tuple[CostDataset, VwOptions]:
+def vw_dataset(source: TextLines, options: VwOptions, known_names: NameTable) -> tuple[CostDataset, VwOptions]:
     """The dataset of some lines, and the options with all that these lines decide, for the lines after them.
 
     ``known_names`` has the named features of earlier lines, which keep their columns; new ones are added to it.
     """
-    table = NameTable(options.feature_names or ()) if known_names is None else known_names
     problem = np.zeros(4, dtype=np.int64)
     room = source.n_blanks + len(source.starts)
     bars, indptr, codes, costs, spans = kernels.parse_labels(source.buffer, source.starts, source.ends, room, problem)
     _check(source, problem)
     names = _name_texts(source, spans)
-    for text, span in zip(names, spans, strict=True):
-        _check_label(source, text, int(span[3]))
-    known, columns = _label_columns(source, names, spans, options)
+    known, columns = label_columns(source, names, spans, options)
     listed_columns = columns[codes]
     classes = are_classes(source.path, options.targets, indptr, costs, len(known))
     if classes:
         fields = class_costs(indptr, listed_columns, len(known))
     else:
-        cost, candidates = _cost_table(source, indptr, listed_columns, costs, known)
+        cost, candidates = cost_table(source, indptr, listed_columns, costs, known)
         fields = {"cost": cost, "candidates": candidates}
-    X, found_names = _read_features(source, bars, options, table)
+    X, found_names = _read_features(source, bars, options, known_names)
     naming = "numbered" if found_names is None else "named"
     decided: dict[str, Any] = {
         "features": naming if options.features == "auto" and X.nnz else options.features,
@@ -195,92 +205,6 @@ def _check(source: TextLines, problem: NDArray[np.int64]) -> None:
     code, _, start, end = problem.tolist()
     if code != kernels.FINE:
         raise source.error(start, source.text(start, min(end, start + 200), strict=False), *_RULES[code])
-
-
-def _check_options(features: str, bits: int, labels: str, first_label: int | None) -> None:
-    choices: list[tuple[str, Any, tuple[Any, ...]]] = [
-        ("features", features, ("auto", *_MODES)),
-        ("labels", labels, ("auto", "numbered", "named")),
-        ("first_label", first_label, (None, 0, 1)),
-        ("bits", bits, tuple(range(1, 32))),
-    ]
-    for option, value, allowed in choices:
-        if value not in allowed:
-            listed = "1 to 31" if option == "bits" else ", ".join(repr(choice) for choice in allowed)
-            raise InputError(f"{option} must be one of {listed}, got {value!r}. Choose one of them.")
-
-
-def _check_label(source: TextLines, text: str, start: int) -> None:
-    if text == "shared":
-        rule = "lines with 'shared' and label-dependent features are not supported"
-        raise source.error(start, text, rule, "Write one line per example with all labels")
-
-
-def _label_columns(
-    source: TextLines,
-    names: list[str],
-    spans: NDArray[np.int64],
-    options: VwOptions,
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The labels, and the column of each name in the file."""
-    labels, first_label = options.labels, options.first_label
-    if options.classes is not None:
-        known = label_array(options.classes)
-        column = {text: place for place, text in enumerate(label_texts(known))}
-        for text, span in zip(names, spans, strict=True):
-            if text not in column:
-                shown = ", ".join(repr(label) for label in list(column)[:20])
-                advice = later_labels(options.decided_by)
-                problem = source.error(int(span[3]), text, f"labels must be among {shown}", advice)
-                problem.remedy = {"add_label": text} if options.decided_by is None else {"classes": None}
-                raise problem
-        return known, np.array([column[text] for text in names], dtype=np.int64)
-    numbered = [text.isascii() and text.isdigit() for text in names]
-    if labels == "named" or (labels == "auto" and not all(numbered)):
-        return _named(source, names, spans), np.arange(len(names))
-    for text, fits, span in zip(names, numbered, spans, strict=True):
-        if not fits or int(text) > _MOST_NUMBERED:
-            rule = f"numbered labels must be integers up to {_MOST_NUMBERED}"
-            raise source.error(int(span[3]), text, rule, 'Use labels="named"')
-    numbers = np.array([int(text) for text in names], dtype=np.int64)
-    first = first_label if first_label is not None else int(0 not in numbers)
-    if len(numbers) == 0:
-        raise FileFormatError(f"{source.path} must list labels in some line, got none. Pass classes=[...].")
-    if numbers.min() < first:
-        raise source.error(int(spans[numbers.argmin(), 3]), "0", "labels must start at 1", "Use first_label=0")
-    return np.arange(first, numbers.max() + 1), numbers - first
-
-
-def _named(source: TextLines, names: list[str], spans: NDArray[np.int64]) -> NDArray[Any]:
-    for text, span in zip(names, spans, strict=True):
-        after = int(span[3] + span[2])
-        lonely = after == len(source.buffer) or source.buffer[after] != ord(":")
-        if lonely and "." in text and is_number(text):
-            rule = "example weights are not part of the cost-sensitive format"
-            raise source.error(int(span[3]), text, rule, "Remove the weight")
-    return np.array(names, dtype=str)
-
-
-def _cost_table(
-    source: TextLines,
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    costs: NDArray[np.float32],
-    known: NDArray[Any],
-) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Costs (n, K), and the candidates if some lines list only some of the labels."""
-    cost = np.full((len(indptr) - 1, len(known)), np.nan, dtype=np.float32)
-    n_listed = np.diff(indptr)
-    partly = bool(((n_listed > 0) & (n_listed < len(known))).any())
-    listed = np.zeros(cost.shape if partly else (0, len(known)), dtype=bool)
-    twice = kernels.fill_costs(indptr, columns, costs, cost, listed)
-    if twice >= 0:
-        start, end = int(source.starts[twice]), int(source.ends[twice])
-        text = source.text(start, min(end, start + 60))
-        raise source.error(start, text, "a line must list each label once", "Remove the repeated label")
-    if partly:
-        listed[n_listed == 0] = True
-    return cost, listed if partly else None
 
 
 def _naming(options: VwOptions) -> str:

@@ -7,13 +7,15 @@ from typing import Any
 
 from coalface.data.alignment import SPARSE, Aligner
 from coalface.data.dataset import CostDataset
+from coalface.data.formats.csv_table import CsvBlocks
 from coalface.data.formats.readers import check_options, format_of, read_dataset, readable_format
+from coalface.data.formats.records import JsonBlocks, ParquetBlocks
+from coalface.data.formats.vw_options import VwOptions
+from coalface.data.formats.vw_text import VwBlocks
 from coalface.data.numbers import whole_number
 from coalface.data.streams.contract import BLOCK_ROWS, Blocks, WholeBlocks
 from coalface.data.streams.line_source import STDIN, LineSource, Position
-from coalface.data.streams.table_blocks import CsvBlocks, JsonBlocks, ParquetBlocks
-from coalface.data.streams.vw_blocks import VwBlocks
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import InputError
 
 _OF_LINES: dict[str, Callable[..., Blocks]] = {"vw": VwBlocks, "csv": CsvBlocks, "jsonl": JsonBlocks}
 
@@ -79,12 +81,10 @@ def open_blocks(
     else:
         chosen = readable_format(path, format, options)
     if chosen in _OF_LINES and not options.get("grouped"):
-        if path.is_dir():
-            raise FileFormatError(f"There is no file {path}. Check the path.")
         lines = LineSource(path, checksums=checksums or after is not None)
         try:
             if chosen == "vw":
-                return VwBlocks(lines, n_rows, options, after, keep_names=keep_names)
+                return VwBlocks(lines, n_rows, VwOptions(**options), after, keep_names=keep_names)
             return _OF_LINES[chosen](lines, n_rows, options, after)
         except BaseException:
             lines.close()

@@ -54,6 +54,11 @@ class Blocks(ABC):
         if not self.n_rows:
             raise FileFormatError(f"{self.source} must hold at least one example, got none. Check the file.")
 
+    def whole(self) -> CostDataset:
+        """The first block, which has all examples if there are at most ``rows``."""
+        with self:
+            return next(iter(self))
+
     def __enter__(self) -> Self:
         return self
 

@@ -17,6 +17,7 @@ from coalface.data.formats.compression import DAMAGED, unpacked
 from coalface.errors import FileFormatError, InputError
 
 STDIN = Path("-")
+ALL = sys.maxsize  # lines or rows
 _NAME_OF_STDIN = Path("standard input")
 _PIECE = 1 << 20  # bytes skipped at a time
 _BOM = b"\xef\xbb\xbf"
@@ -64,6 +65,8 @@ class LineSource:
 
     def __init__(self, path: Path, *, checksums: bool = False) -> None:
         is_stdin = path == STDIN
+        if not is_stdin and (path.is_dir() or not path.exists()):
+            raise FileFormatError(f"There is no file {path}. Check the path, or pass - for standard input.")
         self.path = _NAME_OF_STDIN if is_stdin else path
         self.n_lines = self.n_bytes = 0
         self._opened: BinaryIO | None = None if is_stdin else path.open("rb")
@@ -88,7 +91,7 @@ class LineSource:
     def take(self, n_lines: int) -> bytes:
         """The next lines as one text; empty at the end."""
         try:
-            text = b"".join(islice(self._file, n_lines))
+            text = self._file.read() if n_lines == ALL else b"".join(islice(self._file, n_lines))
         except DAMAGED as problem:
             raise self._damaged(problem) from None
         self.n_lines += text.count(b"\n") + (bool(text) and not text.endswith(b"\n"))
@@ -154,12 +157,6 @@ def _stdin() -> BinaryIO:
 
 
 def text_lines(path: Path) -> Iterator[str]:
-    """The lines of a file or of standard input as texts, one by one."""
-    if path != STDIN and not path.is_file():
-        raise FileFormatError(f"There is no file {path}. Check the path, or pass - for standard input.")
-    return _texts(path)
-
-
-def _texts(path: Path) -> Iterator[str]:
+    """The lines of a file, plain or compressed, or of standard input as texts, one by one."""
     with LineSource(path) as lines:
         yield from lines.texts()

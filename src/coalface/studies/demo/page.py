@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from coalface.evaluate.panels import AXIS_LABELS, draw_curves, rules_panel
-from coalface.evaluate.summary import Summary
+from coalface.evaluate.summary import AXIS_LABELS, Summary, rules_panel
 from coalface.report import html_page
-from coalface.report.range_figure import draw_ranges, range_bars
+from coalface.report.charts import draw_curves, draw_ranges, range_bars
 from coalface.rounds.queries import Queries
 from coalface.studies.demo.runs import (
     CHOICE_OF_SETTINGS,

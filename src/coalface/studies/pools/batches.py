@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from coalface.data.encoding.cells import Cells, clean_cells
 from coalface.data.encoding.table import Table, table_of
-from coalface.data.formats.csv_table import csv_rows
 from coalface.data.formats.readers import format_of
 from coalface.data.formats.records import json_records
+from coalface.data.formats.text_lines import csv_rows
 from coalface.errors import FileFormatError, InputError
 
 Wanted = Callable[[str], bool]

@@ -18,7 +18,6 @@ from coalface.data.encoding.encoder import ID
 from coalface.data.labels import label_texts
 from coalface.data.near_duplicates import near_duplicates, row_digests
 from coalface.data.numbers import number, whole_number
-from coalface.data.rankings import FILE, LABEL, PLACE, PREFIX, ROW, SAVING, check_suffix, parquet_notes
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write
@@ -29,6 +28,7 @@ from coalface.studies.pools.intake import Columns, Intake
 from coalface.studies.pools.models import ModelFile
 from coalface.studies.pools.partitions import Partition, find_partitions
 from coalface.studies.pools.predictions import labels_as_arrow, made_folder
+from coalface.studies.pools.ranking_files import FILE, LABEL, PLACE, PREFIX, ROW, SAVING, check_suffix, parquet_notes
 from coalface.studies.pools.running import PoolOutcome, Progress, run_pool
 from coalface.studies.pools.tasks import PartitionTask, write_tables
 from coalface.studies.pools.top_rows import TopRows

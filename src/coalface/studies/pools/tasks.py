@@ -7,7 +7,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 
-from coalface.data.rankings import NOTES, parquet_notes
 from coalface.errors import CoalfaceError, InputError
 from coalface.files.atomic import atomic_write
 from coalface.studies.cells import Stopped
@@ -15,6 +14,7 @@ from coalface.studies.pools.batches import Batch, batches_of
 from coalface.studies.pools.intake import Columns, Intake
 from coalface.studies.pools.models import ModelFile, loaded_model
 from coalface.studies.pools.partitions import Partition
+from coalface.studies.pools.ranking_files import NOTES, parquet_notes
 
 
 class Work(Protocol):

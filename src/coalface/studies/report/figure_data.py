@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from coalface.evaluate.panels import AXIS_LABELS, Panel, Style, draw_curves, panel, styles_for
+from coalface.evaluate.summary import AXIS_LABELS, panel
+from coalface.report.charts import DotColumn, DotLine, DotPlot, Panel, Style, draw_curves, draw_dots, styles_for
 from coalface.studies.measures import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, counted_points, start_of
 from coalface.studies.report.analysis import Analysis
-from coalface.studies.report.dot_plot import DotColumn, DotLine, DotPlot, draw_dots
 
 MOST_PANELS = 9  # with more datasets, the figure shows savings only
 MEAN_ROW = "geometric mean"
@@ -20,6 +20,7 @@ _AXIS_NAMES = {
 }
 _HEADINGS_OF_PANELS = ("data", "line", "drawn", "asked", "lower_15", "median", "upper_85")
 _HEADINGS_OF_DOTS = ("counted", "data", "line", "saving", "low", "high")
+_UNSET = ("default", "online")  # lines of these names
 NAMES = ("costs", "examples", "price", "answers", "ablations", "savings")  # of the figures that a report may have
 
 
@@ -72,8 +73,8 @@ def _lines_beside_ablations(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _styles(analysis: Analysis, lines: Sequence[str]) -> dict[str, Style]:
-    """The styles of these lines, the same in all figures of a page; the default has a colour of its own."""
-    rules = ["default" if line == "default" else rule for line, rule in analysis.rules.items()]
+    """The styles of these lines, the same in all figures; ours without any setting has a colour of its own."""
+    rules = ["default" if line in _UNSET else rule for line, rule in analysis.rules.items()]
     every = dict(zip(analysis.rules, styles_for(rules), strict=True))
     return {line: every[line] for line in lines}
 

@@ -1,4 +1,4 @@
-"""Namespaces of VW text: which of them are read, the n-grams of their features, and their columns side by side.
+"""The options of VW text, above all those of namespaces: which are read, n-grams, and columns side by side.
 
 As in Vowpal Wabbit, a namespace is known by the first letter of its name; a blank stands for the unnamed one. An n-gram
 is a feature of its own, with the value 1, for features that follow each other in the namespaces of one letter.
@@ -6,15 +6,17 @@ is a feature of its own, with the value 1, for features that follow each other i
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 
+FEATURES = ("numbered", "named", "hashed")  # how features become columns
 UNNAMED = " "
 _ALL = ""  # in place of a letter: every namespace
 
@@ -124,6 +126,48 @@ class Namespaces:
         places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)
         return tokens._replace(columns=places[tokens.columns], names=[tokens.names[column] for column in order])
+
+
+@dataclass(frozen=True)
+class VwOptions:
+    """The options of ``read_vw_text``; ``decided_by`` is the number of lines that have decided them, if they did."""
+
+    features: str = "auto"
+    bits: int = 18
+    n_features: int | None = None
+    feature_names: Sequence[str] | None = None
+    labels: str = "auto"
+    first_label: int | None = None
+    classes: ArrayLike | None = None
+    targets: str = "auto"
+    ignore: Sequence[str] = ()
+    keep: Sequence[str] | None = None
+    ngrams: int | Sequence[str] = ()
+    skips: int | Sequence[str] = ()
+    grouped: bool = False
+    name: str | None = None
+    decided_by: int | None = None
+
+    def __post_init__(self) -> None:
+        choices: dict[str, tuple[Any, ...]] = {
+            "features": ("auto", *FEATURES),
+            "labels": ("auto", "numbered", "named"),
+            "first_label": (None, 0, 1),
+            "targets": ("auto", "costs", "classes"),
+            "bits": tuple(range(1, 32)),
+        }
+        for option, allowed in choices.items():
+            if (value := getattr(self, option)) not in allowed:
+                listed = "1 to 31" if option == "bits" else ", ".join(map(repr, allowed))
+                raise InputError(f"{option} must be one of {listed}, got {value!r}. Choose one of them.")
+        self.spaces  # noqa: B018 (checks them)
+
+    @cached_property
+    def spaces(self) -> Namespaces:
+        """The options about namespaces."""
+        return Namespaces.of(
+            ignore=self.ignore, keep=self.keep, ngrams=self.ngrams, skips=self.skips, grouped=self.grouped
+        )
 
 
 def gram_offsets(length: int, skips: int) -> Iterator[tuple[int, ...]]:
