@@ -12,7 +12,7 @@ import numpy as np
 from coalface import OracleCoalClassifier, simulate
 from coalface.paper import model as exact_model
 from coalface.paper.engine import certified_range
-from coalface.paper.multiplicative_weights import theoretical_cap
+from coalface.paper.engines import theoretical_cap
 from coalface.paper.oracles import BallOracle
 
 MARGIN, N_LABELS = 0.1, 3

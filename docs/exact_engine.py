@@ -8,9 +8,9 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from coalface.paper.bisection import Bisection
 from coalface.paper.dual import Dual
 from coalface.paper.engine import certified_range
+from coalface.paper.engines import Bisection
 from coalface.paper.oracles import BallOracle
 from coalface.paper.version_space import Answers, VersionSpace
 

@@ -10,7 +10,7 @@ from statistics import mean
 from matplotlib.figure import Figure
 
 from coalface.paper import Schedule, difficulty
-from coalface.paper.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.paper.problems import FiniteProblem, certain_best, confused_pair, loud_errors, run
 
 N_ROUNDS, N_LABELS = 1_000, 10
 CONSTANT = 0.5  # with the paper's constant, 324, the learner would ask for everything much longer

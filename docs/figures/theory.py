@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coalface.paper import Schedule, difficulty
-from coalface.paper.paper_examples import FiniteProblem, certain_best, confused_pair, loud_errors, run
+from coalface.paper.problems import FiniteProblem, certain_best, confused_pair, loud_errors, run
 from coalface.report import figure_style
 from coalface.report.figure_style import legend_above, standalone, styled_figure, svg_of
 

@@ -10,9 +10,8 @@ from sklearn.tree import DecisionTreeRegressor
 from coalface import MemoryLedger, OracleCoalClassifier, RidgeCoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
-from coalface.paper.bounded_linear import BoundedLinearOracle
 from coalface.paper.model import ENGINES
-from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle
 from coalface.paper.schedule import TheorySchedule
 from coalface.paper.user_oracles import FiniteOracle
 

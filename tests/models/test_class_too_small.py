@@ -6,9 +6,8 @@ from benchmarks.misspecified import outside, problem
 
 from coalface import OracleCoalClassifier
 from coalface.errors import InputError, MisspecifiedWarning
-from coalface.paper.bisection import Bisection
 from coalface.paper.engine import certified_range
-from coalface.paper.enumeration import Enumeration
+from coalface.paper.engines import Bisection, Enumeration
 from coalface.paper.model import ExactModel
 from coalface.paper.oracles import BallOracle
 from coalface.paper.user_oracles import FiniteOracle

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from coalface.paper.bisection import Bisection
-from coalface.paper.bounded_linear import BoundedLinearOracle
 from coalface.paper.engine import certified_range
-from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.engines import Bisection
+from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle
 from coalface.paper.user_oracles import FiniteOracle
 from tests.models.contract import ENDS
 from tests.models.histories import history, learned, slack_of

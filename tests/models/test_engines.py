@@ -5,16 +5,19 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from coalface.errors import InputError
-from coalface.paper.bisection import Bisection
-from coalface.paper.bounded_linear import BoundedLinearOracle
 from coalface.paper.dual import Dual
-from coalface.paper.ellipsoid import Ellipsoid
 from coalface.paper.engine import certified_range
-from coalface.paper.ensemble import N_MEMBERS, Ensemble
-from coalface.paper.enumeration import Enumeration
+from coalface.paper.engines import (
+    N_MEMBERS,
+    Bisection,
+    Ellipsoid,
+    Ensemble,
+    Enumeration,
+    MultiplicativeWeights,
+    theoretical_cap,
+)
 from coalface.paper.model import ENGINES, engine_for
-from coalface.paper.multiplicative_weights import MultiplicativeWeights, theoretical_cap
-from coalface.paper.oracles import BallOracle, RidgeOracle
+from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle
 from coalface.paper.user_oracles import FiniteOracle, SklearnOracle
 from tests.models.contract import ENDS, Counting, RangeEngineContract
 from tests.models.histories import history, learned, slack_of

@@ -10,8 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from coalface.errors import InputError
-from coalface.paper.bounded_linear import BoundedLinearOracle, least_distance
-from coalface.paper.oracles import BallOracle, RidgeOracle, least_squares
+from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle, least_distance, least_squares
 from coalface.paper.user_oracles import FiniteOracle, SklearnOracle, oracle_of
 
 seeds = st.integers(0, 10_000)

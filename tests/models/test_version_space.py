@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coalface.paper.dual import Dual
-from coalface.paper.engine import certified_range
-from coalface.paper.enumeration import Enumeration
-from coalface.paper.interior import middle_of
+from coalface.paper.engine import certified_range, middle_of
+from coalface.paper.engines import Enumeration
 from coalface.paper.oracles import BallOracle, RidgeOracle
 from coalface.paper.user_oracles import FiniteOracle
 from coalface.paper.version_space import Answers, VersionSpace

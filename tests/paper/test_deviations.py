@@ -16,7 +16,7 @@ from coalface.paper import (
     regret_radius,
     total_oracle_calls,
 )
-from coalface.paper.paper_examples import confused_pair
+from coalface.paper.problems import confused_pair
 
 SCHEDULE = Schedule(n_labels=3, dimension=4, constant=0.5)
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from coalface.errors import InputError
 from coalface.paper import difficulty, every_combination
-from coalface.paper.paper_examples import certain_best, confused_pair, loud_errors
+from coalface.paper.problems import certain_best, confused_pair, loud_errors
 
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)  # sums of them are exact
 CLASSES = arrays(

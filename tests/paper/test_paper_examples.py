@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface.paper import Schedule
-from coalface.paper.paper_examples import certain_best, confused_pair, loud_errors, run
+from coalface.paper.problems import certain_best, confused_pair, loud_errors, run
 
 
 def slack_for(labels, members, n, constant):

@@ -7,11 +7,9 @@ search for it, and averages of the regressors found on the way bound it from the
 
 import numpy as np
 
-from coalface.paper.cutting_planes import CuttingPlanes
-from coalface.paper.engine import ConvexRanges
+from coalface.paper.engine import ConvexRanges, CuttingPlanes
 from coalface.paper.oracles import Floats, Regressor
-from coalface.paper.program import Bracket, Candidate, Program, Reach
-from coalface.paper.version_space import VersionSpace
+from coalface.paper.version_space import Bracket, Candidate, Program, Reach, VersionSpace
 
 _MOST_CALLS = 1000
 _FIRST_GUESS = 0.2  # the first multiplier of the latest constraint, relative to the distance at the middle

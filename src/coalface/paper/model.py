@@ -14,13 +14,9 @@ from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
 from coalface.models.contract import CostModel
 from coalface.models.saved_arrays import restored_counts
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
-from coalface.paper.bisection import Bisection
 from coalface.paper.dual import Dual
-from coalface.paper.ellipsoid import Ellipsoid
 from coalface.paper.engine import CertifiedRange, RangeEngine, certified_range
-from coalface.paper.ensemble import Ensemble
-from coalface.paper.enumeration import Enumeration
-from coalface.paper.multiplicative_weights import MultiplicativeWeights
+from coalface.paper.engines import Bisection, Ellipsoid, Ensemble, Enumeration, MultiplicativeWeights
 from coalface.paper.oracles import BallOracle, Floats, Oracle
 from coalface.paper.schedule import PUBLISHED, TheorySchedule
 from coalface.paper.user_oracles import oracle_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import finite_number, whole_number
+from coalface.data.numbers import finite_number, is_number, whole_number
 from coalface.errors import InputError
 from coalface.paper.oracles import Oracle
 from coalface.paper.user_oracles import FiniteOracle
@@ -46,7 +46,7 @@ class Schedule:
             if value is not None and not least <= value < np.inf:
                 raise InputError(f"{name} must be at least {least} and finite, got {value!r}.")
         chance = self.failure_probability
-        if isinstance(chance, bool | str) or not isinstance(chance, int | float) or not 0 < chance <= 1 / np.e:
+        if not is_number(chance) or not 0 < chance <= 1 / np.e:
             raise InputError(f"failure_probability must be greater than 0 and at most 1/e, got {chance!r}.")
         if not 0 < self.constant < np.inf:
             raise InputError(f"constant must be above 0 and finite, got {self.constant!r}. The paper's is 324.")

@@ -9,8 +9,16 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from coalface.errors import InputError, in_one_line
-from coalface.paper.bounded_linear import BoundedLinearOracle
-from coalface.paper.oracles import BallOracle, Floats, Linear, Oracle, Regressor, RidgeOracle, no_prior
+from coalface.paper.oracles import (
+    BallOracle,
+    BoundedLinearOracle,
+    Floats,
+    Linear,
+    Oracle,
+    Regressor,
+    RidgeOracle,
+    no_prior,
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from coalface.data.dataset import TrainTest
 from coalface.data.formats.readers import holds_train_test, read_dataset, read_train_test
+from coalface.data.numbers import is_number
 from coalface.errors import FileFormatError, InputError, StudyError
 from coalface.studies.known.catalogue import check_known, known_data, load_known
 from coalface.studies.plugins import Plugin
@@ -97,7 +98,7 @@ def table_source(name: str, table: Any, folder: Path, plugins: Sequence[Plugin])
             raise InputError(f"train must name a file, or the table may have known = NAME alone, got {sorted(table)}")
         return _named(name, _text(table, "known", name), plugins)
     fraction = table.get("test_fraction", 0.2)
-    if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction < 1:
+    if not is_number(fraction) or not 0 < fraction < 1:
         raise InputError(f"test_fraction must be between 0 and 1, got {fraction!r}")
     if isinstance(options.get("cost_matrix"), str):
         options["cost_matrix"] = folder / options["cost_matrix"]

@@ -27,6 +27,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from coalface.data.numbers import is_whole
 from coalface.errors import InputError, StudyError
 from coalface.evaluate.checkpoints import checkpoint_costs
 from coalface.studies.baselines import Baseline
@@ -298,9 +299,9 @@ class _Reader:
 
     def _whole(self, key: str, default: int, least: int) -> int:
         value = self.values.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        if not is_whole(value) or value < least:
             raise self._error((), f"{key} must be a whole number, at least {least}, got {value!r}")
-        return value
+        return int(value)
 
     def _error(self, table: Table, what: str) -> StudyError:
         text = what.rstrip(".")

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
+from coalface.data.numbers import is_number
 from coalface.errors import InputError
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.settings import settings_for
@@ -83,7 +84,7 @@ def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
 
 def _check(parameters: dict[str, Any], n_labels: int) -> None:
     share = parameters["share"]
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+    if not is_number(share) or not 0 < share <= 1:
         raise InputError(f"share must be a number above 0 and at most 1, got {share!r}.")
     check_parameters(parameters, n_labels)
 
