@@ -87,7 +87,7 @@ def test_an_example_without_a_label_is_named(several):
     Y[:, 0] = 1
     Y[5] = 0
     save_npz(folder / "Y.npz", csr_matrix(Y))
-    with pytest.raises(FileFormatError, match="example 5 has none"):
+    with pytest.raises(FileFormatError, match="example in row 5 must have at least one true label"):
         read_hierarchy_folder(folder)
 
 

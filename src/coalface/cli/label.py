@@ -41,7 +41,7 @@ class Trip:
         if name == "own":
             return OwnForm()
         if name != "openai":
-            raise InputError(f"--batch-form must be own or openai, got {name!r}.")
+            raise InputError(f"--batch-form must be own or openai, got {name!r}. Choose one.")
         if self.model is None:
             raise InputError("--batch-form openai needs a model. Pass --annotator openai:MODEL.")
         from coalface.buying.oracles.judge import Prices
@@ -198,7 +198,9 @@ def label(
 
     model = None if annotator is None else model_in(annotator)
     if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
-        raise InputError("--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only.")
+        raise InputError(
+            "--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only. Leave them out."
+        )
     template = Prompt() if prompt is None else Prompt.read(prompt)
     if show_prompt:
         typer.echo(shown_prompt(project_now(folder), template))

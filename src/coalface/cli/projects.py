@@ -135,7 +135,9 @@ def _budget_in(budget: str | None, price: str | None) -> dict[str, Any]:
     """The limits of ``--budget`` with the prices of ``--price``."""
     limits: dict[str, Any] = numbers_in("--budget", budget)
     if price is not None and "price_per_cost" in limits:
-        raise InputError("--price must be left out if --budget has a price_per_cost for all labels, got both.")
+        raise InputError(
+            "--price must be left out if --budget has a price_per_cost for all labels, got both. Choose one."
+        )
     return limits if price is None else {**limits, "price_per_cost": numbers_in("--price", price)}
 
 
@@ -233,9 +235,9 @@ def export(
 
     form = _FORMS.get(file.suffix)
     if form is None and file.suffix != ".zip":
-        raise InputError(f"FILE must end in {', '.join(_FORMS)} or .zip, got {file}.")
+        raise InputError(f"FILE must end in {', '.join(_FORMS)} or .zip, got {file}. Choose another name.")
     if predictions and form not in _PREDICTIONS:
-        raise InputError(f"With --predictions, FILE must end in .jsonl or .csv, got {file}.")
+        raise InputError(f"With --predictions, FILE must end in .jsonl or .csv, got {file}. Choose another name.")
     if top is not None and not predictions:
         raise InputError("--top must come with --predictions. Leave it out.")
     check_new(file, force=force)

@@ -249,5 +249,8 @@ def _check_figure(figure: Path, table: Path | None) -> None:
     if table is None:
         raise InputError("--figure needs TABLE, the outcomes to measure the router on. Pass it.")
     if figure.suffix.lower() not in _FIGURES:
-        raise InputError(f"--figure must end in {', '.join(_FIGURES[:-1])} or {_FIGURES[-1]}, got {str(figure)!r}.")
+        raise InputError(
+            f"--figure must end in {', '.join(_FIGURES[:-1])} or {_FIGURES[-1]}, got {str(figure)!r}. Choose another "
+            "name."
+        )
     check_output(figure, "--figure")

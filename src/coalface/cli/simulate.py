@@ -100,7 +100,8 @@ def _checkpoints(text: str) -> Any:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise InputError(
-            f"--checkpoints must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}."
+            f"--checkpoints must be doubling, quarter-doubling or whole numbers such as 100,500,1000, got {text!r}. "
+            "Choose one."
         ) from None
 
 

@@ -72,13 +72,16 @@ class _Pairs:
         table = np.asarray(values, np.float64)
         if table.ndim != 2 or np.isinf(table).any():
             raise InputError(
-                f"values must be a table of finite numbers, a row per unit, or NaN; got the shape {table.shape}."
+                f"values must be a table of finite numbers, a row per unit, or NaN; got the shape {table.shape}. "
+                "Reshape it."
             )
         if metric not in METRICS:
-            raise InputError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.")
+            raise InputError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}. Choose one.")
         groups = np.arange(len(table)) if examples is None else np.asarray(examples)
         if groups.shape != (len(table),):
-            raise InputError(f"examples must have one entry per unit, {len(table)}, got the shape {groups.shape}.")
+            raise InputError(
+                f"examples must have one entry per unit, {len(table)}, got the shape {groups.shape}. Pass one per row."
+            )
         given = ~np.isnan(table)
         compared = given.sum(axis=1) >= 2
         table, given = table[compared], given[compared]

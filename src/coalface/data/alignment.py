@@ -175,7 +175,7 @@ def align_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
     if known == found and dataset.classes.dtype.kind == classes.dtype.kind:
         return dataset
     if known == found:
-        return _with_labels(dataset, classes, dataset.cost, dataset.candidates)
+        return dataset.with_fields(classes=classes)
     column = {name: place for place, name in enumerate(known)}
     for name in found:
         if name not in column:
@@ -187,23 +187,8 @@ def align_labels(dataset: CostDataset, classes: NDArray[Any]) -> CostDataset:
     if dataset.candidates is not None:
         candidates = np.zeros(cost.shape, np.bool_)
         candidates[:, columns] = dataset.candidates
-    return _with_labels(dataset, classes, cost, candidates)
-
-
-def _with_labels(
-    dataset: CostDataset, classes: NDArray[Any], cost: NDArray[np.float32], candidates: NDArray[np.bool_] | None
-) -> CostDataset:
-    return CostDataset(
-        dataset.X,
-        cost,
-        classes,
-        candidates=candidates,
-        feature_names=dataset.feature_names,
-        ids=dataset.ids,
-        records=dataset.records,
-        encoder=dataset.encoder,
-        name=dataset.name,
-    )
+    compact = {"truth": None, "cost_matrix": None, "price": None, "sequence": None}
+    return dataset.with_fields(classes=classes, table=cost, candidates=candidates, **compact)
 
 
 def _renumbered(

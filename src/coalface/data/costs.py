@@ -33,9 +33,11 @@ class CostScale:
         try:
             floor, ceiling = (float(bound) for bound in bounds)
         except (TypeError, ValueError):
-            raise InputError(f"cost_bounds must be a pair (low, high), got {shortened(bounds)}.") from None
+            raise InputError(
+                f"cost_bounds must be a pair (low, high), got {shortened(bounds)}. Pass two numbers."
+            ) from None
         if not (floor < ceiling and np.isfinite(ceiling - floor)):
-            raise InputError(f"cost_bounds must be finite with low < high, got {shortened(bounds)}.")
+            raise InputError(f"cost_bounds must be finite with low < high, got {shortened(bounds)}. Correct it.")
         return cls(floor, ceiling)
 
     @property
@@ -88,9 +90,11 @@ def as_cost_array(cost: Any) -> NDArray[np.floating[Any]]:
         if array.dtype.kind not in "biuf":
             array = np.asarray(cost, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise InputError(f"cost must be an array of numbers, NaN where unknown: {in_one_line(problem)}.") from None
+        raise InputError(
+            f"cost must be an array of numbers, NaN where unknown: {in_one_line(problem)}. Correct it."
+        ) from None
     if array.ndim != 2:
-        raise InputError(f"cost must have two dimensions (examples, labels), got shape {array.shape}.")
+        raise InputError(f"cost must have two dimensions (examples, labels), got shape {array.shape}. Reshape it.")
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
@@ -104,10 +108,12 @@ def check_cost_matrix(
     matrix = as_cost_array(cost_matrix).astype(np.float64)
     if matrix.shape[0] != matrix.shape[1] or (n_labels is not None and len(matrix) != n_labels):
         expected = "(K, K)" if n_labels is None else f"{(n_labels, n_labels)}"
-        raise InputError(f"{name} must have shape {expected}, row = truth, column = prediction, got {matrix.shape}.")
+        raise InputError(
+            f"{name} must have shape {expected}, row = truth, column = prediction, got {matrix.shape}. Reshape it."
+        )
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise InputError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}.")
+        raise InputError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}. Correct it.")
     return matrix
 
 
@@ -182,7 +188,7 @@ def per_label(values: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDA
     try:
         array = np.asarray(by_label(values, classes, name), np.float64)
     except (TypeError, ValueError) as problem:
-        raise InputError(f"{name} must be an array of numbers: {in_one_line(problem)}.") from None
+        raise InputError(f"{name} must be an array of numbers: {in_one_line(problem)}. Correct it.") from None
     shape = (n_rows, len(classes))
     if array.shape not in (shape, shape[1:]):
         raise InputError(
@@ -210,6 +216,6 @@ def checked_answer(answer: Any, example: int, label: Any, scale: CostScale) -> f
     if cost < scale.floor or cost > scale.ceiling:
         raise InputError(
             f'answer must return a number from {scale.floor:g} to {scale.ceiling:g}, or NaN for "can\'t tell", got '
-            f"{shortened(answer)} for label {np.asarray(label).item()!r} of example {example}."
+            f"{shortened(answer)} for label {np.asarray(label).item()!r} of example {example}. Correct the function."
         )
     return cost

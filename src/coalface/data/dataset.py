@@ -250,7 +250,8 @@ class CostDataset:
             order = np.random.default_rng(random_state).permutation(len(self))
         except (TypeError, ValueError):
             raise InputError(
-                f"random_state must be a non-negative whole number, got {shortened(random_state)}."
+                f"random_state must be a non-negative whole number, got {shortened(random_state)}. Pass a seed such as "
+                "0."
             ) from None
         is_test = np.zeros(len(self), dtype=bool)
         is_test[order[:n_test]] = True

@@ -60,7 +60,9 @@ def checked_by_example(values: ArrayLike, n_rows: int, name: str) -> NDArray[Any
     """One value per row."""
     array = np.asarray(values)
     if array.shape != (n_rows,):
-        raise InputError(f"{name} must have one value per row, {n_rows}, got shape {array.shape}.")
+        raise InputError(
+            f"{name} must have one value per row, {n_rows}, got shape {array.shape}. Pass one per example."
+        )
     return array
 
 

@@ -32,7 +32,9 @@ def by_label(table: Any, classes: NDArray[Any], name: str, *, rows: bool = False
     order = _order(table, "index", classes, name) if rows else None
     if rows and (columns is None) != (order is None):
         sides = "columns" if order is None else "rows"
-        raise InputError(f"{name} must name its rows and its columns, or neither, got names of {sides} only.")
+        raise InputError(
+            f"{name} must name its rows and its columns, or neither, got names of {sides} only. Name both."
+        )
     if columns is None:
         return table
     array = np.asarray(table)[:, columns]

@@ -61,13 +61,14 @@ def joined(X: Any, features: Any, classes: Any = None) -> tuple[csr_array, Mask 
     n_rows = None if examples is None else examples.shape[0]
     tables = _tables(features, classes, n_rows)
     if len(tables) > MOST_LABELS:
-        raise InputError(f"At most {MOST_LABELS:,} labels may have features, got {len(tables):,}.")
+        raise InputError(f"At most {MOST_LABELS:,} labels may have features, got {len(tables):,}. Leave some out.")
     n_rows = max((table.shape[0] for table, _ in tables), default=0) if n_rows is None else n_rows
     for k, (table, _) in enumerate(tables):
         if table.shape[0] != n_rows:
             like = "X" if X is not None else "the longest table"
             raise InputError(
-                f"candidates must have {n_rows} rows like {like}, got {table.shape[0]} for label number {k}."
+                f"candidates must have {n_rows} rows like {like}, got {table.shape[0]} for label number {k}. Pass a "
+                "row per example."
             )
     empty = _empty(n_rows)
     blocks = [empty if examples is None else examples, *(table for table, _ in tables)]
@@ -86,7 +87,7 @@ def require_joined(width: int, candidates: Any) -> None:
         raise InputError(
             "model='shared' predicts costs from features of the labels, got none. Pass them as candidates=..."
         )
-    raise InputError(f"candidates must be {_FORMS}, with model='shared', got {shortened(candidates)}.")
+    raise InputError(f"candidates must be {_FORMS}, with model='shared', got {shortened(candidates)}. Pass features.")
 
 
 def label_rows(rows: Rows, n_labels: int, *, with_example: bool) -> Rows:
@@ -102,7 +103,10 @@ def label_rows(rows: Rows, n_labels: int, *, with_example: bool) -> Rows:
     """
     n_rows, owners = len(rows), rows.columns // BLOCK
     if len(owners) and int(owners.max()) > n_labels:
-        raise InputError(f"X has features of label number {owners.max() - 1}, but there are {n_labels} labels.")
+        raise InputError(
+            f"X has features of label number {owners.max() - 1}, but there are {n_labels} labels. Pass candidates of "
+            "the same labels."
+        )
     of_row = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
     lengths = np.bincount(of_row * (n_labels + 1) + owners, minlength=n_rows * (n_labels + 1))
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].reshape(n_rows, n_labels + 1)
@@ -135,10 +139,12 @@ def _tables(features: Any, classes: Any, n_rows: int | None) -> list[tuple[csr_a
             raise TypeError
         array = np.array(given, np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"candidates must be {_FORMS}, got {shortened(features)}.") from None
+        raise InputError(f"candidates must be {_FORMS}, got {shortened(features)}. Pass numbers.") from None
     if array.ndim != 3 or (labels is not None and array.shape[1] != len(labels)):
         n_labels = "labels" if labels is None else len(labels)
-        raise InputError(f"candidates must be {_FORMS}: (examples, {n_labels}, features), got shape {array.shape}.")
+        raise InputError(
+            f"candidates must be {_FORMS}: (examples, {n_labels}, features), got shape {array.shape}. Reshape it."
+        )
     missing = np.isnan(array).all(axis=2) & (array.shape[2] > 0)
     array[missing] = 0.0
     names = (
@@ -151,7 +157,9 @@ def _by_label(
     features: Mapping[Any, Any], labels: NDArray[Any] | None, n_rows: int | None
 ) -> list[tuple[csr_array, Mask]]:
     if not features:
-        raise InputError("candidates must have the features of at least one label, got an empty mapping.")
+        raise InputError(
+            "candidates must have the features of at least one label, got an empty mapping. Name the labels."
+        )
     names = label_array(list(features)) if labels is None else labels
     label_codes(list(features), names)  # refuses unknown labels
     tables = {label: _table(table, n_rows, label) for label, table in features.items()}
@@ -165,7 +173,7 @@ def _by_label(
 def _table(features: Any, n_rows: int | None, label: Any) -> csr_array:
     name = _named(label)
     if np.ndim(features) == 0:
-        raise InputError(f"candidates must be {_FORMS}, got {shortened(features)} for {name}.")
+        raise InputError(f"candidates must be {_FORMS}, got {shortened(features)} for {name}. Pass a row.")
     if np.ndim(features) != 1:
         return _block(_checked(features, name), name)
     one = _block(_checked([features], name), name)
@@ -232,7 +240,10 @@ def _empty(n_rows: int) -> csr_array:
 
 def _block(rows: Rows, what: str) -> csr_array:
     if rows.width > BLOCK:
-        raise InputError(f"{what} must have at most {BLOCK:,} features where labels have features, got {rows.width:,}.")
+        raise InputError(
+            f"{what} must have at most {BLOCK:,} features where labels have features, got {rows.width:,}. Leave some "
+            "out."
+        )
     return csr_array((rows.values, rows.columns, rows.indptr), (len(rows), rows.width))
 
 

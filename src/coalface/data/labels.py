@@ -69,7 +69,8 @@ def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray
     alike = answer.dtype.kind in _NUMBERS if kind in _NUMBERS else answer.dtype.kind == kind
     if answer.ndim or not alike:
         raise InputError(
-            f"abstain_label must be of the type of the labels, such as {classes[0]!r}, got {shortened(abstain_label)}."
+            f"abstain_label must be of the type of the labels, such as {classes[0]!r}, got {shortened(abstain_label)}. "
+            "Pass such a one."
         )
     if (answer == classes).any():
         raise InputError(f"abstain_label must differ from every label, got {answer.item()!r}. Pass another one.")
@@ -114,7 +115,9 @@ def label_like(text: str, classes: NDArray[Any]) -> Any:
     try:
         return float(text) if kind == "f" else int(text)
     except ValueError:
-        raise InputError(f"A label must be a number like the others, such as {classes[0]!s}, got {text!r}.") from None
+        raise InputError(
+            f"A label must be a number like the others, such as {classes[0]!s}, got {text!r}. Correct it."
+        ) from None
 
 
 def label_texts(classes: NDArray[Any]) -> list[str]:

@@ -120,7 +120,9 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
     except InputError:
         raise
     except (ValueError, OverflowError) as problem:
-        raise InputError(f"X must be a table of numbers, one row per example: {in_one_line(problem)}.") from None
+        raise InputError(
+            f"X must be a table of numbers, one row per example: {in_one_line(problem)}. Correct it."
+        ) from None
     _check_finite(single, dense)
     return _full(single) if single.all() else _pack(sparse.csr_array(single))
 
@@ -138,16 +140,16 @@ def check_row(indices: Any, values: Any, n_features: int) -> Rows:
         with np.errstate(over="ignore"):
             numbers = np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError) as problem:
-        raise InputError(f"values must be numbers: {in_one_line(problem)}.") from None
+        raise InputError(f"values must be numbers: {in_one_line(problem)}. Correct them.") from None
     if columns.ndim != 1 or numbers.shape != columns.shape:
         raise InputError(
             f"indices and values must be one-dimensional and of the same length, got shapes {columns.shape} and "
-            f"{numbers.shape}."
+            f"{numbers.shape}. Pass a value per index."
         )
     if not len(columns):
         return Rows(np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), n_features)
     if columns.dtype.kind not in "iu":
-        raise InputError(f"indices must be whole numbers, got dtype {columns.dtype}.")
+        raise InputError(f"indices must be whole numbers, got dtype {columns.dtype}. Convert them.")
     if not np.isfinite(numbers).all():
         raise InputError("values must be finite 32-bit numbers; replace or impute missing values first.")
     if not (columns[1:] > columns[:-1]).all():
@@ -157,7 +159,9 @@ def check_row(indices: Any, values: Any, n_features: int) -> Rows:
             raise InputError("indices must name each feature once; add up the values of repeated ones.")
     first, last = int(columns[0]), int(columns[-1])
     if first < 0 or last >= _MOST_FEATURES:
-        raise InputError(f"indices must lie in [0, {_MOST_FEATURES}), got {first if first < 0 else last}.")
+        raise InputError(
+            f"indices must lie in [0, {_MOST_FEATURES}), got {first if first < 0 else last}. Hash larger numbers."
+        )
     return Rows(
         np.array([0, len(columns)]),
         np.ascontiguousarray(columns, np.int32),
@@ -181,10 +185,12 @@ def _check_csr(matrix: Any, given: Any, allow_empty: bool) -> Rows:
     if matrix.shape[1] == 0:
         raise InputError(f"Found array with 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
     if matrix.shape[1] > _MOST_FEATURES:
-        raise InputError(f"X must have fewer than {_MOST_FEATURES} features, got {matrix.shape[1]}.")
+        raise InputError(
+            f"X must have fewer than {_MOST_FEATURES} features, got {matrix.shape[1]}. Hash them into fewer."
+        )
     _refuse_complex(matrix)
     if matrix.data.dtype.kind not in "biuf":
-        raise InputError(f"X must hold numbers, got dtype {matrix.data.dtype}.")
+        raise InputError(f"X must hold numbers, got dtype {matrix.data.dtype}. Convert it.")
     _check_structure(matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy() if matrix is given else matrix
@@ -205,10 +211,14 @@ def _check_structure(matrix: Any) -> None:
     """Raise an InputError if the parts of a CSR matrix do not fit; the kernels would read past its end."""
     indices, indptr = matrix.indices, matrix.indptr
     if (np.diff(indptr) < 0).any() or indptr[0] != 0 or indptr[-1] > min(len(indices), len(matrix.data)):
-        raise InputError("X must be a valid CSR matrix: its indptr must rise from 0 to the number of stored values.")
+        raise InputError(
+            "X must be a valid CSR matrix: its indptr must rise from 0 to the number of stored values. Build it again."
+        )
     if len(indices) and (indices.min() < 0 or indices.max() >= matrix.shape[1]):
         wrong = indices.min() if indices.min() < 0 else indices.max()
-        raise InputError(f"X must be a valid CSR matrix: column {wrong} does not lie in [0, {matrix.shape[1]}).")
+        raise InputError(
+            f"X must be a valid CSR matrix: column {wrong} does not lie in [0, {matrix.shape[1]}). Build it again."
+        )
 
 
 def _full(table: NDArray[np.float32]) -> Rows:
@@ -224,7 +234,7 @@ def _pack(matrix: Any) -> Rows:
 
 def _refuse_complex(array: Any) -> None:
     if np.iscomplexobj(array):
-        raise InputError(f"Complex data not supported: X has dtype {array.dtype}.")
+        raise InputError(f"Complex data not supported: X has dtype {array.dtype}. Pass the real part.")
 
 
 def _check_finite(single: NDArray[np.float32], given: NDArray[Any], matrix: Any = None) -> None:

@@ -65,7 +65,9 @@ def first_labels(classes: Any, cost: Any, cost_matrix: Any) -> NDArray[Any]:
         return label_array(np.arange(as_cost_array(cost).shape[1]), "the columns of cost")
     if cost_matrix is not None:
         return np.arange(len(check_cost_matrix(cost_matrix)))
-    raise InputError("classes must be passed on the first call to partial_fit, e.g. classes=['a', 'b'].")
+    raise InputError(
+        "classes must be passed on the first call to partial_fit, e.g. classes=['a', 'b']. Pass all labels."
+    )
 
 
 def given_costs(
@@ -75,7 +77,10 @@ def given_costs(
     require_target(y, cost)
     labels = None if y is None else _checked_labels(y)
     if labels is not None and len(labels) != n_rows:
-        raise InputError(f"y must have one label per row of X, {n_rows}, got {len(labels)}: inconsistent numbers.")
+        raise InputError(
+            f"y must have one label per row of X, {n_rows}, got {len(labels)}: inconsistent numbers. Pass both for the "
+            "same rows."
+        )
     if cost is not None:
         if labels is not None:
             label_codes(labels, classes)  # y must name labels, although the costs are learned
@@ -102,7 +107,7 @@ def _checked_labels(y: Any) -> NDArray[Any]:
         with np.errstate(invalid="ignore"):
             check_classification_targets(labels)
     except ValueError as problem:
-        raise InputError(f"y must be one class label per row: {in_one_line(problem)}.") from None
+        raise InputError(f"y must be one class label per row: {in_one_line(problem)}. Correct it.") from None
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         labels = labels.astype(str)
     return np.asarray(labels)
@@ -119,7 +124,7 @@ def truth_codes(truth: Any, n_rows: int, classes: NDArray[Any]) -> Codes:
     """
     labels = truth.tolist() if isinstance(truth, np.ndarray) else truth
     if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise InputError(f"truth must be a list with one true label per row of X, got {truth!r}.")
+        raise InputError(f"truth must be a list with one true label per row of X, got {truth!r}. Pass a list.")
     listed = list(labels)
     if len(listed) != n_rows:
         raise InputError(

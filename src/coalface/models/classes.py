@@ -20,9 +20,8 @@ from coalface.kernels.fill_in import Due, Implications, no_implications, store_u
 from coalface.kernels.state import MOST_IMPLIED, RoundArrays, Settings
 from coalface.models.class_fit import ClassFit
 from coalface.models.contract import CostModel
-from coalface.models.growth import more_implications, widened
+from coalface.models.model_arrays import copy_saved, more_implications, widened
 from coalface.models.round_arrays import rounds_stood_for
-from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _GROWTH = (11, 10)  # of the examples between two fits, as a fraction
@@ -118,11 +117,13 @@ def _refuse_damaged(found: Mapping[str, NDArray[Any]]) -> None:
     indptr, columns, costs, importance = (found[name] for name in ("indptr", "columns", "costs", "importance"))
     ends = indptr[0] == 0 and indptr[-1] == len(columns) and (np.diff(indptr) >= 0).all()
     if not ends or (columns < 0).any() or not np.isfinite(found["values"]).all():
-        raise FileFormatError("The examples of the model are not rows of numbers; it is damaged.")
+        raise FileFormatError("The examples of the model are not rows of numbers; it is damaged. Restore a copy.")
     known = ~np.isnan(costs)
     impossible = (costs[known] < 0).any() or (costs[known] > 1).any() or not known.any(axis=1).all()
     if impossible or not (np.isfinite(importance) & (importance > 0)).all():
-        raise FileFormatError("The costs or weights of the model's examples are impossible; it is damaged.")
+        raise FileFormatError(
+            "The costs or weights of the model's examples are impossible; it is damaged. Restore a copy."
+        )
 
 
 class ClassModel(CostModel):
@@ -264,6 +265,6 @@ class ClassModel(CostModel):
         self.examples = ClassExamples.restored(self.n_labels, arrays)
         n_fitted, n_rows = int(self.n_fitted[0]), len(self.examples)
         if not 0 <= n_fitted <= n_rows or (n_fitted == 0) != (n_rows == 0):
-            raise FileFormatError("The model was not fitted to its examples; it is damaged.")
+            raise FileFormatError("The model was not fitted to its examples; it is damaged. Restore a copy.")
         if n_fitted:
             self._fit(n_fitted)

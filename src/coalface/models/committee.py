@@ -41,9 +41,9 @@ from coalface.models.joining import (
 )
 from coalface.models.joint import JointModel
 from coalface.models.leader_choice import Standing, estimated_costs
+from coalface.models.model_arrays import copy_saved
 from coalface.models.online import OnlineModel
 from coalface.models.round_arrays import answer_chances, answered_rows, one_round
-from coalface.models.saved_arrays import copy_saved
 from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, RunArrays
 
@@ -368,7 +368,7 @@ class CommitteeModel(CostModel):
         copy_saved(arrays, {f"standing_{name}": array for name, array in self.standing._asdict().items()})
         leader = int(self.standing.leader[0])
         if self.undecided or not (0 <= leader < len(self.models) and self.standing.alive[leader]):
-            raise FileFormatError("The committee has no such leader; the model is damaged.")
+            raise FileFormatError("The committee has no such leader; the model is damaged. Restore a copy.")
         for name, model in zip(self.joined, self.models[1:], strict=True):
             of_member = f"{name}_"
             model.restore_saved(

@@ -40,9 +40,8 @@ from coalface.kernels.state import (
 )
 from coalface.kernels.stopping import saving_is_below
 from coalface.kernels.turns import answer_rows
-from coalface.models.growth import PER_LABEL, widened
+from coalface.models.model_arrays import PER_LABEL, restored_counts, widened
 from coalface.models.round_arrays import nothing_asked, outlooks, told_of
-from coalface.models.saved_arrays import restored_counts
 from coalface.models.serving import ServingModel
 from coalface.models.values import (
     NO_GROUPS,

@@ -42,7 +42,10 @@ class Member(NamedTuple):
 def check_joining(joining: Sequence[str]) -> None:
     """Raise an InputError unless these are names of different kinds of members."""
     if any(name not in JOINING for name in joining) or len(set(joining)) < len(joining):
-        raise InputError(f"joining must list some of {', '.join(map(repr, JOINING))}, each once, got {joining!r}.")
+        raise InputError(
+            f"joining must list some of {', '.join(map(repr, JOINING))}, each once, got {joining!r}. Leave the others "
+            "out."
+        )
 
 
 def names_that_join(joining: Sequence[str], first: Rows, settings: Settings) -> list[str]:

@@ -20,8 +20,8 @@ from coalface.errors import FileFormatError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import F32, F64, I64, Bool, Settings
 from coalface.models.contract import CostModel
+from coalface.models.model_arrays import copy_saved
 from coalface.models.random_projection import MOST_PLACES, n_places, projected
-from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _GROWS_IN = 5  # fitted again when there are a fifth more answers
@@ -270,7 +270,7 @@ class JointModel(CostModel):
         n, n_fitted = (int(number) for number in self.progress[:2])
         shapes = {name: np.shape(arrays.get(name, ())) for name in ("joint_rows", "weights")}
         if not 0 <= n_fitted <= n or any(len(shape) != 2 for shape in shapes.values()):
-            raise FileFormatError("The model has no usable rows; it was not saved by coalface.")
+            raise FileFormatError("The model has no usable rows; it was not saved by coalface. Restore a copy.")
         self.table, self.costs, self.times = (
             np.empty((n, shapes["joint_rows"][1]), np.float32),
             np.empty((n, self.n_labels)),
@@ -282,7 +282,7 @@ class JointModel(CostModel):
         stored["joint_times"] = self.times
         copy_saved(arrays, {**stored, **self.joint._asdict()})
         if not self._could_be():
-            raise FileFormatError("The rows or weights of the joint model cannot be; it is damaged.")
+            raise FileFormatError("The rows or weights of the joint model cannot be; it is damaged. Restore a copy.")
         self._prepare()
 
     def _could_be(self) -> bool:

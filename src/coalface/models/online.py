@@ -38,8 +38,8 @@ from coalface.kernels.state import (
 from coalface.models.contract import CostModel
 from coalface.models.device import is_gpu
 from coalface.models.feature_effects import online_effects
-from coalface.models.growth import widened
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
+from coalface.models.model_arrays import widened
 from coalface.models.online_scoring import OnlineScorer
 from coalface.models.round_arrays import nothing_asked, told_of
 from coalface.models.serving import Served, ServedRun
@@ -347,11 +347,15 @@ class OnlineModel(CostModel):
             saved = arrays.get(name)
             shape = array.shape[1:] if name in _PER_SLOT else array.shape
             if saved is None or saved.dtype != array.dtype or saved.shape[-len(shape) or saved.ndim :] != shape:
-                raise FileFormatError(f"The model has no usable array {name!r}; it was not saved by coalface.")
+                raise FileFormatError(
+                    f"The model has no usable array {name!r}; it was not saved by coalface. Restore a copy."
+                )
             fresh[name] = np.array(saved)
         slots = {len(fresh[name]) for name in _PER_SLOT} | {int(fresh["counters"][SLOTS_USED])}
         if len(slots) > 1 or (fresh["counters"] < 0).any() or len(fresh["features"]) == 0:
-            raise FileFormatError(f"The arrays of the model have different lengths, {sorted(slots)}; it is damaged.")
+            raise FileFormatError(
+                f"The arrays of the model have different lengths, {sorted(slots)}; it is damaged. Restore a copy."
+            )
         self.state = Model(**fresh)
         self.make_room(0)
         table = np.zeros_like(self.state.table)

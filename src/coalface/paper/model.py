@@ -12,7 +12,7 @@ from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
 from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
 from coalface.models.contract import CostModel
-from coalface.models.saved_arrays import restored_counts
+from coalface.models.model_arrays import restored_counts
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 from coalface.paper.dual import Dual
 from coalface.paper.engine import CertifiedRange, RangeEngine, certified_range

@@ -79,9 +79,11 @@ def change_of(
     """
     given = [name for name, value in (("add", add), ("rename", rename), ("retire", retire)) if value is not None]
     if len(given) != 1:
-        raise InputError(f"Exactly one of add, rename and retire must be given, got {', '.join(given) or 'none'}.")
+        raise InputError(
+            f"Exactly one of add, rename and retire must be given, got {', '.join(given) or 'none'}. Pass one."
+        )
     if (rename is None) != (to is None):
-        raise InputError("rename needs the new name too, and no other change has one.")
+        raise InputError("rename needs the new name too, and no other change has one. Pass both or neither.")
     matrix = None if cost_matrix is None else tuple(tuple(float(cost) for cost in row) for row in cost_matrix)
     if add is not None:
         return LabelChange(ADD, add, 0, cost_matrix=matrix)
@@ -153,7 +155,10 @@ class LabelSet(NamedTuple):
         """The names as an array of the same kind as before."""
         found, kind = label_array(names), self.classes.dtype.kind
         if found.dtype.kind != kind or name == "":
-            raise InputError(f"A label must be like the others, such as {self.classes[0].item()!r}, got {name!r}.")
+            raise InputError(
+                f"A label must be like the others, such as {self.classes[0].item()!r}, got {name!r}. Choose such a "
+                "name."
+            )
         return found
 
     def _column(self, label: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from coalface.data.numbers import is_number, is_whole
 from coalface.errors import shortened
 
-_INDEX_END, _WHOLE_END = 2**31 - 1, 2**62
+Reader = Callable[[Any, str], Any]  # of a value with its name in messages
 
 
 def round_fields(line: Any) -> dict[str, Any]:
@@ -85,32 +85,36 @@ def _check_served(line: dict[str, Any], found: dict[str, Any], costs: dict[str, 
         raise ValueError(f'"costs" must have the cost of the served label {given} alone, got {shown(costs)}')
 
 
-# -- values: each reader gets a value and its name in messages --------------------------------------
+# -- values ------------------------------------------------------------------------------------------
 
 
-def _whole(value: Any, what: str, end: int = _WHOLE_END) -> int:
-    if not is_whole(value) or not 0 <= value < end:
-        raise ValueError(f"{what} must be a non-negative integer below {end}, got {shown(value)}")
-    return int(value)
+def _reader(fits: Callable[[Any], bool], rule: str, made: Callable[[Any], Any] = lambda value: value) -> Reader:
+    """A reader of values that fit; others are refused with the rule."""
+
+    def read(value: Any, what: str) -> Any:
+        if not fits(value):
+            raise ValueError(f"{what} must be {rule}, got {shown(value)}")
+        return made(value)
+
+    return read
 
 
-def _finite(value: Any, what: str) -> float:
-    if not is_number(value):
-        raise ValueError(f"{what} must be a finite number, got {shown(value)}")
-    return float(value)
+def _whole_below(end: int) -> Reader:
+    return _reader(lambda value: is_whole(value) and 0 <= value < end, f"a non-negative integer below {end}")
+
+
+_finite = _reader(is_number, "a finite number", float)
+_flag = _reader(lambda value: isinstance(value, bool), "true or false")
+_list = _reader(lambda value: isinstance(value, list), "a list")
+_object = _reader(lambda value: isinstance(value, dict), "an object")
+_index = _whole_below(2**31 - 1)
 
 
 def _chance(value: Any, what: str) -> float:
-    chance = _finite(value, f"the propensity of {what}")
+    chance: float = _finite(value, f"the propensity of {what}")
     if not 0 < chance <= 1:
         raise ValueError(f"the propensity of {what} must be above 0 and at most 1, got {chance!r}")
     return chance
-
-
-def _flag(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{what} must be true or false, got {shown(value)}")
-    return value
 
 
 def _label(value: Any, rule: str) -> str:
@@ -123,18 +127,12 @@ def _truth(value: Any, what: str) -> str | None:
     return None if value is None else _label(value, f'{what} must be a label, or null for "can\'t tell"')
 
 
-def _list(value: Any, what: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{what} must be a list, got {shown(value)}")
-    return value
-
-
 def _numbers(values: Any, what: str) -> tuple[float, ...]:
     return tuple(_finite(value, f"a number of {what}") for value in _list(values, what))
 
 
 def _indices(values: Any, what: str) -> tuple[int, ...]:
-    indices = tuple(_whole(value, f"a number of {what}", _INDEX_END) for value in _list(values, what))
+    indices = tuple(_index(value, f"a number of {what}") for value in _list(values, what))
     refuse_repeated(indices, what)
     return indices
 
@@ -147,13 +145,7 @@ def _texts(values: Any, what: str) -> tuple[str, ...]:
     return texts
 
 
-def _object(value: Any, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{what} must be an object, got {shown(value)}")
-    return value
-
-
-def _by_label(read: Callable[[Any, str], Any], place: str) -> Callable[[Any, str], dict[str, Any]]:
+def _by_label(read: Reader, place: str) -> Callable[[Any, str], dict[str, Any]]:
     """A reader of an object; ``place`` names one of its values in messages."""
     return lambda value, what: {
         label: read(one, place.format(label=repr(label), what=what)) for label, one in _object(value, what).items()
@@ -179,15 +171,15 @@ def _outlook(value: Any, what: str) -> dict[str, Any]:
 
 
 NAMES = {"round": "number", "n_features": "width"}  # of fields, where JSON has another one
-FIELDS: dict[str, Callable[[Any, str], Any]] = {
+FIELDS: dict[str, Reader] = {
     "ask": _texts,
     "costs": _by_label(lambda cost, what: None if cost is None else _finite(cost, what), "the cost of {label}"),
     "truth": _truth,
     "unasked": _texts,
     "propensity": _by_label(_chance, "label {label}"),
-    "round": _whole,
+    "round": _whole_below(2**62),
     "late": _flag,
-    "n_features": _whole,
+    "n_features": _whole_below(2**62),
     "indices": _indices,
     "values": _numbers,
     "features": _by_label(_finite, "{label} of {what}"),
@@ -196,7 +188,7 @@ FIELDS: dict[str, Callable[[Any, str], Any]] = {
     "budget": _object,
     "example": _object,
     "candidates": _texts,
-    "first": _whole,
+    "first": _whole_below(2**62),
     "ranges": _by_label(_range, "the range of {label}"),
     "predicted": _by_label(_finite, "{label} of {what}"),
     "reasons": _by_label(lambda text, _: str(text), ""),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -336,11 +336,7 @@ def _with_columns(array: NDArray[Any], more: int, fill: Any) -> NDArray[Any]:
     return np.pad(array, ((0, 0), (0, more)), constant_values=fill)
 
 
-if TYPE_CHECKING:
-    from coalface.rounds.queries import Queries
-
-
-def questions_table(queries: "Queries") -> str:
+def questions_table(queries: Queries) -> str:
     """The table; every label is escaped.
 
     >>> from coalface import CoalClassifier
@@ -357,7 +353,7 @@ def questions_table(queries: "Queries") -> str:
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _row(queries: "Queries", i: int, names: list[str]) -> list[str]:
+def _row(queries: Queries, i: int, names: list[str]) -> list[str]:
     asked = [names[k] for k in queries.mask[i].nonzero()[0]]
     more = [f"{len(asked) - _MOST_LABELS} more"] if len(asked) > _MOST_LABELS else []
     candidate = queries.reason_codes[i] != NOT_A_CANDIDATE

@@ -68,7 +68,7 @@ def reply_of(raw: Any) -> dict[str, Any]:
     """
     if not isinstance(raw, Mapping):
         raise AnnotatorError(
-            f"An annotator must return a mapping such as {{'costs': {{label: number}}}}, got {raw!r:.80}."
+            f"An annotator must return a mapping such as {{'costs': {{label: number}}}}, got {raw!r:.80}. Correct it."
         )
     if isinstance(raw.get("costs"), Mapping):
         return {**raw, "costs": dict(raw["costs"])}
@@ -100,7 +100,7 @@ class _HttpAnnotator:
         try:
             return json.loads(_in_time(lambda: self._post(json.dumps(question).encode()), self.timeout))
         except (OSError, ValueError, HTTPException) as problem:
-            raise AnnotatorError(f"{self.url} gave no valid reply: {problem}.") from None
+            raise AnnotatorError(f"{self.url} gave no valid reply: {problem}. Look into its log.") from None
 
     def _post(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -116,7 +116,7 @@ class CommandAnnotator:
     def __init__(self, command: str, timeout: float = 60.0) -> None:
         self.command, self.timeout = shlex.split(command), timeout
         if not self.command:
-            raise InputError("The annotator must be a URL, module:function or a command, got an empty text.")
+            raise InputError("The annotator must be a URL, module:function or a command, got an empty text. Name one.")
         self._own = threading.local()
         self._all: list[subprocess.Popen[bytes]] = []
 
@@ -128,7 +128,9 @@ class CommandAnnotator:
         except (OSError, ValueError) as problem:
             process.kill()
             self._own.process = None
-            raise AnnotatorError(f"{self.command[0]} gave no valid reply: {problem}.") from None
+            raise AnnotatorError(
+                f"{self.command[0]} gave no valid reply: {problem}. Run it by hand with one question."
+            ) from None
 
     def close(self) -> None:
         """Kill all processes."""

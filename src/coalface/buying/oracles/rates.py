@@ -32,12 +32,12 @@ class Rate:
     def of(cls, text: str | None, concurrent: int | None = None) -> "Rate":
         """The rate that a text such as "60/min" or "5/s" describes."""
         if concurrent is not None and concurrent < 1:
-            raise InputError(f"The number of calls at the same time must be at least 1, got {concurrent}.")
+            raise InputError(f"The number of calls at the same time must be at least 1, got {concurrent}. Raise it.")
         if text is None:
             return cls(concurrent=concurrent)
         match = _RATE.fullmatch(text.strip())
         if match is None or match[2] not in _SPANS or int(match[1]) < 1:
-            raise InputError(f"A rate must be like 60/min, 5/s, 1000/h or 9000/day, got {text!r}.")
+            raise InputError(f"A rate must be like 60/min, 5/s, 1000/h or 9000/day, got {text!r}. Write it so.")
         return cls(int(match[1]), _SPANS[match[2]], concurrent)
 
 
@@ -142,11 +142,15 @@ def _option(option: str, text: str, labels: set[str]) -> tuple[str, str]:
     """The label, or ALL, and the value of an option such as LABEL=VALUE."""
     label, _, value = text.rpartition("=")
     if label and label not in labels:
-        raise InputError(f"{option} has no label {label!r}; the labels are {', '.join(sorted(labels))}.")
+        raise InputError(
+            f"{option} has no label {label!r}; the labels are {', '.join(sorted(labels))}. Name one of them."
+        )
     return label, value
 
 
 def _number(text: str) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
-        raise InputError(f"--concurrent must be a whole number of at least 1, or LABEL=NUMBER, got {text!r}.")
+        raise InputError(
+            f"--concurrent must be a whole number of at least 1, or LABEL=NUMBER, got {text!r}. Correct it."
+        )
     return int(text)

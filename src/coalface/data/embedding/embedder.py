@@ -184,7 +184,7 @@ def embedder_named(name: Any) -> SentenceEmbedder:
         return SentenceEmbedder(name)
     raise InputError(
         f"embed must be {MINILM!r}, the folder of a sentence encoder, or a function from a list of texts to vectors, "
-        f"got {shortened(name)}."
+        f"got {shortened(name)}. Pass one of them."
     )
 
 

@@ -73,9 +73,9 @@ def _read(folder: Path, stamps: tuple[tuple[int, int], ...], wanted: str | None)
         bert = Bert.of(load(weights), json.loads((folder / CONFIG).read_text(encoding="utf-8")))
         tokenizer = Tokenizer.from_buffer(pieces)
     except FileFormatError as problem:
-        raise FileFormatError(f"{folder} is not a sentence encoder: {problem}.") from None
+        raise FileFormatError(f"{folder} is not a sentence encoder: {problem}. Choose another folder.") from None
     except (SafetensorError, ValueError) as problem:
-        raise FileFormatError(f"{folder} is not a sentence encoder: {in_one_line(problem)}.") from None
+        raise FileFormatError(f"{folder} is not a sentence encoder: {in_one_line(problem)}. Restore it.") from None
     tokenizer.no_padding()
     tokenizer.enable_truncation(min(_MOST_PIECES, len(bert.positions)))
     _check_vocabulary(folder, bert, tokenizer)

@@ -62,7 +62,7 @@ def check_features(features: Any) -> None:
     if not isinstance(features, Encoder) and not callable(features):
         raise InputError(
             f"features must be {AUTO!r}, {MINILM!r}, an Encoder, or a function from a list of texts to vectors, got "
-            f"{features!r}."
+            f"{features!r}. Pass one of them."
         )
 
 

@@ -270,7 +270,9 @@ class EmbeddedColumn:
         """The column with the width of the vectors."""
         vectors = np.asarray(embed(texts_of(cells[:1])))
         if vectors.ndim != 2 or len(vectors) != 1:
-            raise InputError(f"features must return one vector per text, got shape {vectors.shape} for 1 text.")
+            raise InputError(
+                f"features must return one vector per text, got shape {vectors.shape} for 1 text. Correct the function."
+            )
         return cls(name, vectors.shape[1], any(map(is_missing, cells)), embed)
 
     def encode(self, cells: Cells) -> Block:
@@ -284,7 +286,8 @@ class EmbeddedColumn:
         vectors = np.asarray(self.embed(texts_of(cells)), np.float32)
         if vectors.shape != (len(cells), self.width):
             raise InputError(
-                f"features must return {self.width} numbers for each of {len(cells)} texts, got shape {vectors.shape}."
+                f"features must return {self.width} numbers for each of {len(cells)} texts, got shape {vectors.shape}. "
+                "Correct it."
             )
         return finite_block(vectors, self.name)
 
@@ -334,7 +337,9 @@ def column_of(plain: Mapping[str, Any], embed: Embedder | None = None) -> Encode
     given = dict(plain)
     kind = given.pop("kind", None)
     if kind not in _KINDS:
-        raise InputError(f"The kind of an encoded column must be one of {', '.join(_KINDS)}, got {kind!r}.")
+        raise InputError(
+            f"The kind of an encoded column must be one of {', '.join(_KINDS)}, got {kind!r}. Save the model again."
+        )
     if kind == EmbeddedColumn.kind:
         given["embed"] = embed
     try:

@@ -99,7 +99,7 @@ class Encoder:
         """Decide about every column from these rows."""
         table = table_of(X)
         if not table.n_rows:
-            raise InputError("X must have at least one row to decide how columns are encoded, got none.")
+            raise InputError("X must have at least one row to decide how columns are encoded, got none. Pass some.")
         self._refuse_unknown(table)
         kinds_of = {name: self._kind(name, cells, table) for name, cells in table.columns.items()}
         n_texts = sum(kind == kinds.TEXT for kind in kinds_of.values())
@@ -110,7 +110,9 @@ class Encoder:
             for column in self._fitted(name, kinds_of[name], cells, bits)
         )
         if not self.width:
-            raise InputError(f"X must have a column to learn from, got {listed(kinds_of)}, all left out.")
+            raise InputError(
+                f"X must have a column to learn from, got {listed(kinds_of)}, all left out. Keep one of them."
+            )
         self._warn_of_doubts(table, kinds_of)
         return self
 
@@ -219,7 +221,9 @@ class Encoder:
     def from_plain(cls, plain: Any, embed: Embedder | None = None) -> "Encoder":
         """The encoder that ``plain`` described."""
         if not isinstance(plain, Mapping) or plain.get("format") != _FORMAT:
-            raise FileFormatError(f"An encoder must be a JSON object of format {_FORMAT!r}, got {plain!r:.60}.")
+            raise FileFormatError(
+                f"An encoder must be a JSON object of format {_FORMAT!r}, got {plain!r:.60}. Save it again."
+            )
         if plain.get("version") != _VERSION:
             raise FileFormatError(
                 f"This encoder has version {plain.get('version')!r}; this version of coalface reads {_VERSION}. Update "

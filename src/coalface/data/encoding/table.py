@@ -102,7 +102,10 @@ def _is_record(X: Any) -> bool:
 def _of_array(X: Any) -> Table:
     """The columns of a two-dimensional array, or the texts of a one-dimensional one."""
     if hasattr(X, "toarray"):
-        raise InputError("X must have raw examples to decide how columns are encoded, got a sparse matrix of numbers.")
+        raise InputError(
+            "X must have raw examples to decide how columns are encoded, got a sparse matrix of numbers. Pass texts or "
+            "a table."
+        )
     X = np.array(list(X.ravel()), object).reshape(X.shape) if _kind(X) == "M" else X  # it would make integers of some
     array = np.asarray(X, None if _kind(X) in "biuf" else object)
     if array.ndim == 1 and array.dtype.kind == "O":
@@ -230,5 +233,8 @@ def _of_rows(rows: Sequence[Any]) -> Table:
 def _checked(columns: dict[str, Cells], n_rows: int | None = None) -> Table:
     lengths = {len(cells) for cells in columns.values()} | (set() if n_rows is None else {n_rows})
     if len(lengths) > 1:
-        raise InputError(f"X must have columns of equal length, got {min(lengths)} and {max(lengths)} values.")
+        raise InputError(
+            f"X must have columns of equal length, got {min(lengths)} and {max(lengths)} values. Fill the gaps with "
+            "None."
+        )
     return Table(columns, lengths.pop() if lengths else 0)

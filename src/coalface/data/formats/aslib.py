@@ -161,7 +161,9 @@ def _read_yaml(path: Path) -> dict[Any, Any]:
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2015-99-99
         raise FileFormatError(f"{path} must be YAML: {in_one_line(error)}. Correct the file.") from None
     if not isinstance(entries, dict):
-        raise FileFormatError(f"{path} must consist of lines such as `scenario_id: NAME`, got {entries!r:.60}.")
+        raise FileFormatError(
+            f"{path} must consist of lines such as `scenario_id: NAME`, got {entries!r:.60}. Check the file."
+        )
     return entries
 
 

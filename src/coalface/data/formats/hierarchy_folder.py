@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.npz import read_arrays, read_csr
-from coalface.data.trees import LabelTree
+from coalface.data.trees import LabelTree, tree_costs
 from coalface.errors import FileFormatError, InputError
 
 TREE_FILE = "hierarchy.json"
@@ -72,9 +72,21 @@ def _several_true(source: Path, tree: LabelTree, name: str) -> TrainTest:
             f"X, Y and test must have one row per example and Y one column per label, got {X.shape}, {Y.shape} "
             f"and {is_test.dtype} of {is_test.shape} with {len(tree.labels)} labels. Check the files."
         )
-    cost = nearest_costs(most_specific(Y.toarray() != 0, tree), tree)
+    cost = nearest_costs(Y.toarray() != 0, tree)
     whole = CostDataset(X, cost, np.array(tree.labels), name=name)
     return TrainTest(whole.subset(~is_test), whole.subset(is_test))
+
+
+def nearest_costs(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.float64]:
+    """The tree cost of every label, (n, K), measured to the nearest of the most specific true labels (n, K).
+
+    >>> tree = LabelTree.from_parents({"cat": "animal", "dog": "animal", "car": "vehicle"})
+    >>> nearest_costs(np.array([[True, False, False], [False, True, True]]), tree)
+    array([[0. , 0.5, 1. ],
+           [0.5, 0. , 0. ]])
+    """
+    labels = np.array(tree.labels, object)
+    return tree_costs(tree, [labels[row].tolist() for row in most_specific(true, tree)])
 
 
 def most_specific(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.bool_]:
@@ -93,21 +105,3 @@ def most_specific(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.bool_]
             if node in column:
                 specific[true[:, place], column[node]] = False
     return specific
-
-
-def nearest_costs(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.float32]:
-    """The tree cost of every label, measured to the nearest true label, (n, K).
-
-    >>> tree = LabelTree.from_parents({"cat": "animal", "dog": "animal", "car": "vehicle"})
-    >>> nearest_costs(np.array([[True, False, False], [False, True, True]]), tree)
-    array([[0. , 0.5, 1. ],
-           [0.5, 0. , 0. ]], dtype=float32)
-    """
-    for row in np.flatnonzero(~true.any(axis=1))[:1]:
-        raise InputError(f"Every example must have a true label, but example {row} has none. Leave it out.")
-    matrix = tree.cost_matrix().astype(np.float32)
-    cost = np.ones(true.shape, dtype=np.float32)
-    for label, to_label in enumerate(matrix):
-        rows = np.flatnonzero(true[:, label])
-        cost[rows] = np.minimum(cost[rows], to_label)
-    return cost

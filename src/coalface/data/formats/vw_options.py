@@ -68,9 +68,11 @@ class Namespaces:
         grams, gaps = _by_letter("ngrams", ngrams, least=2), _by_letter("skips", skips, least=0)
         for letter in gaps:
             if letter not in grams and _ALL not in grams:
-                raise InputError(f"skips needs ngrams for the same namespaces, got skips for {letter or 'all'!r} only.")
+                raise InputError(
+                    f"skips needs ngrams for the same namespaces, got skips for {letter or 'all'!r} only. Pass both."
+                )
         if not isinstance(grouped, bool):
-            raise InputError(f"grouped must be True or False, got {grouped!r}.")
+            raise InputError(f"grouped must be True or False, got {grouped!r}. Choose one.")
         return cls("".join(ignore), None if keep is None else "".join(keep), grams, gaps, grouped)
 
     @property

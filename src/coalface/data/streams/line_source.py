@@ -47,7 +47,9 @@ class Position:
         try:
             return cls(**plain)
         except TypeError as problem:
-            raise FileFormatError(f"A position must have rows, lines, bytes and a checksum ({problem}).") from None
+            raise FileFormatError(
+                f"A position must have rows, lines, bytes and a checksum ({problem}). Train a new model."
+            ) from None
 
 
 class LineSource:

@@ -14,8 +14,7 @@ from coalface.errors import FileFormatError
 from coalface.kernels.fill_in import Due, Implications, no_implications, store_until_due
 from coalface.kernels.forest import Answers
 from coalface.kernels.state import MOST_IMPLIED
-from coalface.models.growth import more_implications, widened
-from coalface.models.saved_arrays import copy_saved
+from coalface.models.model_arrays import copy_saved, more_implications, widened
 from coalface.models.values import Costs
 
 _GROWTH = (6, 5)  # of the known costs between two forests, as a fraction
@@ -171,7 +170,9 @@ class AnswerStore:
         if "label_since" in arrays:
             copy_saved(arrays, {"label_since": self.since})
             if self.since[0] != 0 or (np.diff(self.since) < 0).any() or self.since[-1] > n_rows:
-                raise FileFormatError("The labels of the model were added in an impossible order; it is damaged.")
+                raise FileFormatError(
+                    "The labels of the model were added in an impossible order; it is damaged. Restore a copy."
+                )
         self.replay(n_rows)
 
 
@@ -179,8 +180,8 @@ def _refuse_damaged(table: NDArray[np.float32], costs: Costs, importance: Costs)
     """Raise a FileFormatError unless the arrays can be answers; kernels would read beyond the end of an array."""
     answered = ~np.isnan(costs)
     if not np.isfinite(table).all():
-        raise FileFormatError("The table of the model has values that are not finite; it is damaged.")
+        raise FileFormatError("The table of the model has values that are not finite; it is damaged. Restore a copy.")
     if (costs[answered] < 0).any() or (costs[answered] > 1).any():
-        raise FileFormatError("The costs of the model do not lie in [0, 1]; it is damaged.")
+        raise FileFormatError("The costs of the model do not lie in [0, 1]; it is damaged. Restore a copy.")
     if not np.isfinite(importance).all() or (importance < 0).any() or ((importance > 0) != answered).any():
-        raise FileFormatError("The weights of the model do not fit its costs; it is damaged.")
+        raise FileFormatError("The weights of the model do not fit its costs; it is damaged. Restore a copy.")

@@ -37,7 +37,7 @@ from coalface.models.feature_effects import split_shares
 from coalface.models.forest.answer_store import AnswerStore
 from coalface.models.forest.row_effects import label_means, row_effects, shared_error, without_row_effects
 from coalface.models.forest.shrinkage import STRENGTHS, best_strength
-from coalface.models.saved_arrays import copy_saved
+from coalface.models.model_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, counting
 
 _TRIED_IN = 3  # per split, a third of the columns
@@ -80,7 +80,7 @@ class ForestModel(CostModel):
         begun = super().begin(n_labels, settings)
         begun.n_trees = whole_number("n_trees", self.n_trees, least=2)
         if begun.n_trees > _MOST_TREES:
-            raise InputError(f"n_trees must be at most {_MOST_TREES:,}, got {begun.n_trees:,}.")
+            raise InputError(f"n_trees must be at most {_MOST_TREES:,}, got {begun.n_trees:,}. Use fewer.")
         begun.answers, begun.seed, begun.trees = AnswerStore(n_labels), np.array([settings.seed]), None
         begun.errors_are_shared = False
         return begun

@@ -11,8 +11,7 @@ from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError
 from coalface.kernels.state import LARGEST_VALUE
 from coalface.models.device import HostArrays
-from coalface.models.growth import widened
-from coalface.models.saved_arrays import copy_saved
+from coalface.models.model_arrays import copy_saved, widened
 from coalface.models.values import Costs
 
 Table = NDArray[np.float32]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels.landmarks import add_landmarks, landmark_features
+from coalface.models.model_arrays import copy_saved
 from coalface.models.ridge.feature_maps import FeatureMap, FirstRows, Table, squares_beyond, width_of
-from coalface.models.saved_arrays import copy_saved
 
 _FIRST = 32  # rows that decide on the bandwidth
 _ANY = 1.0  # bandwidth while all rows are equal to 0
@@ -100,7 +100,9 @@ class GaussianMap(FeatureMap):
         if not (
             0 <= self.used[0] <= len(self.factor) and 0 <= self.first.n_missing <= _FIRST and self.bandwidth[0] > 0
         ):
-            raise FileFormatError("The bandwidth or the landmarks of the model are out of range; it is damaged.")
+            raise FileFormatError(
+                "The bandwidth or the landmarks of the model are out of range; it is damaged. Restore a copy."
+            )
 
     def _make_room(self, width: int) -> None:
         """Add columns, which are 0 in all landmarks so far."""

@@ -18,11 +18,11 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import Settings
 from coalface.models import device as devices
 from coalface.models.contract import CostModel
+from coalface.models.model_arrays import copy_saved
 from coalface.models.ridge.feature_maps import FeatureMap, LinearMap
 from coalface.models.ridge.landmarks import GaussianMap
 from coalface.models.ridge.regression import FactorRegression, Regression, Table, columns_for
 from coalface.models.ridge.root_regression import RootRegression
-from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 
 _LINEAR, _GAUSSIAN = range(2)
@@ -230,7 +230,7 @@ class RidgeModel(CostModel):
         if self.features.n_landmarks > n_features:  # compiled code would write beyond the end of a row
             raise FileFormatError(
                 f"The model has weights for {n_features} features but {self.features.n_landmarks} landmarks; "
-                "it is damaged."
+                "it is damaged. Restore a copy."
             )
 
 
@@ -238,7 +238,9 @@ def _penalty(regularization: Any, kernel: int) -> float:
     if not isinstance(regularization, str):
         return finite_number("regularization", regularization, 1e-12, 1e12)
     if regularization not in _PENALTIES:
-        raise InputError(f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {shortened(regularization)}.")
+        raise InputError(
+            f"regularization must be {LIGHT!r}, {AUTO!r} or a number, got {shortened(regularization)}. Choose one."
+        )
     return _PENALTIES[regularization][kernel]
 
 

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from coalface.errors import FileFormatError
 from coalface.kernels.ridge import WIDE, fill_panels, learn_costs, spread_of, starts_of
 from coalface.models.device import HostArrays
-from coalface.models.growth import widened
-from coalface.models.saved_arrays import copy_saved
+from coalface.models.model_arrays import copy_saved, widened
 from coalface.models.values import Costs, Ranged
 
 _PANEL = 128  # columns of a label in a matrix product
 _PRODUCT_SIZE = 2**21  # numbers of all labels in a matrix product; for smaller ones, starting threads takes longer
 _FEW = 4  # up to this many rows, reading each column once per row is faster than matrix products
-_DAMAGED = "The array 'roots' of the model has no inverse; it is damaged."
+_DAMAGED = "The array 'roots' of the model has no inverse; it is damaged. Restore a copy."
 Table = Any  # (n, columns) 32-bit numbers of the regression's arrays: the intercept, then the features
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from coalface.kernels.ridge import list_costs
 from coalface.models.device import SINGLE, CudaArrays
+from coalface.models.model_arrays import copy_saved
 from coalface.models.ridge.regression import FactorRegression, Regression, Table, saved_columns
-from coalface.models.saved_arrays import copy_saved
 from coalface.models.values import Costs, Ranged, counting
 
 _WORKING = 2**26  # numbers that a product of the spread writes at once: 256 MB

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.encoders import standardised
-from coalface.data.formats.hierarchy_folder import most_specific, nearest_costs
+from coalface.data.formats.hierarchy_folder import nearest_costs
 from coalface.data.trees import LabelTree
 
 _WORDS = r"(?u)\b[^\W\d_]{2,}\b"  # letters only
@@ -66,7 +66,7 @@ def _rcv1() -> TrainTest:
         found = datasets.fetch_rcv1(subset=subset)
         order = np.argsort(np.asarray(found.target_names, dtype=str))
         true = found.target[:, order].toarray() != 0
-        cost = nearest_costs(most_specific(true, tree), tree)
+        cost = nearest_costs(true, tree)
         parts.append(CostDataset(found.data, cost, np.array(tree.labels), name="rcv1"))
     return TrainTest(*parts)
 
